@@ -100,7 +100,7 @@ fn ring(count: u64, mut tap: LedgerProducer) -> f64 {
 /// Runs 64 clients against a server that answers at once.
 fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
     let text = "INSERT INTO t VALUES (:client_id, :token);\n";
-    let sources = [ScriptSource { name: "test", text, weight: 1 }];
+    let sources = [ScriptSource::new("test", text)];
     let program = parse(&sources, Mode::Prepared, false, &["client_id", "token"]).expect("right");
     let keyed = KeyedScript::from_program(&program).filter(|_| tap.is_some());
     let mut seeds = SeedSequence::new(1);

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub use builder::{ProgramBuilder, ScriptHeader};
 pub use call::{Ammo, CallCapture, CallPart, HttpCall, ResponsePart};
-pub use diagnostic::Diagnostic;
+pub use diagnostic::{Diagnostic, readable};
 pub use error::EvalError;
 pub use eval::Expr;
 pub use names::{InvalidName, ResultStore, VariableNames, is_valid_name};
@@ -55,9 +55,17 @@ pub const MAX_SCRIPTS: usize = 128;
 pub struct ScriptSource<'a> {
     /// Name of the file, or a built-in script's description.
     pub name: &'a str,
-    pub text: &'a str,
+    /// Text in any encoding that contains ASCII, as pgbench takes it.
+    pub text: &'a [u8],
     /// Weight relative to the other scripts; at least one weight must not be 0.
     pub weight: u32,
+}
+
+impl<'a> ScriptSource<'a> {
+    /// Script with the weight 1.
+    pub fn new<T: AsRef<[u8]> + ?Sized>(name: &'a str, text: &'a T) -> ScriptSource<'a> {
+        ScriptSource { name, text: text.as_ref(), weight: 1 }
+    }
 }
 
 /// Protocol of statements.
@@ -111,6 +119,7 @@ pub struct Command {
     /// Line, counted from 1.
     pub line: u32,
     /// Text in the style of `pgbench -r`: first line of a statement, at most 127 bytes, or the whole backslash command.
+    /// Only for people: it is [`readable`], not exact.
     pub first_line: String,
     pub kind: CommandKind,
 }
@@ -160,8 +169,8 @@ pub enum CommandKind {
 /// Statement, or several joined by `\;`, with its final semicolon if it has one.
 #[derive(Clone, Debug)]
 pub struct Sql {
-    /// Text with `:name` as written.
-    pub text: String,
+    /// Text with `:name` as written. Its encoding is the user's choice, as `client_encoding` is.
+    pub text: Vec<u8>,
     /// Text of the statement, split at the variables.
     pub pieces: Vec<Piece>,
     /// Variables for the result, if it is stored.
@@ -170,7 +179,7 @@ pub struct Sql {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    Text(String),
+    Text(Vec<u8>),
     /// `:name`, even within quotes. If the variable is unset, simple mode sends `:name`.
     Var {
         slot: Slot,
@@ -219,15 +228,14 @@ impl Program {
 
 impl Sql {
     /// Text with `$1`, `$2`, … for the variables, and their slots in this order. Each occurrence of a variable counts.
-    pub fn parameterize(&self) -> (String, Vec<Slot>) {
-        let (mut text, mut slots) = (String::with_capacity(self.text.len()), Vec::new());
+    pub fn parameterize(&self) -> (Vec<u8>, Vec<Slot>) {
+        let (mut text, mut slots) = (Vec::with_capacity(self.text.len()), Vec::new());
         for piece in &self.pieces {
             match piece {
-                Piece::Text(piece) => text.push_str(piece),
+                Piece::Text(piece) => text.extend_from_slice(piece),
                 Piece::Var { slot } => {
                     slots.push(*slot);
-                    text.push('$');
-                    text.push_str(&slots.len().to_string());
+                    text.extend_from_slice(format!("${}", slots.len()).as_bytes());
                 }
             }
         }

@@ -260,7 +260,7 @@ impl Workload {
         };
         let calls =
             plan.program.scripts.iter().map(|it| it.commands.iter().map(&mut call).collect()).collect();
-        let rollback = template(|it| compile::simple(it, &[compile::SqlPiece::Text("ROLLBACK")]));
+        let rollback = template(|it| compile::simple(it, &[compile::SqlPiece::Text(b"ROLLBACK")]));
         let sync = template(compile::sync);
         let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
         let assigned = plan.program.assigned();
@@ -621,7 +621,7 @@ fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
 }
 
 /// True if the statement's text begins with COMMIT or END.
-fn is_commit(text: &str) -> bool {
-    let word = text.trim_start().split(|it: char| !it.is_ascii_alphabetic()).next().unwrap_or_default();
-    word.eq_ignore_ascii_case("commit") || word.eq_ignore_ascii_case("end")
+fn is_commit(text: &[u8]) -> bool {
+    let word = text.trim_ascii_start().split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
+    word.eq_ignore_ascii_case(b"commit") || word.eq_ignore_ascii_case(b"end")
 }

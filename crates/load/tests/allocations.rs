@@ -223,7 +223,7 @@ impl Server {
 fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
     let program =
-        parse(&[ScriptSource { name: "test", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
+        parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
     CountingRecorder::shard(work, None)
@@ -232,7 +232,7 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 /// Shard whose transactions are writes for a ledger.
 fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
-    let sources = [ScriptSource { name: "test", text, weight: 1 }];
+    let sources = [ScriptSource::new("test", text)];
     let program = parse(&sources, Mode::Prepared, false, &KeyedScript::VARIABLE_NAMES).expect("right");
     let keyed = vec![KeyedScript::from_program(&program)];
     let work =

@@ -34,7 +34,7 @@ fn workload_by(
     ends: Nanos,
 ) -> Workload {
     let texts: Vec<String> = to.iter().map(|it| format!("SELECT '{it:?}';\n")).collect();
-    let sources: Vec<_> = texts.iter().map(|text| ScriptSource { name: "test", text, weight: 1 }).collect();
+    let sources: Vec<_> = texts.iter().map(|text| ScriptSource::new("test", text)).collect();
     let program = parse(&sources, Mode::Simple, false, &[]).expect("right");
     let mut seeds = SeedSequence::new(3);
     let plan = LoadPlan {

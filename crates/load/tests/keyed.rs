@@ -42,7 +42,7 @@ fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<EventLog> {
 }
 
 fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
-    let sources = [ScriptSource { name: "test", text: script, weight: 1 }];
+    let sources = [ScriptSource::new("test", script)];
     let program = parse(&sources, mode, false, &KeyedScript::VARIABLE_NAMES).expect("right");
     let mut seeds = SeedSequence::new(1);
     let thread = seeds.thread_rngs();

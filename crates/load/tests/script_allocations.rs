@@ -41,8 +41,7 @@ fn running_script_does_not_allocate() {
 \\sleep :a us
 SELECT :a, :b, :c, :d, :e, :text, :undefined \\gset
 ";
-    let program =
-        parse(&[ScriptSource { name: "s.sql", text, weight: 1 }], Mode::Simple, false, &[]).unwrap();
+    let program = parse(&[ScriptSource::new("s.sql", text)], Mode::Simple, false, &[]).unwrap();
     let slot = |name: &str| program.slot(name).unwrap();
     let mut variables = Variables::new(program.names.len());
     variables.set(slot("scale"), Value::Int(10));

@@ -2,12 +2,12 @@
 
 use load::random::{Prng, SeedSequence};
 use load::script::{
-    CommandKind, InvalidName, Mode, Piece, Program, ScriptSource, SleepDuration, Value, Variables, builtin,
-    command_line, parse, parse_output, source_weight,
+    CommandKind, InvalidName, Mode, Piece, Program, ScriptSource, SleepDuration, Sql, Value, Variables,
+    builtin, command_line, parse, parse_output, readable, source_weight,
 };
 
 fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
-    let source = ScriptSource { name: "s.sql", text, weight: 1 };
+    let source = ScriptSource::new("s.sql", text);
     parse(&[source], mode, true, &["given"])
         .map_err(|mistakes| mistakes.iter().map(|mistake| mistake.message.clone()).collect())
 }
@@ -18,9 +18,10 @@ fn commands(text: &str) -> Vec<String> {
     (program.scripts[0].commands.iter())
         .map(|command| match &command.kind {
             CommandKind::Sql(sql) => match &sql.store {
-                None => sql.text.clone(),
+                None => readable(&sql.text).into_owned(),
                 Some(keep) => {
-                    format!("{}{}{}", sql.text, if keep.all_rows { "→*" } else { "→" }, keep.prefix)
+                    let arrow = if keep.all_rows { "→*" } else { "→" };
+                    format!("{}{arrow}{}", readable(&sql.text), keep.prefix)
                 }
             },
             CommandKind::Http(call) => call.first_line(&program.names),
@@ -108,6 +109,81 @@ fn reports_first_line_of_commands() {
     assert_eq!(first_line.len(), 126, "127 bytes would cut a letter");
 }
 
+/// Text of a statement, joined from its pieces.
+fn joined(sql: &Sql, program: &Program) -> Vec<u8> {
+    let pieces = sql.pieces.iter().map(|piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Var { slot } => format!(":{}", program.names[usize::from(*slot)]).into(),
+    });
+    pieces.collect::<Vec<_>>().concat()
+}
+
+/// LATIN1 and KOI8-R statements keep their bytes in every mode.
+#[test]
+fn keeps_statements_in_other_encodings() {
+    let rows: [(&[u8], &[u8], &str); 7] = [
+        (b"SELECT 'caf\xe9' -- \xff\n;", b"SELECT 'caf\xe9' -- \xff\n;", "SELECT 'caf\\xe9' -- \\xff"),
+        (b"SELECT '\xcd\xc9\xd2';", b"SELECT '\xcd\xc9\xd2';", "SELECT '\\xcd\\xc9\\xd2';"),
+        (b"/* \xe9 */ SELECT :a;", b"/* \xe9 */ SELECT $1;", "/* \\xe9 */ SELECT :a;"),
+        (b"SELECT '\xe9:a', \xe9t\xe9;", b"SELECT '\xe9$1', \xe9t\xe9;", "SELECT '\\xe9:a', \\xe9t\\xe9;"),
+        // The name would be a\xe9, which no command can assign.
+        (
+            b"SELECT ':a\xe9' \\; SELECT $\xe9$;$\xe9$;",
+            b"SELECT ':a\xe9' ; SELECT $\xe9$;$\xe9$;",
+            "SELECT ':a\\xe9' ; SELECT $\\xe9$;$\\xe9$;",
+        ),
+        (b"\xe9:a ::\xe9", b"\xe9$1 ::\xe9", "\\xe9:a ::\\xe9"),
+        (
+            "SELECT 'é\u{1f418}', :é;".as_bytes(),
+            "SELECT 'é\u{1f418}', $1;".as_bytes(),
+            "SELECT 'é\u{1f418}', :é;",
+        ),
+    ];
+    for (text, parameterised, first_line) in rows {
+        for mode in [Mode::Simple, Mode::Extended, Mode::Prepared] {
+            let program = parse(&[ScriptSource::new("s", text)], mode, false, &["a", "é"]).expect("valid");
+            let [command] = &program.scripts[0].commands[..] else { panic!("{first_line}") };
+            let CommandKind::Sql(sql) = &command.kind else { panic!("{first_line}") };
+            assert_eq!(command.first_line, first_line);
+            assert_eq!(sql.parameterize().0, parameterised, "{first_line}");
+            assert_eq!(joined(sql, &program), sql.text, "{first_line}");
+        }
+    }
+}
+
+/// Variables and backslash commands are text; a byte that is not is named with its place.
+#[test]
+fn rejects_other_encodings_in_backslash_commands() {
+    let rows: [(&[u8], &str); 6] = [
+        (
+            b"SELECT 1;\n\\set caf\xe9 1\n",
+            "s:2: the byte 0xe9 is not UTF-8 in command \"set\"\n\\set caf\\xe9 1\n        ^ error found here",
+        ),
+        (
+            b"\xe9; \\sleep 1 \xb5s",
+            "s:1: the byte 0xb5 is not UTF-8 in command \"sleep\"\n\\xe9; \\sleep 1 \\xb5s\n               ^ error found here",
+        ),
+        (
+            b"SELECT '\xe9'\n;\\set a 1 +",
+            "s:2: syntax error in command \"set\"\n;\\set a 1 +\n           ^ error found here",
+        ),
+        (
+            b"\\if \xe9\nSELECT 1;\n\\endif\n",
+            "s:1: the byte 0xe9 is not UTF-8 in command \"if\"\n\\if \\xe9\n    ^ error found here",
+        ),
+        (
+            b"\\set a \\\n 1 \\\r\n + \xe9\nSELECT 1;",
+            "s:3: the byte 0xe9 is not UTF-8 in command \"set\"\n + \\xe9\n   ^ error found here",
+        ),
+        (b"\\\xe9", "s:1: the byte 0xe9 is not UTF-8 in command \"\"\n\\\\xe9\n ^ error found here"),
+    ];
+    for (text, expected) in rows {
+        let diagnostics = parse(&[ScriptSource::new("s", text)], Mode::Simple, false, &[]).unwrap_err();
+        let [diagnostic] = &diagnostics[..] else { panic!("{diagnostics:#?}") };
+        assert!(diagnostic.to_string().starts_with(expected), "{diagnostic}\n{expected}");
+    }
+}
+
 #[test]
 fn finds_variables_in_statements() {
     let rows = [
@@ -122,14 +198,8 @@ fn finds_variables_in_statements() {
         let program = compile(text, Mode::Prepared).unwrap();
         let CommandKind::Sql(sql) = &program.scripts[0].commands[0].kind else { panic!("{text:?}") };
         let slots = slots.iter().map(|name| program.slot(name).unwrap()).collect();
-        assert_eq!(sql.parameterize(), (parameterised.to_owned(), slots), "{text:?}");
-        let whole: String = (sql.pieces.iter())
-            .map(|piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Var { slot } => format!(":{}", program.names[usize::from(*slot)]),
-            })
-            .collect();
-        assert_eq!(whole, sql.text);
+        assert_eq!(sql.parameterize(), (parameterised.as_bytes().to_owned(), slots), "{text:?}");
+        assert_eq!(joined(sql, &program), sql.text);
     }
     let many = |n: usize| format!("SELECT least({})", [":i"].repeat(n).join(", "));
     assert!(compile(&many(255), Mode::Extended).is_ok());
@@ -261,7 +331,7 @@ fn reports_script_diagnostics() {
 #[test]
 fn diagnostic_has_location_message_and_hint() {
     let text = "SELECT 1;\n\t\\set é 1 + ;\n";
-    let source = ScriptSource { name: "my.sql", text, weight: 1 };
+    let source = ScriptSource::new("my.sql", text);
     let mistakes = parse(&[source], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(
         mistakes[0].to_string(),
@@ -270,7 +340,7 @@ fn diagnostic_has_location_message_and_hint() {
          \t           ^ error found here\n\
          hint: a backslash command ends with its line; leave the semicolon out"
     );
-    let shell = ScriptSource { name: "my.sql", text: "\\shell ls", weight: 1 };
+    let shell = ScriptSource::new("my.sql", "\\shell ls");
     let mistakes = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(mistakes[0].hint, "pass --allow-shell if you trust this script");
 }
@@ -287,13 +357,13 @@ fn invalid_name_fails_when_set() {
 
 #[test]
 fn compiles_several_scripts() {
-    let source = |weight| ScriptSource { name: "a", text: "SELECT :x;", weight };
+    let source = |weight| ScriptSource { weight, ..ScriptSource::new("a", "SELECT :x;") };
     let messages = |sources: &[ScriptSource<'_>]| {
         parse(sources, Mode::Simple, false, &[]).unwrap_err()[0].message.clone()
     };
     assert_eq!(messages(&[source(0), source(0)]), "total script weight must not be zero");
     assert_eq!(messages(&[source(1); 129]), "at most 128 SQL scripts are allowed");
-    let zero = ScriptSource { text: "SELECT 1;\0", ..source(1) };
+    let zero = ScriptSource { text: b"SELECT 1;\0", ..source(1) };
     assert_eq!(messages(&[zero]), "zero byte in script");
 
     let program = parse(&[source(1), source(0), source(3)], Mode::Simple, false, &[]).unwrap();

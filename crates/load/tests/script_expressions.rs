@@ -20,11 +20,10 @@ const PREDEFINED: [(&str, &str); 9] = [
 fn value(expression: &str) -> String {
     let text = format!("\\set x {expression}\n");
     let names: Vec<&str> = PREDEFINED.iter().map(|(name, _)| *name).collect();
-    let program =
-        match parse(&[ScriptSource { name: "x.sql", text: &text, weight: 1 }], Mode::Simple, false, &names) {
-            Ok(program) => program,
-            Err(mistakes) => return format!("mistake: {}; {}", mistakes[0].message, mistakes[0].hint),
-        };
+    let program = match parse(&[ScriptSource::new("x.sql", &text)], Mode::Simple, false, &names) {
+        Ok(program) => program,
+        Err(mistakes) => return format!("mistake: {}; {}", mistakes[0].message, mistakes[0].hint),
+    };
     let mut variables = Variables::new(program.names.len());
     for (name, text) in PREDEFINED {
         variables.set_text(program.slot(name).unwrap(), text.as_bytes());

@@ -10,7 +10,7 @@ use wire::pg::{Login, Transport};
 
 /// `line:column name` of every detected variable.
 fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
-    let source = ScriptSource { name: "s", text, weight: 1 };
+    let source = ScriptSource::new("s", text);
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
     let named = |it: &load::script::Diagnostic| {
         let name = it.message.split('"').nth(1).expect("the name is quoted");
@@ -53,7 +53,7 @@ fn finds_variables_without_a_value() {
 
 #[test]
 fn hints_say_what_to_write() {
-    let source = ScriptSource { name: "s.sql", text: "\\set id 1\nSELECT :idd;", weight: 1 };
+    let source = ScriptSource::new("s.sql", "\\set id 1\nSELECT :idd;");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("pgbench sends NULL");
     let expected = "s.sql:2: undefined variable \"idd\"\nSELECT :idd;\n       ^ error found here\n\
                     hint: write :id, set it before by \\set idd …, or write \": idd\" if no variable is meant";
@@ -129,7 +129,7 @@ fn unset_variable_aborts_client() {
         (NAME, Prepared, false, false),
         (OTHER, Simple, false, true),
     ] {
-        let source = ScriptSource { name: "s", text, weight: 1 };
+        let source = ScriptSource::new("s", text);
         let program = parse(&[source], mode, true, &[]).expect("a script");
         let work = Workload::new(plan(program, mode), Arc::new(Login::new("u", "d")), Transport::Unix);
         let work = if requires { work.require_variables() } else { work };

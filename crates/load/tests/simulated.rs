@@ -11,7 +11,7 @@ use wire::pg::{Login, Transport};
 const SELECT: &str = "\\set r random(1, 1000000)\nSELECT abalance FROM pgbench_accounts WHERE aid = :r;\n";
 
 fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
-    let source = ScriptSource { name: "test", text: script, weight: 1 };
+    let source = ScriptSource::new("test", script);
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
     let mut seeds = SeedSequence::new(7);
     let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();

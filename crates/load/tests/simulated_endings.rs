@@ -15,13 +15,8 @@ const SELECT: &str = "SELECT pg_sleep(20);\n";
 
 /// Plan in which every statement takes 20 s and times out after 100 ms; the window is 3 s long.
 fn plan(script: &str, mode: Mode) -> LoadPlan {
-    let program = parse(
-        &[ScriptSource { name: "test", text: script, weight: 1 }],
-        mode,
-        false,
-        &KeyedScript::VARIABLE_NAMES,
-    )
-    .expect("the script is right");
+    let program = parse(&[ScriptSource::new("test", script)], mode, false, &KeyedScript::VARIABLE_NAMES)
+        .expect("the script is right");
     let mut seeds = SeedSequence::new(7);
     LoadPlan {
         program,

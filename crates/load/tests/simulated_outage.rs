@@ -32,7 +32,7 @@ impl Recorder for EventLog {
 }
 
 fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
-    let source = ScriptSource { name: "test", text: "SELECT 1;\n", weight: 1 };
+    let source = ScriptSource::new("test", "SELECT 1;\n");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
     let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {

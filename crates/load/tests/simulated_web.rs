@@ -302,8 +302,7 @@ fn limits_concurrent_connects() {
 /// Script that queries PostgreSQL, logs in by HTTP and uses the captured value.
 fn mixed() -> Program {
     let text = "BEGIN;\n\\set token 0\n\\set status 0\nSELECT 1;\nCOMMIT;\n\\set n :status + 1\n";
-    let mut program =
-        parse(&[ScriptSource { name: "mixed", text, weight: 1 }], Mode::Prepared, false, &[]).expect("right");
+    let mut program = parse(&[ScriptSource::new("mixed", text)], Mode::Prepared, false, &[]).expect("right");
     let slot = |name: &str| program.slot(name).expect("the script names it");
     let (token, status) = (slot("token"), slot("status"));
     let text = |it: &str| CallPart::Text(it.to_owned());

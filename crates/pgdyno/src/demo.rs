@@ -165,7 +165,7 @@ fn load_dataset(rows: u64, place: &ConnectedServer) -> Result<(), CommandError> 
 /// Script that selects one ticket by its key.
 fn program(rows: u64, voice: &Terminal) -> Result<Program, CommandError> {
     let text = format!("\\set id random(1, {rows})\nSELECT * FROM book.tickets WHERE id = :id;\n");
-    let source = script::ScriptSource { name: "book.tickets by key", text: &text, weight: 1 };
+    let source = script::ScriptSource::new("book.tickets by key", &text);
     script::parse(&[source], script::Mode::Prepared, false, &[]).map_err(|mistakes| {
         mistakes.iter().for_each(|it| voice.error(&it.to_string()));
         CommandError::new("the demo's own script is wrong")

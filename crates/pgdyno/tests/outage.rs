@@ -49,7 +49,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
         Schedule::Closed { think } => LoadModelSummary::Closed { think: *think },
         _ => LoadModelSummary::Open { schedule: "const(500,6s)".to_owned(), arrivals: Spacing::Even },
     };
-    let source = ScriptSource { name: "pay", text: "SELECT 1;\n", weight: 1 };
+    let source = ScriptSource::new("pay", "SELECT 1;\n");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
     let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {

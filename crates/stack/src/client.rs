@@ -242,7 +242,7 @@ impl Connection {
 
     fn send_query(&mut self, sql: &str) {
         let mut message = TemplateBuilder::default();
-        simple(&mut message, &[SqlPiece::Text(sql)]);
+        simple(&mut message, &[SqlPiece::Text(sql.as_bytes())]);
         let message = message.build();
         self.busy = true;
         self.channel.set_watched(true);

@@ -44,7 +44,7 @@ fn run_login(
 ) -> String {
     let mut channel = Channel::new(login.clone(), transport, [7; 18]);
     let mut builder = TemplateBuilder::default();
-    compile::simple(&mut builder, &[compile::SqlPiece::Text("select 42")]);
+    compile::simple(&mut builder, &[compile::SqlPiece::Text(b"select 42")]);
     let query = builder.build();
     channel.open();
     let mut seen: Vec<String> = Vec::new();

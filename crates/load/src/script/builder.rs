@@ -64,8 +64,8 @@ impl ProgramBuilder {
     }
 
     /// Adds a script in pgbench's language; see [`super::parse`].
-    pub fn add_pgbench(&mut self, head: &ScriptHeader<'_>, text: &str, allow_shell: bool) {
-        let source = ScriptSource { name: head.name, text, weight: head.weight };
+    pub fn add_pgbench(&mut self, head: &ScriptHeader<'_>, text: impl AsRef<[u8]>, allow_shell: bool) {
+        let source = ScriptSource { weight: head.weight, ..ScriptSource::new(head.name, &text) };
         let mut reader = ScriptParser::new(&source, self.mode, allow_shell, &mut self.names);
         let commands = reader.parse_commands();
         self.diagnostics.append(&mut reader.diagnostics);

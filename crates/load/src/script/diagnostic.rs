@@ -1,5 +1,6 @@
 //! Errors in a script
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// Error with its location, the text there, and a correction.
@@ -11,7 +12,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, counted from 1; 0 without a line.
     pub column: u32,
-    /// Text of the whole line.
+    /// Text of the whole line, [`readable`].
     pub text: String,
     /// Message, in pgbench's wording.
     pub message: String,
@@ -31,6 +32,17 @@ impl Diagnostic {
             hint: hint.to_owned(),
         }
     }
+}
+
+/// Text for people: every byte that is not UTF-8 is written as `\xe9`.
+pub fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(
+        |_| {
+            let chunks = bytes.utf8_chunks();
+            chunks.map(|chunk| format!("{}{}", chunk.valid(), chunk.invalid().escape_ascii())).collect()
+        },
+        Cow::Borrowed,
+    )
 }
 
 impl fmt::Display for Diagnostic {

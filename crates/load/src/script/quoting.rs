@@ -27,22 +27,21 @@ pub enum QuoteContext {
 
 /// Context of each variable of a statement, in their order.
 pub(crate) fn contexts(pieces: &[Piece]) -> Vec<QuoteContext> {
-    let (mut text, mut variables) = (String::new(), Vec::new());
+    let (mut bytes, mut variables) = (Vec::new(), Vec::new());
     for piece in pieces {
         match piece {
-            Piece::Text(it) => text.push_str(it),
+            Piece::Text(text) => bytes.extend_from_slice(text),
             Piece::Var { .. } => {
-                variables.push(text.len());
+                variables.push(bytes.len());
                 // Placeholder name; the blank separates it from the following text.
-                text.push_str(":v ");
+                bytes.extend_from_slice(b":v ");
             }
         }
     }
     let mut places = vec![QuoteContext::Plain; variables.len()];
-    let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        let (end, place) = token(bytes, at);
+        let (end, place) = token(&bytes, at);
         let within = variables.iter().zip(&mut places).filter(|it| (at..end).contains(it.0));
         within.for_each(|it| *it.1 = place);
         at = end;
@@ -134,7 +133,7 @@ mod tests {
             if n > 0 {
                 pieces.push(Piece::Var { slot: 0 });
             }
-            pieces.push(Piece::Text(it.to_owned()));
+            pieces.push(Piece::Text(it.into()));
         }
         pieces
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::builder::{ProgramBuilder, ScriptHeader};
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, readable};
 use super::eval::{Expr, ExprNode};
 use super::names::{NameTable, ResultStore, VariableNames, continues_name, is_valid_name, starts_name};
 use super::parser::{self, ExpressionDiagnostic};
-use super::splitter::{CommandEnd, Splitter};
+use super::splitter::{CommandEnd, Splitter, find_after, line_end, run_end};
 use super::token::{Cursor, Token};
 use super::value::Value;
 use super::{
@@ -66,28 +66,28 @@ impl<'a> ScriptParser<'a> {
         allow_shell: bool,
         names: &'a mut NameTable,
     ) -> ScriptParser<'a> {
-        let newlines = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let newlines = source.text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
         ScriptParser { source, mode, allow_shell, names, lines, diagnostics: Vec::new() }
     }
 
     pub fn parse_commands(&mut self) -> Vec<Command> {
         let text = self.source.text;
-        if let Some(at) = text.find('\0') {
+        if let Some(at) = text.iter().position(|byte| *byte == 0) {
             let hint = "scripts are text files; remove it";
             self.add_diagnostic(at, "zero byte in script".to_owned(), hint.to_owned());
             return Vec::new();
         }
         let mut commands: Vec<Command> = Vec::new();
         let mut splitter = Splitter::default();
-        let mut cursor = Cursor { text, at: 0 };
+        let mut at = 0;
         loop {
-            let mut sql = String::new();
-            let stop = splitter.next(text, &mut cursor.at, &mut sql);
+            let mut sql = Vec::new();
+            let stop = splitter.next(text, &mut at, &mut sql);
             commands.extend(self.parse_sql(splitter.start, &sql));
             match stop {
                 CommandEnd::Semicolon => {}
-                CommandEnd::Backslash => self.parse_backslash_command(&mut cursor, &mut commands),
+                CommandEnd::Backslash => self.parse_backslash_command(&mut at, &mut commands),
                 CommandEnd::EndOfText => break,
             }
         }
@@ -118,39 +118,55 @@ impl<'a> ScriptParser<'a> {
     }
 
     /// Statement `text`, which begins at offset `at`; `None` if it contains only comments.
-    fn parse_sql(&mut self, at: usize, text: &str) -> Option<Command> {
+    fn parse_sql(&mut self, at: usize, text: &[u8]) -> Option<Command> {
         let text = skip_line_comments(text)?;
-        let mut first_line = text.split(['\n', '\r']).next().unwrap_or_default();
-        first_line = &first_line[..first_line.floor_char_boundary(FIRST_LINE_BYTES)];
+        let mut first_line = readable(&text[..line_end(text, 0)]).into_owned();
+        first_line.truncate(first_line.floor_char_boundary(FIRST_LINE_BYTES));
         let pieces = split_variables(text, self.names);
         let parameters = pieces.iter().filter(|piece| matches!(piece, Piece::Var { .. })).count();
         if self.mode != Mode::Simple && parameters > MAX_PARAMETERS {
             self.add_diagnostic(
                 at,
-                format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {text}"),
+                format!("statement has too many arguments (maximum is {MAX_PARAMETERS}): {}", readable(text)),
                 "use fewer variables in it, or -M simple".to_owned(),
             );
         }
         Some(Command {
             line: self.line_of(at) as u32 + 1,
-            first_line: first_line.to_owned(),
+            first_line,
             kind: CommandKind::Sql(Sql { text: text.to_owned(), pieces, store: None }),
         })
     }
 
     /// Parses the command after a backslash, if there is one.
-    fn parse_backslash_command(&mut self, cursor: &mut Cursor<'_>, commands: &mut Vec<Command>) {
-        let start = cursor.at - 1;
-        let Some((at, name)) = cursor.word() else { return };
+    ///
+    /// `at` is moved to the start of the next line.
+    fn parse_backslash_command(&mut self, at: &mut usize, commands: &mut Vec<Command>) {
+        let start = *at - 1;
+        *at = command_end(self.source.text, *at);
+        let chunk = self.source.text[start..*at].utf8_chunks().next().expect("it has a backslash");
+        let text = chunk.valid();
+        let cursor = &mut Cursor { text, at: 1 };
+        let (at, name) = match (cursor.word(), chunk.invalid()) {
+            (Some(word), _) => word,
+            (None, []) => return,
+            (None, _) => (1, ""),
+        };
         let command = name.to_ascii_lowercase();
-        let kind = if let "set" | "if" | "elif" = &command[..] {
+        let kind = if let [byte, ..] = chunk.invalid() {
+            Err(ExpressionDiagnostic {
+                at: text.len(),
+                message: format!("the byte 0x{byte:02x} is not UTF-8"),
+                hint: "only SQL statements may have another encoding; write variables and backslash commands in \
+                       ASCII"
+                    .to_owned(),
+            })
+        } else if let "set" | "if" | "elif" = &command[..] {
             self.parse_expression_command(&command, at, cursor).map(Some)
         } else {
             let words: Vec<_> = std::iter::from_fn(|| cursor.word()).collect();
             match &command[..] {
-                "gset" | "aset" => {
-                    self.parse_store(start, command == "aset", &words, commands).map(|()| None)
-                }
+                "gset" | "aset" => self.parse_store(0, command == "aset", &words, commands).map(|()| None),
                 _ => self.parse_word_command(&command, at, &words).map(Some),
             }
         };
@@ -159,25 +175,26 @@ impl<'a> ScriptParser<'a> {
             Err(ExpressionDiagnostic { at, message, hint }) => {
                 let place =
                     if message == NOT_BEHIND_SQL { String::new() } else { format!(" in command \"{name}\"") };
-                self.add_diagnostic(at, message + &place, hint);
+                self.add_diagnostic(start + at, message + &place, hint);
                 if let "set" | "if" | "elif" = &command[..] {
-                    self.skip_rest_of_expression(cursor, &place);
+                    self.skip_rest_of_expression(start, cursor, &place);
                 }
                 recover_branch(&command)
             }
         };
-        let first_line = self.source.text[start..cursor.at].trim_end_matches(['\n', '\r']).to_owned();
+        let first_line = text.trim_end_matches(['\n', '\r']).to_owned();
         let line = self.line_of(start) as u32 + 1;
         commands.extend(kind.map(|kind| Command { line, first_line, kind }));
     }
 
-    /// Skips the rest of the line after an error. Invalid characters and numbers in it are reported, too.
-    fn skip_rest_of_expression(&mut self, cursor: &mut Cursor<'_>, place: &str) {
-        while !self.source.text[..cursor.at].ends_with('\n') {
+    /// Skips the rest of a command that begins at offset `start`, after an error. Invalid characters and numbers in it
+    /// are reported, too.
+    fn skip_rest_of_expression(&mut self, start: usize, cursor: &mut Cursor<'_>, place: &str) {
+        while cursor.at < cursor.text.len() {
             match cursor.token() {
                 Ok((_, Token::EndOfLine)) => return,
                 Err(ExpressionDiagnostic { at, message, hint }) => {
-                    self.add_diagnostic(at, message + place, hint);
+                    self.add_diagnostic(start + at, message + place, hint);
                 }
                 Ok(_) => {}
             }
@@ -368,13 +385,14 @@ impl<'a> ScriptParser<'a> {
         }
         let line = self.line_of(at);
         let start = self.lines[line];
-        let text = self.source.text[start..].lines().next().unwrap_or_default();
+        let text = self.source.text[start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let text = text.strip_suffix(b"\r").unwrap_or(text);
         let before = self.source.text.get(start..at).unwrap_or_default();
         self.diagnostics.push(Diagnostic {
             file: self.source.name.to_owned(),
             line: line as u32 + 1,
-            column: before.chars().count() as u32 + 1,
-            text: text.to_owned(),
+            column: readable(before).chars().count() as u32 + 1,
+            text: readable(text).into_owned(),
             message,
             hint,
         });
@@ -400,36 +418,52 @@ fn recover_branch(command: &str) -> Option<CommandKind> {
     })
 }
 
+/// End of the backslash command whose name starts at `from`: after its line, and after the lines that continue it.
+fn command_end(text: &[u8], from: usize) -> usize {
+    let mut end = from;
+    loop {
+        end = find_after(text, end, b"\n");
+        let line = &text[from..end];
+        let is_continued = line.ends_with(b"\\\n") || line.ends_with(b"\\\r\n");
+        if !is_continued || end == text.len() {
+            return end;
+        }
+    }
+}
+
 /// Statement from its first word; `None` if it has none.
-fn skip_line_comments(text: &str) -> Option<&str> {
+fn skip_line_comments(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text;
     loop {
-        rest = rest.trim_start_matches(|c: char| u8::try_from(c).is_ok_and(number::is_space));
-        if !rest.starts_with("--") {
-            return Some(rest).filter(|rest| !rest.is_empty());
+        let start = rest.iter().position(|byte| !number::is_space(*byte))?;
+        rest = &rest[start..];
+        if !rest.starts_with(b"--") {
+            return Some(rest);
         }
-        rest = rest.split_once('\n')?.1;
+        rest = &rest[rest.iter().position(|byte| *byte == b'\n')? + 1..];
     }
 }
 
 /// Splits a statement at its variables: a single colon and a name. Quotes and comments are ignored.
-fn split_variables(text: &str, names: &mut NameTable) -> Vec<Piece> {
-    let bytes = text.as_bytes();
+///
+/// A name that is not UTF-8 is no variable, because no command can assign it. It is sent unchanged.
+fn split_variables(text: &[u8], names: &mut NameTable) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut copied, mut at) = (0, 0);
-    while let Some(offset) = text[at..].find(':') {
+    while let Some(offset) = text[at..].iter().position(|byte| *byte == b':') {
         let colon = at + offset;
         at = colon + 1;
-        if !bytes.get(at).copied().is_some_and(starts_name) {
+        if !text.get(at).copied().is_some_and(starts_name) {
             // All adjacent colons are skipped, so that a cast is not taken for a variable.
-            at += bytes[at..].iter().take_while(|&&b| b == b':').count();
+            at = run_end(text, at, |byte| byte == b':');
             continue;
         }
-        at += bytes[at..].iter().take_while(|&&b| continues_name(b)).count();
+        at = run_end(text, at, continues_name);
+        let Ok(name) = std::str::from_utf8(&text[colon + 1..at]) else { continue };
         if colon > copied {
             pieces.push(Piece::Text(text[copied..colon].to_owned()));
         }
-        pieces.push(Piece::Var { slot: names.slot(&text[colon + 1..at]) });
+        pieces.push(Piece::Var { slot: names.slot(name) });
         copied = at;
     }
     if copied < text.len() {

@@ -33,8 +33,7 @@ pub(super) struct Splitter {
 impl Splitter {
     /// Appends the command at `at` to `command`, without preceding white space and line comments, and moves `at` past
     /// its end.
-    pub fn next(&mut self, text: &str, at: &mut usize, command: &mut String) -> CommandEnd {
-        let bytes = text.as_bytes();
+    pub fn next(&mut self, bytes: &[u8], at: &mut usize, command: &mut Vec<u8>) -> CommandEnd {
         while let Some(&first) = bytes.get(*at) {
             let start = *at;
             if command.is_empty() {
@@ -45,7 +44,7 @@ impl Splitter {
                 (b' ' | b'\t' | b'\n' | b'\r' | b'\x0c', _) | (b'-', Some(b'-')) => {
                     *at = if first == b'-' { line_end(bytes, start) } else { start + 1 };
                     if !command.is_empty() {
-                        command.push_str(&text[start..*at]);
+                        command.extend_from_slice(&bytes[start..*at]);
                     }
                     continue;
                 }
@@ -60,14 +59,14 @@ impl Splitter {
                     // pgbench's scanner treats every variable as undefined.
                     Some(end) => {
                         *at = end;
-                        command.push_str("FALSE");
+                        command.extend_from_slice(b"FALSE");
                         continue;
                     }
                     None => start + 1,
                 },
                 (b'\\', Some(b';' | b':')) => {
                     *at = start + 2;
-                    command.push_str(&text[start + 1..*at]);
+                    command.extend_from_slice(&bytes[start + 1..*at]);
                     if second == Some(b';') {
                         self.words = 0;
                     }
@@ -79,7 +78,7 @@ impl Splitter {
                 }
                 (b';', _) => {
                     *at = start + 1;
-                    command.push(';');
+                    command.push(b';');
                     if self.parentheses == 0 && self.bodies == 0 {
                         self.words = 0;
                         return CommandEnd::Semicolon;
@@ -103,26 +102,26 @@ impl Splitter {
                 },
                 (first, _) if starts_name(first) => {
                     let end = run_end(bytes, start, continues_identifier);
-                    self.note_word(&text[start..end]);
+                    self.note_word(&bytes[start..end]);
                     end
                 }
                 _ => start + 1,
             };
-            command.push_str(&text[start..*at]);
+            command.extend_from_slice(&bytes[start..*at]);
         }
         CommandEnd::EndOfText
     }
 
     /// Tracks the bodies of SQL-standard functions, whose semicolons do not end the statement.
-    fn note_word(&mut self, word: &str) {
-        let is = |other: &str| word.eq_ignore_ascii_case(other);
+    fn note_word(&mut self, word: &[u8]) {
+        let is = |other: &str| word.eq_ignore_ascii_case(other.as_bytes());
         if self.words == 0 {
             self.initials = [0; 4];
         }
         if ["create", "function", "procedure", "or", "replace"].into_iter().any(is)
             && let Some(initial) = self.initials.get_mut(self.words)
         {
-            *initial = word.as_bytes()[0].to_ascii_lowercase();
+            *initial = word[0].to_ascii_lowercase();
         }
         self.words += 1;
         let creates = matches!(self.initials, [b'c', b'f' | b'p', _, _] | [b'c', b'o', b'r', b'f' | b'p']);

@@ -1,6 +1,6 @@
 //! Variables that a script reads before they are assigned
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, readable};
 use super::names::{NameTable, continues_name};
 use super::{
     CallPart, Command, CommandKind, Piece, ResultStore, Script, ScriptSource, ShellWord, SleepDuration, Slot,
@@ -76,12 +76,13 @@ pub(super) fn diagnostics(
     let listed: Vec<String> =
         known.iter().take(LISTED_MAX).map(|slot| format!(":{}", names.name(*slot))).collect();
     let others = if listed.is_empty() { String::new() } else { format!("write {}, ", listed.join(" or ")) };
+    let text = readable(source.text);
     let diagnostic = |(slot, index): (Slot, usize)| {
         let name = names.name(slot);
         let hint =
             format!("{others}set it before by \\set {name} …, or write \": {name}\" if no variable is meant");
         let message = format!("undefined variable \"{name}\"");
-        let (line, column, text) = locate(source.text, commands[index].line, name);
+        let (line, column, text) = locate(&text, commands[index].line, name);
         Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message, hint }
     };
     undefined(commands, names, defined.clone()).into_iter().map(diagnostic).collect()

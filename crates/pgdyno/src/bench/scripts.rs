@@ -4,7 +4,7 @@ use super::options::{BenchOptions, Source};
 use super::ready::mode;
 use crate::cli::{Terminal, os_error_text};
 use crate::files;
-use load::script::{self, Diagnostic, Program};
+use load::script::{self, CommandKind, Diagnostic, Program, Script};
 use model::summary::QueryMode;
 use std::io::Read;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     let mut texts = Vec::new();
     for it in &options.scripts {
         match &it.source {
-            Source::Builtin(builtin) => texts.push((builtin.description, builtin.text.to_owned(), it.weight)),
+            Source::Builtin(builtin) => texts.push((builtin.description, builtin.text.into(), it.weight)),
             Source::File(name) => match read(name) {
                 Ok(text) => texts.push((name.as_str(), text, it.weight)),
                 Err(error) => {
@@ -38,6 +38,7 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     match script::parse(&sources, mode(options.mode), options.allow_shell, &defined) {
         Ok(program) => {
             program.undefined.iter().for_each(|it| warn(it, options.mode, voice));
+            program.scripts.iter().for_each(|script| warn_of_encoding(script, voice));
             Some(program).filter(|_| readable)
         }
         Err(mistakes) => {
@@ -50,7 +51,7 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
 /// Largest script in bytes.
 const SCRIPT_BYTES_MAX: u64 = 64 << 20;
 
-fn read(name: &str) -> Result<String, String> {
+fn read(name: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     if name == "-" {
         std::io::stdin()
@@ -71,26 +72,7 @@ fn read(name: &str) -> Result<String, String> {
             SCRIPT_BYTES_MAX >> 20
         ));
     }
-    decode(&bytes).map_err(|(line, byte)| {
-        format!(
-            "file \"{name}\", line {line}: the byte 0x{byte:02x} is not UTF-8, in which statements are sent; \
-             convert it, such as with  iconv -f LATIN1 -t UTF-8"
-        )
-    })
-}
-
-/// Text of a script. Comment lines may have any encoding, because they are not sent. The error is the line, and the
-/// first byte that is not UTF-8.
-fn decode(bytes: &[u8]) -> Result<String, (usize, u8)> {
-    let mut text = String::with_capacity(bytes.len());
-    for (number, line) in bytes.split_inclusive(|it| *it == b'\n').enumerate() {
-        match std::str::from_utf8(line) {
-            Ok(it) => text.push_str(it),
-            Err(_) if line.trim_ascii_start().starts_with(b"--") => text += &String::from_utf8_lossy(line),
-            Err(error) => return Err((number + 1, line[error.valid_up_to()])),
-        }
-    }
-    Ok(text)
+    Ok(bytes)
 }
 
 /// Variables that are always defined.
@@ -104,6 +86,22 @@ fn warn(it: &Diagnostic, mode: QueryMode, voice: &Terminal) {
     };
     voice.warning(&format!("{}: {}; until another script sets it, {sent}", position(it), it.message));
     voice.hint(&it.hint);
+}
+
+/// Warns of the first statement that is not UTF-8. As in pgbench, its bytes are sent unchanged.
+fn warn_of_encoding(script: &Script, voice: &Terminal) {
+    let is_utf8 =
+        |kind: &CommandKind| !matches!(kind, CommandKind::Sql(sql) if str::from_utf8(&sql.text).is_err());
+    if let Some(command) = script.commands.iter().find(|command| !is_utf8(&command.kind)) {
+        voice.warning(&format!(
+            "{}:{}: the statement is not UTF-8: {}; its bytes are sent unchanged, and shown as \\xNN",
+            script.name, command.line, command.first_line
+        ));
+        voice.hint(
+            "the server reads it in the session's client_encoding; if that is not the script's, set it, as in \
+             PGCLIENTENCODING=LATIN1",
+        );
+    }
 }
 
 fn position(it: &Diagnostic) -> String {
@@ -122,24 +120,5 @@ fn print_diagnostic(it: &Diagnostic, voice: &Terminal) {
     }
     if !it.hint.is_empty() {
         voice.hint(&it.hint);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn accepts_any_encoding_in_comments() {
-        for (bytes, expected) in [
-            (b"SELECT 1;\n".as_slice(), Ok("SELECT 1;\n")),
-            (b"-- caf\xe9\nSELECT 1;", Ok("-- caf\u{fffd}\nSELECT 1;")),
-            (b"  --\xff\r\n\\set a 1\n", Ok("  --\u{fffd}\r\n\\set a 1\n")),
-            ("SELECT 'é';".as_bytes(), Ok("SELECT 'é';")),
-            (b"SELECT 1;\nSELECT 'caf\xe9';", Err((2, 0xe9))),
-            (b"SELECT 1; -- caf\xe9", Err((1, 0xe9))),
-        ] {
-            assert_eq!(decode(bytes), expected.map(str::to_owned), "{bytes:?}");
-        }
     }
 }

@@ -182,7 +182,7 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         let at = if it.line == 0 { 0..0 } else { start..end };
         GrammarDiagnostic { span: at, found: it.message, suggestion: it.hint }
     };
-    let source = script::ScriptSource { name: "", text, weight: 1 };
+    let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
     let all = match script::parse(&[source], mode, false, &predefined) {
         Ok(_) if known.is_none() => Vec::new(),

@@ -76,6 +76,49 @@ fn runs_pipelines_and_reads_variables() {
     }
 }
 
+/// The server reads each statement in the encoding that the user has chosen; the rows show the letters.
+#[test]
+fn sends_scripts_in_other_encodings_unchanged() {
+    let mut connection = SHARED.connect();
+    connection.query("create table if not exists words (word text)").expect("a table");
+    let rows: [(&str, &[u8], &str, &str); 3] = [
+        (
+            "LATIN1",
+            b"-- d\xe9but\nINSERT INTO words VALUES ('caf\xe9 ' || :client_id);",
+            "café 0",
+            "caf\\xe9",
+        ),
+        ("KOI8R", b"INSERT INTO words VALUES (/* \xcd */ '\xcd\xc9\xd2');", "мир", "\\xcd\\xc9\\xd2"),
+        // The script itself chooses; the environment's encoding is the database's.
+        (
+            "UTF8",
+            b"SET client_encoding = 'WIN1251';\nINSERT INTO words VALUES ('\xec\xe8\xf0');",
+            "мир",
+            "\\xec\\xe8\\xf0",
+        ),
+    ];
+    for (encoding, text, expected, shown) in rows {
+        let script = Script::new(encoding, text);
+        for mode in ["simple", "extended", "prepared"] {
+            connection.query("truncate words").expect("an empty table");
+            let mut command =
+                SHARED.command(&["-n", "--json", "-r", "-M", mode, "-f", script.path(), "-t", "3"]);
+            let output = command.env("PGCLIENTENCODING", encoding).output().expect("pgdyno can be run");
+            let said = combined_output(&output);
+            let (document, status) = super::test_server::document(&output);
+            let words = "select string_agg(distinct word, ',') || ' ' || count(*) from words";
+            let words = connection.value(words).expect("rows");
+            assert_eq!((status, words), (0, Some(format!("{expected} 3"))), "{encoding}, {mode}: {said}");
+            let command = document["plan"]["scripts"][0]["commands"].as_array().and_then(|all| all.last());
+            let command = command.and_then(|command| command.as_str()).unwrap_or_else(|| panic!("{said}"));
+            assert!(command.contains(shown), "{command}");
+            let warning = "the statement is not UTF-8: ";
+            assert!(String::from_utf8_lossy(&output.stderr).contains(warning), "{said}");
+        }
+    }
+    connection.query("drop table words").expect("the table is there");
+}
+
 #[test]
 fn sends_as_many_arrivals_as_scheduled() {
     for driver in ["epoll", "io_uring"] {

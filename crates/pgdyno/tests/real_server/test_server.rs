@@ -82,7 +82,7 @@ pub fn combined_output(output: &Output) -> String {
 pub struct Script(PathBuf);
 
 impl Script {
-    pub fn new(name: &str, text: &str) -> Script {
+    pub fn new(name: &str, text: &(impl AsRef<[u8]> + ?Sized)) -> Script {
         let path = std::env::temp_dir().join(format!("pgdyno-test-{}-{name}.sql", std::process::id()));
         std::fs::write(&path, text).expect("the temporary directory can be written to");
         Script(path)

@@ -10,8 +10,8 @@ use postgres_protocol::message::frontend;
 /// Part of a simple query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlPiece<'a> {
-    /// SQL that is sent unchanged.
-    Text(&'a str),
+    /// SQL that is sent unchanged, in the encoding of the session.
+    Text(&'a [u8]),
     /// Number of an argument, sent in its text form without quotes.
     Arg(u16),
 }
@@ -22,8 +22,8 @@ pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
         for piece in pieces {
             match *piece {
                 SqlPiece::Text(text) => {
-                    assert!(!text.contains('\0'), "{NUL}");
-                    b.bytes(text.as_bytes());
+                    assert!(!text.contains(&0), "{NUL}");
+                    b.bytes(text);
                 }
                 SqlPiece::Arg(arg) => {
                     b.placeholder(arg, Placeholder::Raw);
@@ -37,8 +37,11 @@ pub fn simple(b: &mut TemplateBuilder, pieces: &[SqlPiece<'_>]) {
 /// Parse: prepares `sql` with parameters `$1 …` under `name`. The unnamed statement (`""`) exists until the next Parse.
 ///
 /// The server derives the types of the parameters.
-pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &str) {
-    fixed(b, |out| frontend::parse(name, sql, [], out).expect(NUL));
+pub fn parse(b: &mut TemplateBuilder, name: &str, sql: &[u8]) {
+    assert!(!name.contains('\0') && !sql.contains(&0), "{NUL}");
+    b.message(b'P', |b| {
+        b.bytes(name.as_bytes()).bytes(b"\0").bytes(sql).bytes(b"\0").bytes(&0u16.to_be_bytes());
+    });
 }
 
 /// Bind: creates the unnamed portal from the statement `name` with text parameters; results are text.
@@ -104,9 +107,9 @@ mod tests {
             });
             assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
         };
-        check(|b| simple(b, &[SqlPiece::Text("select "), SqlPiece::Arg(0)]), b"Q\0\0\0\x0dselect 7\0");
+        check(|b| simple(b, &[SqlPiece::Text(b"select "), SqlPiece::Arg(0)]), b"Q\0\0\0\x0dselect 7\0");
         check(|b| simple(b, &[]), b"Q\0\0\0\x05\0");
-        check(|b| parse(b, "s1", "select $1"), b"P\0\0\0\x13s1\0select $1\0\0\0");
+        check(|b| parse(b, "s1", b"select $1"), b"P\0\0\0\x13s1\0select $1\0\0\0");
         check(|b| bind(b, "s1", &[0, 1]), b"B\0\0\0\x17\0s1\0\0\0\0\x02\0\0\0\x017\xff\xff\xff\xff\0\0");
         check(|b| bind(b, "", &[]), b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");
         check(describe_portal, b"D\0\0\0\x06P\0");
@@ -119,6 +122,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "no NUL in SQL")]
     fn rejects_nul() {
-        parse(&mut TemplateBuilder::default(), "", "select '\0'");
+        parse(&mut TemplateBuilder::default(), "", b"select '\0'");
     }
 }

@@ -13,7 +13,7 @@ const STEPS_MAX: u64 = 200;
 /// Simulates the first second of a run with these options; `None` if they are rejected.
 fn first_second(arguments: &[String]) -> Option<usize> {
     let Ok(BenchCommand::Run(options)) = parse(arguments, &|_| None) else { return None };
-    let source = ScriptSource { name: "one", text: "SELECT 1;\n", weight: 1 };
+    let source = ScriptSource::new("one", "SELECT 1;\n");
     let program = scripts::parse(&[source], scripts::Mode::Simple, false, &[]).expect("the script is right");
     let login = Arc::new(Login::new("me", "db"));
     let asked = BenchTargets {
