@@ -1,5 +1,7 @@
 //! Memory use of a shard: no allocation per transaction once the window has begun, and small connections
 
+mod tls_server;
+
 use load::feed::{DrawOrder, Feed};
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
 use load::random::SeedSequence;
@@ -15,11 +17,15 @@ use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{
     ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp,
 };
+use rustls::ClientConnection;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::io::{BufRead, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use wire::pg::{Login, Secret, Transport};
+use tls_server::{SSL_REQUEST, TlsServer, client_config};
+use wire::pg::{Login, Secret, SslMode, Transport};
+use wire::tls::{HttpsClient, TlsIdentity};
 
 struct CountingAllocator;
 
@@ -50,6 +56,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// Runs work of the test itself, whose allocations are not counted.
+fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    let counts = COUNTS.replace(false);
+    let result = work();
+    COUNTS.set(counts);
+    result
+}
 
 /// Recorder of real runs, with a count of records and an optional ledger, which it drains itself.
 struct CountingRecorder {
@@ -172,6 +186,7 @@ struct Server {
     now: u64,
     /// Responses of a service, in turn.
     pages: [Vec<u8>; 2],
+    tls: Option<TlsServer>,
 }
 
 impl Server {
@@ -186,9 +201,17 @@ impl Server {
                 }
                 Action::Transmit(conn, bytes) => {
                     let n = bytes.len();
+                    let is_ssl_request = bytes == SSL_REQUEST;
+                    let is_request =
+                        self.tls.as_mut().is_none_or(|tls| uncounted(|| tls.receive(conn, bytes)));
                     shard.sent(conn, n);
-                    self.asked.push((conn.0, self.sessions[conn.0 as usize]));
-                    self.sessions[conn.0 as usize] += 1;
+                    if is_ssl_request {
+                        shard.receive(Nanos(self.now), conn, b"S");
+                    }
+                    if is_request {
+                        self.asked.push((conn.0, self.sessions[conn.0 as usize]));
+                        self.sessions[conn.0 as usize] += 1;
+                    }
                 }
                 Action::Wait(_) => break,
                 Action::Done => return false,
@@ -198,34 +221,58 @@ impl Server {
         }
         for at in 0..self.asked.len() {
             let (conn, turn) = self.asked[at];
-            let (now, conn) = (Nanos(self.now), ConnId(conn));
+            let conn = ConnId(conn);
             match turn {
                 // Sent in two pieces, as responses sometimes arrive.
                 it if matches!(shard.target(conn), Target::Service(_)) => {
-                    let page = &self.pages[it as usize % 2];
+                    let page = std::mem::take(&mut self.pages[it as usize % 2]);
                     let (a, b) = page.split_at(if it % 3 == 0 { 40 } else { page.len() - 30 });
-                    shard.receive(now, conn, a);
-                    shard.receive(now, conn, b);
+                    self.send(shard, conn, a);
+                    self.send(shard, conn, b);
+                    self.pages[it as usize % 2] = page;
                 }
-                0 => shard.receive(now, conn, WELCOME),
+                0 => self.send(shard, conn, WELCOME),
                 1 => {
-                    shard.receive(now, conn, PARSED);
-                    shard.receive(now, conn, ANSWER);
+                    self.send(shard, conn, PARSED);
+                    self.send(shard, conn, ANSWER);
                 }
-                _ => shard.receive(now, conn, ANSWER),
+                _ => self.send(shard, conn, ANSWER),
             }
         }
         self.asked.clear();
+        // Handshakes continue.
+        for conn in 0..self.tls.as_ref().map_or(0, |tls| tls.connections.len() as u32) {
+            self.send(shard, ConnId(conn), b"");
+        }
         true
+    }
+
+    fn send(&mut self, shard: &mut Shard<CountingRecorder>, conn: ConnId, bytes: &[u8]) {
+        let bytes = match &mut self.tls {
+            Some(tls) => uncounted(|| tls.encrypt(conn, bytes)),
+            None => bytes,
+        };
+        if !bytes.is_empty() {
+            shard.receive(Nanos(self.now), conn, bytes);
+        }
     }
 }
 
 fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
-    let program =
-        parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
+    let program = parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
+    CountingRecorder::shard(work, None)
+}
+
+/// Shard whose sessions are encrypted.
+fn tls_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
+    let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
+    let program = parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
+    let mut login = Login::new("me", "db");
+    (login.ssl, login.tls) = (SslMode::Require, Some(client_config()));
+    let work = Workload::new(plan(program, clients, schedule), Arc::new(login), Transport::Tcp);
     CountingRecorder::shard(work, None)
 }
 
@@ -247,6 +294,15 @@ fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 
 /// Shard whose clients post a body with a variable.
 fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
+    web_shard_with(Service::without_tls("localhost"), clients, schedule)
+}
+
+fn https_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
+    let tls = Some(HttpsClient::new("localhost", &TlsIdentity::default()).expect("right"));
+    web_shard_with(Service { tls, ..Service::without_tls("localhost") }, clients, schedule)
+}
+
+fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let written = RequestSource {
         method: Method::Post,
         target: "/a?b=${client_id}",
@@ -259,8 +315,7 @@ fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let slot = program.slot("client_id").expect("it is used");
     let mut plan = plan(program, clients, schedule);
     plan.seeds.variables.push((slot, InitialValue::Client));
-    let service =
-        Service { response_timeout: Some(Nanos::from_secs(1)), ..Service::without_tls("localhost") };
+    let service = Service { response_timeout: Some(Nanos::from_secs(1)), ..service };
     let work = Workload::with_services(plan, None, vec![service]);
     CountingRecorder::shard(work, None)
 }
@@ -397,11 +452,19 @@ fn does_not_allocate_after_start_and_connections_are_small() {
     let both: [(&str, ShardFactory); 4] =
         [("SQL", shard), ("HTTP", web_shard), ("mix", mix_shard), ("hops", hop_shard)];
     let ledger: (&str, ShardFactory) = ("ledger", ledger_shard);
-    let cases =
-        both.iter().chain([&ledger]).flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
+    let encrypted: [(&str, ShardFactory); 2] = [("SQL, TLS", tls_shard), ("HTTP, TLS", https_shard)];
+    let of_rustls = rustls_allocations();
+    println!("rustls allocates {} times for a sent record, {} for a received one", of_rustls.0, of_rustls.1);
+    let cases = both
+        .iter()
+        .chain([&ledger])
+        .chain(&encrypted)
+        .flat_map(|it| schedules.iter().map(move |schedule| (it, schedule)));
     for ((protocol, make), schedule) in cases {
+        let is_encrypted = protocol.ends_with("TLS");
         // Regular expressions are slow in unoptimised builds.
-        let count = if matches!(*protocol, "mix" | "hops" | "ledger") { 20_000 } else { 100_000 };
+        let count =
+            if is_encrypted || matches!(*protocol, "mix" | "hops" | "ledger") { 20_000 } else { 100_000 };
         let told = format!("{protocol}, {schedule:?}");
         let mut shard = make(64, schedule.clone());
         let mut server = Server {
@@ -409,6 +472,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
             sessions: vec![0; 128],
             now: 0,
             pages: if *protocol == "hops" { hops() } else { pages() },
+            tls: is_encrypted.then(|| TlsServer::new(128)),
         };
         while !shard.is_settled() {
             server.step(&mut shard);
@@ -418,22 +482,62 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         while shard.recorder.records < 10_000 {
             server.step(&mut shard);
         }
+        server.tls.iter_mut().for_each(|tls| tls.records = (0, 0));
         COUNTS.set(true);
         while shard.recorder.records < 10_000 + count {
             server.step(&mut shard);
         }
         COUNTS.set(false);
         let allocations = ALLOCATIONS.replace(0);
-        assert_eq!(allocations, 0, "allocations in {count} transactions of {told}");
+        let (sent, received) = server.tls.as_ref().map_or((0, 0), |tls| tls.records);
+        let expected = sent * of_rustls.0 + received * of_rustls.1;
+        assert_eq!(allocations, expected, "allocations in {count} transactions of {told}");
         let (interval, _) = shard.recorder.tally.finish(Nanos(server.now));
         let sizes: u64 = interval.answers.iter().map(|it| it.sizes.count()).sum();
-        assert_eq!(sizes > 0, matches!(*protocol, "HTTP" | "mix" | "hops"), "sizes of {told}");
+        assert_eq!(sizes > 0, matches!(*protocol, "HTTP" | "HTTP, TLS" | "mix" | "hops"), "sizes of {told}");
     }
 
     // Cookies and decompression need memory, see docs/http.md.
     for (protocol, make) in both {
         check_connection_size(protocol, make, if protocol == "hops" { 72 } else { 4 });
     }
+}
+
+/// Allocations of rustls itself, for each record that a client sends and for each that it receives.
+fn rustls_allocations() -> (usize, usize) {
+    const ROUNDS: usize = 1000;
+    let name = "localhost".try_into().expect("a name");
+    let mut client = ClientConnection::new(client_config(), name).expect("a right configuration");
+    let (mut server, conn) = (TlsServer::new(1), ConnId(0));
+    let (mut out, mut counted) = (Vec::with_capacity(1 << 16), (0, 0));
+    for round in 0..2 * ROUNDS {
+        let open = !client.is_handshaking();
+        COUNTS.set(round >= ROUNDS);
+        if open {
+            client.writer().write_all(b"request").expect("there is room");
+        }
+        while client.wants_write() {
+            client.write_tls(&mut out).expect("a vector takes all");
+        }
+        COUNTS.set(false);
+        counted.0 += ALLOCATIONS.replace(0);
+        server.receive(conn, &out);
+        out.clear();
+        let mut answer = server.encrypt(conn, if open { b"answer" } else { b"" });
+        COUNTS.set(round >= ROUNDS);
+        while !answer.is_empty() {
+            client.read_tls(&mut answer).expect("it is read from memory");
+            client.process_new_packets().expect("the server speaks TLS");
+        }
+        if let Ok(chunk) = client.reader().into_first_chunk() {
+            let length = chunk.len();
+            client.reader().consume(length);
+        }
+        COUNTS.set(false);
+        counted.1 += ALLOCATIONS.replace(0);
+    }
+    assert!(counted.0 % ROUNDS == 0 && counted.1 % ROUNDS == 0, "each record costs the same: {counted:?}");
+    (counted.0 / ROUNDS, counted.1 / ROUNDS)
 }
 
 fn pages() -> [Vec<u8>; 2] {
@@ -450,7 +554,8 @@ fn check_connection_size(protocol: &str, make: ShardFactory, kilobytes: usize) {
     let mut shard = make(clients, Schedule::Closed { think: Nanos::ZERO });
     let sessions = vec![0; 2 * clients as usize];
     let pages = if protocol == "hops" { hops() } else { pages() };
-    let mut server = Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0, pages };
+    let mut server =
+        Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0, pages, tls: None };
     while !shard.is_settled() {
         server.step(&mut shard);
     }

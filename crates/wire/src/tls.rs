@@ -16,11 +16,12 @@ use rustls::pki_types::{
 use rustls::server::ParsedCertificate;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
-    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
-    SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error,
+    RootCertStore, SignatureScheme,
 };
 use rustls::{ProtocolVersion, SupportedProtocolVersion, version};
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 /// Use of TLS and verification of the server; libpq's `sslmode`. Never on Unix sockets.
@@ -244,7 +245,7 @@ impl fmt::Display for TlsInfo {
     }
 }
 
-pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<TlsInfo> {
+pub(crate) fn protection(connection: &ClientConnection) -> Option<TlsInfo> {
     let version = match connection.protocol_version()? {
         ProtocolVersion::TLSv1_2 => "TLSv1.2",
         ProtocolVersion::TLSv1_3 => "TLSv1.3",
@@ -252,6 +253,20 @@ pub(crate) fn protection(connection: &rustls::ClientConnection) -> Option<TlsInf
     };
     let cipher = connection.negotiated_cipher_suite()?.suite().as_str().unwrap_or("unknown cipher");
     Some(TlsInfo { version, cipher })
+}
+
+/// Replaces the plain bytes `out[from..]` by their encryption. Needs no buffer of its own; rustls allocates each record.
+pub(crate) fn encrypt_from(connection: &mut ClientConnection, out: &mut Vec<u8>, from: usize) {
+    connection.writer().write_all(&out[from..]).expect("the buffer has no limit");
+    out.truncate(from);
+    flush(connection, out);
+}
+
+/// Moves the bytes that rustls wants to send to `out`.
+pub(crate) fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
+    while connection.wants_write() {
+        connection.write_tls(out).expect("a vector takes all");
+    }
 }
 
 /// Short description of the error.

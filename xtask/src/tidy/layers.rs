@@ -136,7 +136,7 @@ fn is_hot_loop(file: &File) -> bool {
 /// Files that may read the wall clock: the clock module, and the run index for modification times.
 const WALL_CLOCK: [&str; 2] = ["crates/pgdyno/src/clock.rs", "crates/pgdyno/src/serve/run_index.rs"];
 
-const BANS: [PathBan; 6] = [
+const BANS: [PathBan; 7] = [
     PathBan {
         paths: &["Instant", "SystemTime", "UNIX_EPOCH"],
         applies: is_pure,
@@ -180,6 +180,11 @@ const BANS: [PathBan; 6] = [
         paths: &["Mutex", "RwLock", "Condvar", "mpsc"],
         applies: is_hot_loop,
         fix: "the shard belongs to one thread; let the driver bring what comes from others",
+    },
+    PathBan {
+        paths: &["Arc::clone"],
+        applies: is_hot_loop,
+        fix: "borrow it from the shard: the reference count is a cache line that all threads write",
     },
 ];
 
@@ -337,6 +342,11 @@ mod tests {
             ("crates/report/src/a.rs", "fn f() { io::stdout(); }", Some("report names `io::stdout`")),
             ("crates/load/src/shard.rs", "use std::time::Instant;", Some("load names `std::time::Instant`")),
             ("crates/load/src/shard.rs", "use std::sync::Mutex;", Some("load names `std::sync::Mutex`")),
+            (
+                "crates/load/src/shard/run.rs",
+                "fn f(&self) { let work = Arc::clone(&self.work); }",
+                Some("load names `Arc::clone`"),
+            ),
             (
                 "crates/load/src/script/a.rs",
                 "fn f() { rustix::io::read(0); }",

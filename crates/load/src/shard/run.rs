@@ -8,7 +8,6 @@ use crate::schedule::think_duration;
 use crate::script::{CommandKind, Mode, Value, WriteResult, command_line, parse_output};
 use model::durability::{WriteAttempt, WriteKey};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
-use std::sync::Arc;
 use wire::pg::TransactionStatus;
 
 /// Cause of a transaction's start.
@@ -128,11 +127,10 @@ impl<R: Recorder> Shard<R> {
 
     /// Executes commands until one has to wait.
     pub(super) fn run(&mut self, now: Nanos, i: u32) {
-        let work = Arc::clone(&self.work);
         loop {
             let client = &mut self.clients[i as usize];
             let tx = client.tx.as_mut().expect("a running client has a transaction");
-            let commands = &work.script(tx.script).commands;
+            let commands = &self.work.script(tx.script).commands;
             let Some(command) = commands.get(tx.command as usize) else { return self.finish_script(now, i) };
             tx.command_started = now;
             let (script, number) = (ScriptId(tx.script), tx.command);
@@ -145,8 +143,8 @@ impl<R: Recorder> Shard<R> {
                     if let Some(keep) = sql.store.as_ref().filter(|_| tx.in_pipeline) {
                         return self.abort(now, i, AbortReason::StoreInPipeline { every: keep.all_rows });
                     }
-                    if let Some(refusal) = work.refusal(tx.script, tx.command, &client.variables) {
-                        let why = refusal.explain(&work.plan.program.names, &client.variables);
+                    if let Some(refusal) = self.work.refusal(tx.script, tx.command, &client.variables) {
+                        let why = refusal.explain(&self.work.plan.program.names, &client.variables);
                         return self.abort(now, i, AbortReason::Expression(why));
                     }
                     if self.send_request(i) {
@@ -159,7 +157,7 @@ impl<R: Recorder> Shard<R> {
                     match value.eval(&client.variables, &mut client.rng, &mut debug) {
                         Ok(value) => client.variables.set(*slot, value),
                         Err(error) => {
-                            let why = error.explain(&work.plan.program.names, &client.variables);
+                            let why = error.explain(&self.work.plan.program.names, &client.variables);
                             return self.abort(now, i, AbortReason::Expression(why));
                         }
                     }
@@ -172,7 +170,7 @@ impl<R: Recorder> Shard<R> {
                             Ok(value) if value.is_true() => break,
                             Ok(_) => {}
                             Err(error) => {
-                                let why = error.explain(&work.plan.program.names, &client.variables);
+                                let why = error.explain(&self.work.plan.program.names, &client.variables);
                                 return self.abort(now, i, AbortReason::Expression(why));
                             }
                         }
@@ -192,12 +190,12 @@ impl<R: Recorder> Shard<R> {
                         return self.wake_at(now + Nanos::from_micros(micros.max(0) as u64), i);
                     }
                     Err(error) => {
-                        let why = error.explain(&work.plan.program.names, &client.variables);
+                        let why = error.explain(&self.work.plan.program.names, &client.variables);
                         return self.abort(now, i, AbortReason::Expression(why));
                     }
                 },
                 CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
-                    match command_line(words, &work.plan.program.names, &client.variables) {
+                    match command_line(words, &self.work.plan.program.names, &client.variables) {
                         Ok(line) => client.shell_line = line,
                         Err(why) => return self.abort(now, i, AbortReason::Shell(why)),
                     }
@@ -207,7 +205,7 @@ impl<R: Recorder> Shard<R> {
                 CommandKind::StartPipeline if tx.in_pipeline => {
                     return self.abort(now, i, AbortReason::Pipeline);
                 }
-                CommandKind::StartPipeline if work.plan.mode == Mode::Simple => {
+                CommandKind::StartPipeline if self.work.plan.mode == Mode::Simple => {
                     return self.abort(now, i, AbortReason::SimplePipeline);
                 }
                 CommandKind::StartPipeline => tx.in_pipeline = true,
@@ -215,13 +213,13 @@ impl<R: Recorder> Shard<R> {
                     return self.abort(now, i, AbortReason::Pipeline);
                 }
                 CommandKind::SyncPipeline => {
-                    client.session.channel.request(|out| work.sync.render(out, |_, _| false));
+                    client.session.channel.request(|out| self.work.sync.render(out, |_, _| false));
                     tx.pending_ready += 1;
                     tx.sent_request = true;
                     self.request_action(self.conn(i), todo::TRANSMIT);
                 }
                 CommandKind::EndPipeline => {
-                    client.session.channel.request(|out| work.sync.render(out, |_, _| false));
+                    client.session.channel.request(|out| self.work.sync.render(out, |_, _| false));
                     tx.pending_ready += 1;
                     tx.sent_request = true;
                     tx.in_pipeline = false;
@@ -392,12 +390,11 @@ impl<R: Recorder> Shard<R> {
     /// Handles the end of `Action::Shell`, with its output or an error message.
     pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], String>) {
         let i = self.client_of(conn);
-        let work = Arc::clone(&self.work);
         let client = &mut self.clients[i as usize];
         let (ClientState::RunningShell, Some(tx)) = (client.state, client.tx) else { return };
-        let done = match (&work.script(tx.script).commands[tx.command as usize].kind, output) {
+        let done = match (&self.work.script(tx.script).commands[tx.command as usize].kind, output) {
             (CommandKind::SetShell { slot, words }, Ok(output)) => {
-                parse_output(words, &work.plan.program.names, output)
+                parse_output(words, &self.work.plan.program.names, output)
                     .map(|number| client.variables.set(*slot, Value::Int(number)))
             }
             (_, output) => output.map(drop),

@@ -3,7 +3,7 @@
 use super::{BodySearch, Error, Method, Response, ResponseReader, Retain};
 use crate::tls::{self, HttpsClient, TlsInfo};
 use rustls::ClientConnection;
-use std::io::{BufRead, ErrorKind, Write};
+use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
 
 /// State machine of one connection: bytes in, events and bytes out.
@@ -55,7 +55,7 @@ impl Channel {
         let Some(tls) = tls else { return Ok(true) };
         let connection = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone());
         let mut connection = connection.map_err(|it| Error::Tls(tls::describe(&it)))?;
-        flush(&mut connection, &mut self.out);
+        tls::flush(&mut connection, &mut self.out);
         self.tls = Some(Box::new(TlsSession { connection, established: false, close_notified: false }));
         Ok(false)
     }
@@ -65,14 +65,10 @@ impl Channel {
     pub fn request(&mut self, method: Method, keep: Retain, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(!self.reader.is_awaiting(), "one request at a time");
         self.reader.begin(method, keep);
-        match &mut self.tls {
-            None => write(&mut self.out),
-            Some(spoken) => {
-                let mut plain = Vec::new();
-                write(&mut plain);
-                spoken.connection.writer().write_all(&plain).expect("the buffer has no limit");
-                flush(&mut spoken.connection, &mut self.out);
-            }
+        let from = self.out.len();
+        write(&mut self.out);
+        if let Some(spoken) = &mut self.tls {
+            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
         }
     }
 
@@ -185,7 +181,7 @@ impl Channel {
                         *input = &[];
                     }
                     let processed = connection.process_new_packets();
-                    flush(connection, &mut self.out);
+                    tls::flush(connection, &mut self.out);
                     let state = processed.map_err(|it| Error::Tls(tls::describe(&it)))?;
                     *goodbye |= state.peer_has_closed();
                     if !*stands && !connection.is_handshaking() {
@@ -200,12 +196,5 @@ impl Channel {
                 }
             }
         }
-    }
-}
-
-/// Moves the bytes that rustls wants to send to `out`.
-fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
-    while connection.wants_write() {
-        connection.write_tls(out).expect("a vector takes all");
     }
 }

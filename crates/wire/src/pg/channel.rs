@@ -7,7 +7,7 @@ use crate::tls::{self, TlsInfo};
 use crate::x509::Certificate;
 use rustls::ClientConnection;
 use std::fmt;
-use std::io::{BufRead, ErrorKind, Write};
+use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
 
 /// State machine of one connection: bytes in, events and bytes out.
@@ -142,15 +142,11 @@ impl Channel {
     #[inline]
     pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert_eq!(self.session.stage(), SessionStage::Open, "requests wait for `Opened`");
-        if !matches!(self.tls, Tls::No) {
-            let mut plain = Vec::new();
-            write(&mut plain);
-            self.session.request(&plain);
-            self.encrypt(&plain);
-        } else {
-            let from = self.out.len();
-            write(&mut self.out);
-            self.session.request(&self.out[from..]);
+        let from = self.out.len();
+        write(&mut self.out);
+        self.session.request(&self.out[from..]);
+        if let Tls::Active(spoken) = &mut self.tls {
+            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
         }
     }
 
@@ -272,8 +268,9 @@ impl Channel {
 
     fn encrypt(&mut self, plain: &[u8]) {
         if let Tls::Active(spoken) = &mut self.tls {
-            spoken.connection.writer().write_all(plain).expect("the buffer has no limit");
-            flush(&mut spoken.connection, &mut self.out);
+            let from = self.out.len();
+            self.out.extend_from_slice(plain);
+            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
         }
     }
 
@@ -285,7 +282,7 @@ impl Channel {
             *input = &[];
         }
         let processed = connection.process_new_packets();
-        flush(connection, &mut self.out);
+        tls::flush(connection, &mut self.out);
         if let Err(error) = processed {
             self.session.retry_without_encryption |= self.session.stage() == SessionStage::Authenticating;
             return Err(ProtocolError::Tls(tls::describe(&error)));
@@ -297,13 +294,6 @@ impl Channel {
             self.session.set_protection(ChannelProtection::Tls(hash));
         }
         Ok(())
-    }
-}
-
-/// Moves the bytes that rustls wants to send to `out`.
-fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
-    while connection.wants_write() {
-        connection.write_tls(out).expect("a vector takes all");
     }
 }
 

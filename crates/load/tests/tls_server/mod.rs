@@ -1,0 +1,80 @@
+//! Server's side of TLS in memory
+
+use load::ConnId;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, ServerConfig, ServerConnection};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use wire::pg::SslMode;
+use wire::tls::TlsIdentity;
+
+/// Request of a PostgreSQL client for TLS.
+pub const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
+
+/// Client's configuration, which accepts any certificate.
+pub fn client_config() -> Arc<ClientConfig> {
+    wire::tls::config(SslMode::Require, &TlsIdentity::default(), Default::default()).expect("right")
+}
+
+/// Server's side of TLS.
+pub struct TlsServer {
+    config: Arc<ServerConfig>,
+    pub connections: Vec<Option<ServerConnection>>,
+    /// Records to be sent.
+    out: Vec<u8>,
+    /// Numbers of records with data that the server received and sent.
+    pub records: (usize, usize),
+}
+
+impl TlsServer {
+    pub fn new(connections: usize) -> TlsServer {
+        let read = |name: &str| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/certs/");
+            std::fs::read(format!("{folder}{name}")).expect("it is in the repository")
+        };
+        let certificate = CertificateDer::from_pem_slice(&read("server.crt")).expect("a certificate");
+        let key = PrivateKeyDer::from_pem_slice(&read("server.key")).expect("a key");
+        let config = ServerConfig::builder_with_provider(Arc::new(wire::tls::provider()))
+            .with_safe_default_protocol_versions()
+            .expect("the provider has them")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("they fit");
+        let connections = (0..connections).map(|_| None).collect();
+        TlsServer { config: Arc::new(config), connections, out: Vec::new(), records: (0, 0) }
+    }
+
+    /// Receives bytes of the client. True if they contain a request.
+    pub fn receive(&mut self, conn: ConnId, mut bytes: &[u8]) -> bool {
+        let connection = &mut self.connections[conn.0 as usize];
+        let is_new = connection.is_none();
+        let tls = connection.get_or_insert_with(|| {
+            ServerConnection::new(self.config.clone()).expect("a right configuration")
+        });
+        if is_new && bytes == SSL_REQUEST {
+            return false;
+        }
+        while !bytes.is_empty() {
+            tls.read_tls(&mut bytes).expect("it is read from memory");
+            tls.process_new_packets().expect("the client speaks TLS");
+        }
+        let mut plain = Vec::new();
+        let _ = tls.reader().read_to_end(&mut plain);
+        self.records.0 += usize::from(!plain.is_empty());
+        !plain.is_empty()
+    }
+
+    /// Encrypts bytes as one record. Returns it, after all earlier records.
+    pub fn encrypt(&mut self, conn: ConnId, plain: &[u8]) -> &[u8] {
+        self.out.clear();
+        if let Some(tls) = &mut self.connections[conn.0 as usize] {
+            tls.writer().write_all(plain).expect("there is room");
+            self.records.1 += usize::from(!plain.is_empty());
+            while tls.wants_write() {
+                tls.write_tls(&mut self.out).expect("a vector takes all");
+            }
+        }
+        &self.out
+    }
+}
