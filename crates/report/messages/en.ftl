@@ -200,6 +200,277 @@ advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of update
 
 ### Search for the maximum: search-
 
+# Sections.
+search-heading-maximum = The maximum, and what stops it there
+search-heading-scalability = Throughput against clients
+search-heading-soak = Held for long
+search-heading-plateau = Which settings are enough
+search-caption-steps = The search, step by step
+search-caption-perturbations = What was changed to find the cause
+
+# Columns.
+search-column-stage = stage
+search-column-round = search
+search-column-delivered = delivered/s
+search-column-p99 = p99, ms
+search-column-mean = mean, ms
+search-column-outcome = outcome
+search-column-changed = changed
+search-column-base-maximum = maximum as it is
+search-column-new-maximum = with the change
+search-column-ratio = ratio
+search-column-elasticity = elasticity
+search-column-verdict = verdict
+search-column-clients = clients
+search-column-measured = measured/s
+search-column-law = by the law/s
+search-column-metric = what
+search-column-from = at the beginning
+search-column-to = at the end
+search-column-per-hour = per hour (95 %)
+search-column-trend = course
+search-column-cell = cell
+search-column-cell-maximum = maximum (95 %)
+search-column-cell-p99 = p99, ms (95 %)
+search-column-plateau = on the plateau
+search-plateau-yes = yes
+search-plateau-best = yes, the best
+search-plateau-recommended = yes, recommended
+search-no-answer = no answer
+
+# Headings of levels.
+search-scale-rate = arrivals/s
+search-scale-clients = clients
+
+search-step-ramp = ramp
+search-step-rest = rest
+search-step-narrow = narrowing
+search-step-hold = hold at the answer
+search-step-confirm = confirmation
+search-step-soak = soak
+
+# `level` is a count or a decimal.
+search-level-rate = { $level ->
+    [one] { $level } arrival per second
+   *[other] { $level } arrivals per second
+ }
+search-level-clients = { $clients ->
+    [one] { $clients } client
+   *[other] { $clients } clients
+ }
+# Levels as the object of "holds".
+search-sustained-rate = { $level ->
+    [one] { $level } arrival per second
+   *[other] { $level } arrivals per second
+ }
+search-sustained-clients = { $clients ->
+    [one] { $clients } client
+   *[other] { $clients } clients
+ }
+
+search-outcome-held = held
+search-outcome-invalid = does not count: { $reason }
+
+# Reasons why a level is not sustained.
+search-overload-objective = { $objective } is not met
+search-overload-behind = only { $share } of what is offered is delivered
+search-overload-clients = all { $clients } clients are busy, and more of them would only wait
+search-overload-in-flight = what is under way grows by { $rate } per second without end
+search-overload-rule = stop rule { $rule } fires
+
+# Reasons why a search stopped before the maximum, after "because".
+search-stop-generator = the generator was late or had no reserve
+search-stop-descriptors = file descriptors or local ports ran out
+search-stop-client-cap = all { $clients } clients were busy, so that the open test became a closed one
+search-stop-max-level = no more than { $level } was tried
+search-stop-min-level = not even { $level } was held
+search-stop-undecided = at { $level } the system is in one of two states
+
+# Limits, as subjects of sentences.
+search-limit-cpu = the processor of { $node }
+search-limit-reads = reading from the disk of { $node }
+search-limit-writes = writing to the disk of { $node }
+search-limit-wal = flushing the WAL
+search-limit-sync-replicas = waiting for synchronous replicas
+search-limit-memory = the memory of { $node }
+search-limit-pool = the pool of { $node }
+search-limit-service-pool = the connection pool of the service { $node }
+search-limit-service-threads = the threads of the service { $node }
+search-limit-slots = the connection slots of { $node }
+search-limit-row-locks = row locks{ $statement ->
+    [none] {""}
+   *[other] {" "}in { $statement }
+ }
+search-limit-scan = scanning the whole of { $table }{ $ddl ->
+    [none] {""}
+   *[other] {" "}for want of { $ddl }
+ }
+search-limit-checkpoints = checkpoints
+search-limit-clients = the number of clients
+search-limit-client-cap = the bound of what may be in flight
+search-limit-feed = the feed { $feed }, which fits the cache
+search-limit-host = the machine's processors
+search-limit-generator = the generator
+
+# Settings that a search changes to find the cause.
+search-knob-cpu = processors of { $node }
+search-knob-read-iops = reads per second of { $node }
+search-knob-write-iops = writes per second of { $node }
+search-knob-memory = memory of { $node }
+search-knob-pool = pool of { $node }
+search-knob-environment = { $variable } of { $node }
+search-knob-slots = max_connections of { $node }
+search-knob-clients = clients
+search-knob-feed-rows = rows of the feed { $feed }
+search-proof-limits = limits
+search-proof-does-not-limit = does not limit
+search-proof-undecided = undecided
+
+# `path`: nodes from the first to PostgreSQL.
+search-question-maximum = How much does { $path ->
+    [none] each cell
+   *[other] { $path }
+ } hold at most, and what stops it there?
+search-question-soak = Does { $path ->
+    [none] each cell
+   *[other] { $path }
+ } hold its load for long, and what changes meanwhile?
+search-question-plateau = Which settings are enough?
+
+search-unfinished = the search has not ended
+search-unanswered = no answer, because { $reason }{ $suspect ->
+    [none] {""}
+   *[other] ; suspected: { $suspect }
+ }.
+search-answer = holds { $at_least ->
+    [true] at least{" "}
+   *[false] {""}
+ }{ $level }{ $certainty ->
+    [none] {""}
+   *[other] {" "}({ $certainty })
+ }{ $delivered ->
+    [none] {""}
+    [one] {" "}with { $delivered } transaction per second
+   *[other] {" "}with { $delivered } transactions per second
+ }, { $cause }{ $beyond ->
+    [none] {""}
+   *[other] ; { $beyond }
+ }.
+search-interval = 95 %: { $low } to { $high }
+search-searches = { $count ->
+    [one] { $count } search
+   *[other] { $count } searches
+ }
+search-confirmed = confirmed { $held } of { $total }
+search-beyond-unknown = nothing is known beyond it: { $reason }
+search-beyond-overload = above it, { $reason }
+# `consumer`: what uses the resource up.
+search-cause-proven = limited by { $limit }{ $proof ->
+    [none] {""}
+   *[other] {" "}({ $proof })
+ }{ $consumer ->
+    [none] {""}
+   *[other] , which { $consumer } takes
+ }
+search-cause-elasticity = elasticity { $value }
+search-cause-feed = { $ratio } times as much with rows of the whole table
+search-cause-switch = { $ratio } times as much without it
+search-cause-suspected = cause not proven; suspected: { $limit }
+search-cause-unknown = cause not proven
+search-answered-cells = { $answered } of { $cells ->
+    [one] { $cells } cell
+   *[other] { $cells } cells
+ } have an answer
+search-rounds = Search by search: { $levels }.
+search-window = { $window } each time{ $warmup ->
+    [none] {""}
+   *[other] {" "}after { $warmup } of warm-up
+ }, { $hold } at the answer{ $repeat ->
+    [1] {""}
+   *[other] , searched { $repeat } times
+ }
+search-effort = { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ }, { $duration } under load.
+
+search-law = By the Universal Scalability Law one client alone brings λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
+    [none] The peak is not among the clients measured, and nothing is said beyond them
+    [one] Most is delivered at { $peak } client
+   *[other] Most is delivered at { $peak } clients
+ }. The law explains { $variance } of the variance.
+
+# `share`: share of the maximum.
+search-soak-held = held { $level }{ $share ->
+    [none] {""}
+   *[other] {" "}({ $share } of the maximum)
+ } for { $duration }
+search-soak-failed = did not hold { $level }{ $share ->
+    [none] {""}
+   *[other] {" "}({ $share } of the maximum)
+ } for { $duration }: { $reason }
+search-soak-invalid = no answer at { $level }{ $share ->
+    [none] {""}
+   *[other] {" "}({ $share } of the maximum)
+ }, because { $reason }
+search-soak-leaks = leaks: { $metrics }
+search-soak-drifts = drifts: { $metrics }
+search-soak-steady = { $unknown ->
+    [0] nothing leaks or drifts
+   *[other] no leak or drift is seen, but of { $unknown } of { $trends ->
+        [one] { $trends } trend
+       *[other] { $trends } trends
+     } it cannot be told
+ }
+search-soak-low-level = At { $share } of the maximum this proves little: what leaks or drifts with the load was hardly asked to.
+search-trend-memory = memory of { $node }
+search-trend-median = median response time
+search-trend-p99 = p99 of response time
+search-trend-connections = connections of { $node }
+search-trend-dead-rows = dead rows of { $table ->
+    [none] all tables
+   *[other] { $table }
+ }
+search-trend-size = size of { $table ->
+    [none] the database
+   *[other] { $table }
+ }
+search-trend-throughput = throughput
+search-trend-files = open files of { $node }
+search-trend-leak = leak
+search-trend-drift = drift
+search-trend-steady = steady
+search-trend-unknown = cannot be told
+
+# `figure`: maximum or p99. `recommended`: a cell on the plateau that takes less than the best.
+search-plateau = { $recommended ->
+    [none] {""}
+   *[other] { $recommended } is enough:{" "}
+ }{ $best } has the best { $figure ->
+    [maximum] maximum
+   *[p99] p99
+ }{ $others ->
+    [none] {""}
+   *[other] , { $others }
+ }{ $recommended ->
+    [none] {""}
+   *[other] , and { $recommended } takes the least of them
+ }.
+search-plateau-beats = and is shown to beat { $others ->
+    [1] the other one
+   *[other] each of the others
+ }
+search-plateau-beats-none = but is not shown to beat { $others ->
+    [1] the other one
+   *[other] any of the { $others } others
+ }
+search-plateau-beats-some = but is not shown to beat { $equal } of the { $others } others
+# `processors` is a count or a decimal.
+search-connections = { $rate } per second that each hold a connection for { $hold_time } need { $connections } connections on average (Little's law); PostgreSQL has { $processors ->
+    [one] { $processors } processor
+   *[other] { $processors } processors
+ }.
+
 
 ### Failover: failover-
 

@@ -31,7 +31,6 @@ use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, Unapplie
 use model::plan::Transport;
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 use page::PageWords;
-use search::SearchWords;
 use serve::ServeWords;
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -127,6 +126,11 @@ impl Lang {
     }
 }
 
+/// A sentence about a cell; `name` is empty if there is only one.
+fn with_name(name: &str, sentence: String) -> String {
+    if name.is_empty() { sentence } else { format!("{name}: {sentence}") }
+}
+
 /// Sentences that are not in the catalogue yet.
 impl Deref for Lang {
     type Target = dyn Words;
@@ -138,15 +142,7 @@ impl Deref for Lang {
 
 /// A language. Called while a report is written, from one thread, once per sentence.
 pub trait Words:
-    Debug
-    + Sync
-    + PageWords
-    + CompareWords
-    + LiveWords
-    + SearchWords
-    + FailoverWords
-    + FreshnessWords
-    + ServeWords
+    Debug + Sync + PageWords + CompareWords + LiveWords + FailoverWords + FreshnessWords + ServeWords
 {
     /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;

@@ -32,7 +32,7 @@ use crate::lang::Lang;
 use crate::lang::failover::FailoverTerm;
 use crate::lang::freshness::FreshnessTerm;
 use crate::lang::page::{PageTerm, PageWord};
-use crate::lang::search::SearchTerm;
+use crate::say;
 use context::PageContext;
 use model::run_result::RunResult;
 use serde::Serialize;
@@ -45,16 +45,16 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
         matrix.extend(heat_map::blocks(&case));
     }
-    let (term, sought) = (|it| lang.term(it), |it| lang.sought(it));
+    let term = |it| lang.term(it);
     let sections = [
         ("goals", term(PageTerm::Goals), objectives::blocks(&case)),
         ("stack", term(PageTerm::Stack), drawing::blocks(&case)),
         ("failover", lang.outlived(FailoverTerm::Failover), failover::blocks(&case)),
         ("freshness", lang.freshness(FreshnessTerm::Reads), freshness::blocks(&case)),
-        ("maximum", sought(SearchTerm::Maximum), maximum::blocks(&case)),
-        ("scalability", sought(SearchTerm::Scalability), scalability::blocks(&case)),
-        ("endured", sought(SearchTerm::Endured), soak::blocks(&case)),
-        ("plateau", sought(SearchTerm::Plateau), plateau::blocks(&case)),
+        ("maximum", &say!(lang, "search-heading-maximum"), maximum::blocks(&case)),
+        ("scalability", &say!(lang, "search-heading-scalability"), scalability::blocks(&case)),
+        ("endured", &say!(lang, "search-heading-soak"), soak::blocks(&case)),
+        ("plateau", &say!(lang, "search-heading-plateau"), plateau::blocks(&case)),
         ("results", term(PageTerm::Results), results::blocks(&case)),
         ("matrix", term(PageTerm::Matrix), matrix),
         ("charts", term(PageTerm::Charts), charts::blocks(&case)),

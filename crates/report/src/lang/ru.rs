@@ -10,7 +10,6 @@ mod freshness;
 mod live;
 mod matrix;
 mod page;
-mod search;
 mod serve;
 
 use super::number::Numbers;

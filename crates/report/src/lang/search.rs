@@ -1,78 +1,14 @@
 //! Sentences about maxima, soaks and sweeps.
 
-use super::number::Numbers;
+use super::{Argument, Lang};
+use crate::page::number::{exact, exact_digits, small, three_digits};
+use crate::say;
 use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
-    FittedValue, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
+    FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
     Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, TrendMetric, TrendVerdict,
 };
-
-/// Sentences about searches. Called while a report is written, from one thread, once per sentence.
-pub trait SearchWords {
-    /// A heading, or a word of a table.
-    fn sought(&self, it: SearchTerm) -> &'static str;
-    /// Heading of a column of levels: their unit.
-    fn scale(&self, it: LoadScale) -> &'static str;
-    fn stage(&self, it: StepPurpose) -> &'static str;
-    /// A level with its unit.
-    fn level(&self, scale: LoadScale, level: f64) -> String;
-    /// Outcome of a level in a few words. `scale`: scale of the level.
-    fn outcome(&self, it: &LevelOutcome, scale: LoadScale) -> String;
-    /// Reason why a level is not sustained.
-    fn broke(&self, it: &OverloadReason) -> String;
-    /// Reason why a search stopped before the system's maximum. `scale`: scale of its levels.
-    fn hindered(&self, it: &SearchStopReason, scale: LoadScale) -> String;
-    /// A limiter, as the subject of a sentence.
-    fn limit(&self, it: &Limit) -> String;
-    /// A perturbation: the knob and its change.
-    fn nudge(&self, it: &Perturbation) -> String;
-    fn proven(&self, it: ProofVerdict) -> &'static str;
-    /// The question of a search. `way`: products from the first node to PostgreSQL; empty with several cells.
-    fn asked(&self, it: SearchQuestion, way: &str) -> String;
-    /// One sentence with its full stop.
-    fn reached(&self, it: &MaximumAnswer<'_>) -> String;
-    /// Number of cells with an answer, and of all cells.
-    fn answered(&self, answered: usize, of: usize) -> String;
-    /// Every search of a cell, with their combined answer.
-    fn rounds(&self, all: &[SearchResult]) -> String;
-    /// Method of a search: duration of each step, and number of repetitions.
-    fn search_window(&self, it: &MaxSearch, warmup: Nanos, repeat: u32) -> String;
-    /// Number and total duration of the trials of a search.
-    fn measured_for(&self, trials: u32, measured: Nanos) -> String;
-
-    /// Conclusion from the scalability law: two or three sentences.
-    fn law(&self, it: &Scalability) -> String;
-
-    /// A sentence with its full stop. `name`: name of the cell; empty if there is only one. `scale`: scale of its
-    /// level.
-    fn endured(&self, it: &SoakResult, scale: LoadScale, name: &str) -> String;
-    /// Warning that so small a share of the maximum (0..=1) proves little: a sentence with its full stop.
-    fn little_proof(&self, share: f64) -> String;
-    fn trended(&self, it: &TrendMetric) -> String;
-    fn course(&self, it: TrendVerdict) -> &'static str;
-    /// A value of a metric that may leak or drift, in its unit.
-    fn amount(&self, of: &TrendMetric, value: f64) -> String;
-
-    /// Result of a sweep: a sentence with its full stop. `maxima`: true for rates, false for response times.
-    fn enough(&self, it: &PlateauAnswer<'_>) -> String;
-    /// Number of connections that are needed, with the reason: a sentence with its full stop.
-    fn need(&self, it: &RequiredConnections) -> String;
-    /// Elasticity of a maximum, with its 95 % CI.
-    fn elasticity(&self, it: &FittedValue) -> String {
-        let numbers = self.numerals();
-        let fixed = |it| numbers.fixed(it, 2);
-        let among = numbers.among();
-        let range = it
-            .interval
-            .map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", fixed(low), fixed(high)));
-        format!("{}{range}", fixed(it.value))
-    }
-    /// Number format of the language.
-    fn numerals(&self) -> &'static Numbers;
-    /// A figure with its 95 % CI, if there is one.
-    fn within(&self, it: &FittedValue) -> String;
-}
 
 /// Question of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,49 +16,6 @@ pub enum SearchQuestion {
     Maximum,
     Endurance,
     Plateau,
-}
-
-/// Headings, and words of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchTerm {
-    // Sections.
-    Maximum,
-    Scalability,
-    Endured,
-    Plateau,
-    // Captions.
-    Steps,
-    Proofs,
-    // Columns.
-    Stage,
-    Round,
-    Delivered,
-    P99,
-    Mean,
-    Outcome,
-    Changed,
-    BaseMaximum,
-    NewMaximum,
-    Ratio,
-    Elasticity,
-    Verdict,
-    Clients,
-    Measured,
-    ByLaw,
-    What,
-    From,
-    To,
-    PerHour,
-    Course,
-    Cell,
-    MaximumOfCell,
-    P99OfCell,
-    OnPlateau,
-    // Words.
-    Yes,
-    Best,
-    Recommended,
-    NoAnswer,
 }
 
 /// A cell's maximum and its limiter.
@@ -140,10 +33,10 @@ pub struct MaximumAnswer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
     /// The perturbation moved the maximum. Value and interval are the elasticity, or for a switch the ratio of maxima.
-    /// `by`: limit that uses up the resource.
+    /// `consumer`: limit that uses up the resource.
     Proven {
         limit: &'a Limit,
-        by: Option<&'a Limit>,
+        consumer: Option<&'a Limit>,
         elasticity: Option<FittedValue>,
         ratio: Option<FittedValue>,
     },
@@ -156,11 +49,423 @@ pub enum CauseAnswer<'a> {
 /// Result of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct PlateauAnswer<'a> {
+    /// True for maximum rates, false for response times.
     pub maxima: bool,
     /// Names of the cells.
     pub recommended: Option<&'a str>,
     pub best: &'a str,
-    /// Number of cells on the plateau (the best is not shown to beat them), and number of cells with a figure.
+    /// Number of cells on the plateau, which the best is not shown to beat; at least 1, the best itself.
     pub plateau: usize,
-    pub of: usize,
+    /// Number of cells with a figure.
+    pub cells: usize,
+}
+
+impl Lang {
+    /// Heading of a column of levels: their unit.
+    pub fn load_scale(&self, scale: LoadScale) -> String {
+        match scale {
+            LoadScale::Rate => say!(self, "search-scale-rate"),
+            LoadScale::Clients => say!(self, "search-scale-clients"),
+        }
+    }
+
+    pub fn step_purpose(&self, purpose: StepPurpose) -> String {
+        match purpose {
+            StepPurpose::Ramp => say!(self, "search-step-ramp"),
+            StepPurpose::Rest => say!(self, "search-step-rest"),
+            StepPurpose::Narrow => say!(self, "search-step-narrow"),
+            StepPurpose::Hold => say!(self, "search-step-hold"),
+            StepPurpose::Confirm => say!(self, "search-step-confirm"),
+            StepPurpose::Soak => say!(self, "search-step-soak"),
+        }
+    }
+
+    /// A level with its unit.
+    pub fn level(&self, scale: LoadScale, level: f64) -> String {
+        match scale {
+            LoadScale::Rate => say!(self, "search-level-rate", level = self.quantity(level)),
+            LoadScale::Clients => say!(self, "search-level-clients", clients = level.round() as u64),
+        }
+    }
+
+    /// Outcome of a level in a few words. `scale`: scale of the level.
+    pub fn level_outcome(&self, outcome: &LevelOutcome, scale: LoadScale) -> String {
+        match outcome {
+            LevelOutcome::Yes => say!(self, "search-outcome-held"),
+            LevelOutcome::No { reason } => self.overload_reason(reason),
+            LevelOutcome::Invalid { reason } => {
+                say!(self, "search-outcome-invalid", reason = self.search_stop_reason(reason, scale))
+            }
+        }
+    }
+
+    /// Reason why a level is not sustained.
+    pub fn overload_reason(&self, reason: &OverloadReason) -> String {
+        match reason {
+            OverloadReason::Objective { text } => say!(self, "search-overload-objective", objective = text),
+            OverloadReason::FellBehind { share } => {
+                say!(self, "search-overload-behind", share = self.numbers().percent(*share, 1))
+            }
+            OverloadReason::ClientsSaturated { clients } => {
+                say!(self, "search-overload-clients", clients = *clients)
+            }
+            OverloadReason::InFlightGrows { per_second } => {
+                say!(self, "search-overload-in-flight", rate = self.numbers().three(*per_second))
+            }
+            OverloadReason::Rule { rule } => say!(self, "search-overload-rule", rule),
+        }
+    }
+
+    /// Reason why a search stopped before the system's maximum. `scale`: scale of its levels.
+    pub fn search_stop_reason(&self, reason: &SearchStopReason, scale: LoadScale) -> String {
+        let level = |level: f64| self.level(scale, level);
+        match reason {
+            SearchStopReason::Generator => say!(self, "search-stop-generator"),
+            SearchStopReason::Descriptors => say!(self, "search-stop-descriptors"),
+            SearchStopReason::ClientCap { clients } => {
+                say!(self, "search-stop-client-cap", clients = *clients)
+            }
+            SearchStopReason::MaxLevelHeld { level: max } => {
+                say!(self, "search-stop-max-level", level = level(*max))
+            }
+            SearchStopReason::MinLevelFailed { level: min } => {
+                say!(self, "search-stop-min-level", level = level(*min))
+            }
+            SearchStopReason::Undecided { level: undecided } => {
+                say!(self, "search-stop-undecided", level = level(*undecided))
+            }
+            SearchStopReason::Failed { reason } => reason.clone(),
+        }
+    }
+
+    /// A limiter, as the subject of a sentence.
+    pub fn limit(&self, limit: &Limit) -> String {
+        match limit {
+            Limit::Cpu { node } => say!(self, "search-limit-cpu", node),
+            Limit::Reads { node } => say!(self, "search-limit-reads", node),
+            Limit::Writes { node } => say!(self, "search-limit-writes", node),
+            Limit::WalFlush => say!(self, "search-limit-wal"),
+            Limit::SyncReplicas => say!(self, "search-limit-sync-replicas"),
+            Limit::Memory { node } => say!(self, "search-limit-memory", node),
+            Limit::Pool { node } => say!(self, "search-limit-pool", node),
+            Limit::ServicePool { node } => say!(self, "search-limit-service-pool", node),
+            Limit::ServiceThreads { node } => say!(self, "search-limit-service-threads", node),
+            Limit::Slots { node } => say!(self, "search-limit-slots", node),
+            Limit::RowLocks { statement } => {
+                say!(self, "search-limit-row-locks", statement = statement.as_ref())
+            }
+            Limit::Scan { table, ddl } => say!(self, "search-limit-scan", table, ddl = ddl.as_ref()),
+            Limit::Checkpoints => say!(self, "search-limit-checkpoints"),
+            Limit::Clients => say!(self, "search-limit-clients"),
+            Limit::ClientCap => say!(self, "search-limit-client-cap"),
+            Limit::Feed { feed } => say!(self, "search-limit-feed", feed),
+            Limit::Host => say!(self, "search-limit-host"),
+            Limit::Generator => say!(self, "search-limit-generator"),
+        }
+    }
+
+    /// A perturbation: the knob and its change.
+    pub fn perturbation(&self, perturbation: &Perturbation) -> String {
+        let knob = match &perturbation.knob {
+            Knob::Cpu { node } => say!(self, "search-knob-cpu", node),
+            Knob::ReadIops { node } => say!(self, "search-knob-read-iops", node),
+            Knob::WriteIops { node } => say!(self, "search-knob-write-iops", node),
+            Knob::Memory { node } => say!(self, "search-knob-memory", node),
+            Knob::PoolSize { node } => say!(self, "search-knob-pool", node),
+            Knob::ServiceEnv { node, variable } => say!(self, "search-knob-environment", node, variable),
+            Knob::Slots { node } => say!(self, "search-knob-slots", node),
+            Knob::Clients => say!(self, "search-knob-clients"),
+            Knob::Setting { name, value } => format!("{name} = {value}"),
+            Knob::Index { ddl } => ddl.clone(),
+            Knob::FeedRows { feed } => say!(self, "search-knob-feed-rows", feed),
+        };
+        let Some((before, after)) = perturbation.amount else { return knob };
+        let [before, after] = [before, after].map(|amount| match perturbation.knob {
+            Knob::Memory { .. } => self.bytes(amount),
+            _ => exact(amount, self),
+        });
+        format!("{knob}: {before} → {after}")
+    }
+
+    pub fn proof_verdict(&self, verdict: ProofVerdict) -> String {
+        match verdict {
+            ProofVerdict::Limits => say!(self, "search-proof-limits"),
+            ProofVerdict::DoesNotLimit => say!(self, "search-proof-does-not-limit"),
+            ProofVerdict::Undecided => say!(self, "search-proof-undecided"),
+        }
+    }
+
+    /// The question of a search. `path`: products from the first node to PostgreSQL; `None` with several cells.
+    pub fn search_question(&self, question: SearchQuestion, path: Option<&str>) -> String {
+        match question {
+            SearchQuestion::Maximum => say!(self, "search-question-maximum", path),
+            SearchQuestion::Endurance => say!(self, "search-question-soak", path),
+            SearchQuestion::Plateau => say!(self, "search-question-plateau"),
+        }
+    }
+
+    /// One sentence with its full stop.
+    pub fn maximum_answer(&self, maximum: &MaximumAnswer<'_>) -> String {
+        let answer = maximum.answer;
+        let stop_reason =
+            answer.stop_reason.as_ref().map(|reason| self.search_stop_reason(reason, answer.scale));
+        let Some(level) = answer.level else {
+            let suspect = match maximum.cause {
+                CauseAnswer::Suspected { limit } => Some(self.limit(limit)),
+                CauseAnswer::Proven { .. } | CauseAnswer::NotKnown => None,
+            };
+            let reason = stop_reason.unwrap_or_else(|| say!(self, "search-unfinished"));
+            return super::with_name(maximum.name, say!(self, "search-unanswered", reason, suspect));
+        };
+        let level = match answer.scale {
+            LoadScale::Rate => say!(self, "search-sustained-rate", level = self.quantity(level)),
+            LoadScale::Clients => say!(self, "search-sustained-clients", clients = level.round() as u64),
+        };
+        let delivered = answer.delivered.filter(|_| answer.scale == LoadScale::Clients);
+        let delivered = delivered.map(|rate| self.quantity(rate.0));
+        let at_least = stop_reason.is_some();
+        let beyond = match (stop_reason, &answer.overload) {
+            (Some(reason), _) => Some(say!(self, "search-beyond-unknown", reason)),
+            (None, Some(overload)) => {
+                Some(say!(self, "search-beyond-overload", reason = self.overload_reason(overload)))
+            }
+            (None, None) => None,
+        };
+        let cause = self.cause(&maximum.cause);
+        let certainty = self.certainty(maximum);
+        let text = say!(self, "search-answer", at_least, level, certainty, delivered, cause, beyond);
+        super::with_name(maximum.name, text)
+    }
+
+    /// Interval of a maximum, and number of its searches and confirmations; `None` if all are unknown.
+    fn certainty(&self, maximum: &MaximumAnswer<'_>) -> Option<String> {
+        let mut parts = Vec::new();
+        parts.extend(maximum.answer.interval.map(|(low, high)| {
+            let [low, high] = [low, high].map(|end| self.numbers().three(end));
+            say!(self, "search-interval", low, high)
+        }));
+        if maximum.rounds > 1 {
+            parts.push(say!(self, "search-searches", count = maximum.rounds));
+        }
+        let (held, total) = maximum.answer.confirmed;
+        if total > 0 {
+            parts.push(say!(self, "search-confirmed", held, total));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    fn cause(&self, cause: &CauseAnswer<'_>) -> String {
+        match cause {
+            CauseAnswer::Proven { limit, consumer, elasticity, ratio } => {
+                let proof = match (elasticity, ratio) {
+                    (Some(value), _) => {
+                        Some(say!(self, "search-cause-elasticity", value = self.elasticity(value)))
+                    }
+                    (None, Some(ratio)) if matches!(limit, Limit::Feed { .. }) => {
+                        Some(say!(self, "search-cause-feed", ratio = self.fitted(ratio)))
+                    }
+                    (None, Some(ratio)) => {
+                        Some(say!(self, "search-cause-switch", ratio = self.fitted(ratio)))
+                    }
+                    (None, None) => None,
+                };
+                let consumer = consumer.map(|consumer| self.limit(consumer));
+                say!(self, "search-cause-proven", limit = self.limit(limit), proof, consumer)
+            }
+            CauseAnswer::Suspected { limit } => {
+                say!(self, "search-cause-suspected", limit = self.limit(limit))
+            }
+            CauseAnswer::NotKnown => say!(self, "search-cause-unknown"),
+        }
+    }
+
+    /// Number of cells with an answer, and of all cells.
+    pub fn answered_cells(&self, answered: usize, cells: usize) -> String {
+        say!(self, "search-answered-cells", answered, cells)
+    }
+
+    /// Every search of a cell, with their combined answer.
+    pub fn search_rounds(&self, rounds: &[SearchResult]) -> String {
+        let levels = rounds.iter().map(|round| match round.level {
+            Some(level) => self.numbers().three(level),
+            None => say!(self, "search-no-answer"),
+        });
+        let levels = levels.collect::<Vec<_>>().join(self.numbers().among());
+        say!(self, "search-rounds", levels)
+    }
+
+    /// Method of a search: duration of each step, and number of repetitions.
+    pub fn search_window(&self, search: &MaxSearch, warmup: Nanos, repeat: u32) -> String {
+        let warmup = (warmup > Nanos::ZERO).then(|| self.span(warmup));
+        let (window, hold) = (self.span(search.window), self.span(search.hold));
+        say!(self, "search-window", window, warmup, hold, repeat)
+    }
+
+    /// Number and total duration of the trials of a search.
+    pub fn search_effort(&self, trials: u32, measured: Nanos) -> String {
+        say!(self, "search-effort", trials, duration = self.span(measured))
+    }
+
+    /// Conclusion from the scalability law: two or three sentences.
+    pub fn scalability(&self, law: &Scalability) -> String {
+        let parameter = |value: &FittedValue| self.with_interval(value, |value| small(value, self));
+        say!(
+            self,
+            "search-law",
+            lambda = self.fitted(&law.lambda),
+            sigma = parameter(&law.sigma),
+            kappa = parameter(&law.kappa),
+            peak = law.peak.map(|clients| clients.round() as u64),
+            variance = self.numbers().percent(law.r2, 1)
+        )
+    }
+
+    /// A sentence with its full stop. `name`: name of the cell; empty if there is only one. `scale`: scale of its
+    /// level.
+    pub fn soak_result(&self, soak: &SoakResult, scale: LoadScale, name: &str) -> String {
+        let share = soak.of_maximum.map(|share| self.numbers().percent(share, 0));
+        let (level, duration) = (self.level(scale, soak.level), self.span(soak.duration));
+        let mut parts = vec![match &soak.outcome {
+            LevelOutcome::Yes => say!(self, "search-soak-held", level, share, duration),
+            LevelOutcome::No { reason } => {
+                let reason = self.overload_reason(reason);
+                say!(self, "search-soak-failed", level, share, duration, reason)
+            }
+            LevelOutcome::Invalid { reason } => {
+                say!(
+                    self,
+                    "search-soak-invalid",
+                    level,
+                    share,
+                    reason = self.search_stop_reason(reason, scale)
+                )
+            }
+        }];
+        parts.extend(self.trends(soak));
+        super::with_name(name, parts.join("; ") + ".")
+    }
+
+    /// Metrics that leak or drift; nothing if no trend was measured.
+    fn trends(&self, soak: &SoakResult) -> Vec<String> {
+        let metrics = |verdict: TrendVerdict| -> Vec<String> {
+            let trends = soak.trends.iter().filter(|trend| trend.verdict == verdict);
+            trends.map(|trend| self.trend_metric(&trend.metric)).collect()
+        };
+        let [leaks, drifts] = [TrendVerdict::Leak, TrendVerdict::Drift].map(metrics);
+        let mut parts = Vec::new();
+        if !leaks.is_empty() {
+            parts.push(say!(self, "search-soak-leaks", metrics = leaks.join(", ")));
+        }
+        if !drifts.is_empty() {
+            parts.push(say!(self, "search-soak-drifts", metrics = drifts.join(", ")));
+        }
+        if parts.is_empty() && !soak.trends.is_empty() {
+            let unknown = metrics(TrendVerdict::Unknown).len();
+            parts.push(say!(self, "search-soak-steady", unknown, trends = soak.trends.len()));
+        }
+        parts
+    }
+
+    /// Warning that so small a share of the maximum (0..=1) proves little: a sentence with its full stop.
+    pub fn low_level_warning(&self, share: f64) -> String {
+        say!(self, "search-soak-low-level", share = self.numbers().percent(share, 0))
+    }
+
+    pub fn trend_metric(&self, metric: &TrendMetric) -> String {
+        match metric {
+            TrendMetric::Memory { node } => say!(self, "search-trend-memory", node),
+            TrendMetric::Median => say!(self, "search-trend-median"),
+            TrendMetric::P99 => say!(self, "search-trend-p99"),
+            TrendMetric::Connections { node } => say!(self, "search-trend-connections", node),
+            TrendMetric::DeadRows { table } => {
+                say!(self, "search-trend-dead-rows", table = Some(table).filter(|name| !name.is_empty()))
+            }
+            TrendMetric::Size { table } => {
+                say!(self, "search-trend-size", table = Some(table).filter(|name| !name.is_empty()))
+            }
+            TrendMetric::Throughput => say!(self, "search-trend-throughput"),
+            TrendMetric::Files { node } => say!(self, "search-trend-files", node),
+        }
+    }
+
+    pub fn trend_verdict(&self, verdict: TrendVerdict) -> String {
+        match verdict {
+            TrendVerdict::Leak => say!(self, "search-trend-leak"),
+            TrendVerdict::Drift => say!(self, "search-trend-drift"),
+            TrendVerdict::Steady => say!(self, "search-trend-steady"),
+            TrendVerdict::Unknown => say!(self, "search-trend-unknown"),
+        }
+    }
+
+    /// A value of a metric that may leak or drift, in its unit.
+    pub fn trend_value(&self, metric: &TrendMetric, value: f64) -> String {
+        let numbers = self.numbers();
+        match metric {
+            TrendMetric::Memory { .. } | TrendMetric::Size { .. } => self.bytes(value),
+            // A slope may be below 0, which a time cannot.
+            TrendMetric::Median | TrendMetric::P99 => {
+                numbers.with_unit(&three_digits(1e3 * value), &numbers.millis)
+            }
+            TrendMetric::Throughput => numbers.three(value) + &numbers.per_second,
+            TrendMetric::Connections { .. } | TrendMetric::DeadRows { .. } | TrendMetric::Files { .. } => {
+                exact(value, self)
+            }
+        }
+    }
+
+    /// Result of a sweep: a sentence with its full stop.
+    pub fn plateau_answer(&self, answer: &PlateauAnswer<'_>) -> String {
+        let (equal, worse) = (answer.plateau - 1, answer.cells - answer.plateau);
+        let others = match (equal, worse) {
+            (0, 0) => None,
+            (0, _) => Some(say!(self, "search-plateau-beats", others = worse)),
+            (_, 0) => Some(say!(self, "search-plateau-beats-none", others = equal)),
+            _ => Some(say!(self, "search-plateau-beats-some", equal, others = equal + worse)),
+        };
+        let recommended = answer.recommended.filter(|name| *name != answer.best);
+        let figure = if answer.maxima { "maximum" } else { "p99" };
+        say!(self, "search-plateau", best = answer.best, figure, others, recommended)
+    }
+
+    /// Number of connections that are needed, with the reason: a sentence with its full stop.
+    pub fn required_connections(&self, required: &RequiredConnections) -> String {
+        let numbers = self.numbers();
+        say!(
+            self,
+            "search-connections",
+            rate = numbers.three(required.rate),
+            hold_time = numbers.seconds(required.hold_time),
+            connections = numbers.three(required.connections),
+            processors = self.quantity(required.processors)
+        )
+    }
+
+    /// Elasticity of a maximum, with its 95 % CI.
+    pub fn elasticity(&self, value: &FittedValue) -> String {
+        self.with_interval(value, |value| self.numbers().fixed(value, 2))
+    }
+
+    /// A figure with its 95 % CI, if there is one.
+    pub fn fitted(&self, value: &FittedValue) -> String {
+        self.with_interval(value, |value| self.numbers().three(value))
+    }
+
+    fn with_interval(&self, fitted: &FittedValue, format: impl Fn(f64) -> String) -> String {
+        let value = format(fitted.value);
+        match fitted.interval {
+            Some((low, high)) => {
+                format!("{value} [{}{}{}]", format(low), self.numbers().among(), format(high))
+            }
+            None => value,
+        }
+    }
+
+    /// A number of three significant digits, which selects a plural form if it is whole.
+    fn quantity(&self, value: f64) -> Argument<'static> {
+        let digits = exact_digits(value);
+        match digits.parse::<u64>() {
+            Ok(count) => count.into(),
+            Err(_) => self.number(&digits).into(),
+        }
+    }
 }

@@ -26,7 +26,7 @@ pub fn question(case: &PageContext<'_>) -> String {
         Goal::Sweep(_) => Some(SearchQuestion::Plateau),
     };
     if let Some(asked) = asked {
-        return case.lang.asked(asked, &way);
+        return case.lang.search_question(asked, Some(way.as_str()).filter(|path| !path.is_empty()));
     }
     let it = match experiment.cells.as_slice() {
         [one] => {

@@ -42,8 +42,9 @@ fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
     let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };
     let of_many = if case.account.experiment.cells.len() > 1 { cell } else { "" };
     let level = lang.at_level(of_many, step.scale, step.level);
-    let nudge = step.perturbation.as_ref().map_or(String::new(), |it| format!(", {}", lang.nudge(it)));
-    format!("{}: {level}{nudge}", it.id)
+    let change =
+        step.perturbation.as_ref().map_or(String::new(), |it| format!(", {}", lang.perturbation(it)));
+    format!("{}: {level}{change}", it.id)
 }
 
 /// Names and units of a chart in one language, without its data.

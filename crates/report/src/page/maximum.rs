@@ -5,7 +5,8 @@ use super::number::{exact, format, millis};
 use super::results::{FigureColumn, non_empty_columns};
 use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
-use crate::lang::search::{CauseAnswer, MaximumAnswer, SearchTerm};
+use crate::lang::search::{CauseAnswer, MaximumAnswer};
+use crate::say;
 use model::run_result::RunState;
 use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
@@ -18,10 +19,10 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         let lang = case.lang;
         blocks.push(Block::Text(line(case, it)));
         if it.rounds.len() > 1 {
-            blocks.push(Block::Text(Line { text: lang.rounds(&it.rounds), tone: Tone::Plain }));
+            blocks.push(Block::Text(Line { text: lang.search_rounds(&it.rounds), tone: Tone::Plain }));
         }
         if it.answer.trials > 0 {
-            let text = lang.measured_for(it.answer.trials, it.answer.measured);
+            let text = lang.search_effort(it.answer.trials, it.answer.measured);
             blocks.push(Block::Text(Line { text, tone: Tone::Faint }));
         }
         blocks.extend(proofs(it, lang).map(Block::Table));
@@ -54,7 +55,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let with = maxima.iter().filter(|it| it.answer.level.is_some()).count();
     let mut text: Vec<String> = lines.iter().map(|it| it.text.clone()).collect();
     if maxima.len() > 1 {
-        text.push(capitalise(&case.lang.answered(with, maxima.len())) + ".");
+        text.push(capitalise(&case.lang.answered_cells(with, maxima.len())) + ".");
     }
     let complete = case.account.info.state == RunState::Complete && with == maxima.len();
     let doubtful = !complete || lines.iter().any(|it| it.tone != Tone::Good);
@@ -66,8 +67,8 @@ fn line(case: &PageContext<'_>, it: &Maximum) -> Line {
     let cause = cause_view(it);
     let rounds = it.rounds.iter().filter(|it| it.level.is_some()).count();
     let name = if case.account.experiment.cells.len() > 1 { case.name(it.cell) } else { "" };
-    let reached = MaximumAnswer { name, answer: &it.answer, rounds, cause };
-    let text = case.lang.reached(&reached);
+    let maximum = MaximumAnswer { name, answer: &it.answer, rounds, cause };
+    let text = case.lang.maximum_answer(&maximum);
     let tone = match (it.answer.level, &it.answer.stop_reason) {
         (Some(_), None) => Tone::Good,
         (Some(_), Some(_)) => Tone::Doubt,
@@ -81,7 +82,7 @@ fn cause_view(it: &Maximum) -> CauseAnswer<'_> {
         Cause::Proven { proof, by } => {
             it.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |it| CauseAnswer::Proven {
                 limit: &it.limit,
-                by: by.as_ref(),
+                consumer: by.as_ref(),
                 elasticity: it.elasticity.map(to_fitted),
                 ratio: it.ratio.map(to_fitted),
             })
@@ -104,56 +105,58 @@ pub(super) fn capitalise(text: &str) -> String {
 /// Steps in the order of their measurement.
 fn steps(it: &Maximum, lang: &Lang) -> Option<Table> {
     let scale = it.steps.first()?.step.scale;
-    let sought = |it| lang.sought(it).to_owned();
     let rows: Vec<&StepResult> = it.steps.iter().collect();
     let several = rows.iter().any(|it| it.step.round > 0);
-    let first = Column { heading: sought(SearchTerm::Stage), ..Column::default() };
+    let first = Column { heading: say!(lang, "search-column-stage"), ..Column::default() };
     let mut figures: Vec<FigureColumn<'_, StepResult>> = vec![
-        (lang.scale(scale).to_owned(), 0, Box::new(|it| exact(it.step.level, lang))),
-        (sought(SearchTerm::Delivered), 2, Box::new(|it| format(it.delivered.0, lang))),
-        (sought(SearchTerm::P99), 1, Box::new(|it| millis(it.p99, lang))),
-        (sought(SearchTerm::Mean), 3, Box::new(|it| millis(it.mean, lang))),
+        (lang.load_scale(scale), 0, Box::new(|it| exact(it.step.level, lang))),
+        (say!(lang, "search-column-delivered"), 2, Box::new(|it| format(it.delivered.0, lang))),
+        (say!(lang, "search-column-p99"), 1, Box::new(|it| millis(it.p99, lang))),
+        (say!(lang, "search-column-mean"), 3, Box::new(|it| millis(it.mean, lang))),
     ];
     if several {
         figures.insert(
             0,
-            (sought(SearchTerm::Round), 0, Box::new(|it| lang.number(&(it.step.round + 1).to_string()))),
+            (
+                say!(lang, "search-column-round"),
+                0,
+                Box::new(|it| lang.number(&(it.step.round + 1).to_string())),
+            ),
         );
     }
     let mut table =
-        non_empty_columns((first, |it: &StepResult| lang.stage(it.step.purpose).to_owned()), figures, &rows);
-    table.columns.push(Column { heading: sought(SearchTerm::Outcome), ..Column::default() });
+        non_empty_columns((first, |it: &StepResult| lang.step_purpose(it.step.purpose)), figures, &rows);
+    table.columns.push(Column { heading: say!(lang, "search-column-outcome"), ..Column::default() });
     for (row, it) in table.rows.iter_mut().zip(&rows) {
-        row.cells.push(lang.outcome(&it.outcome, scale));
+        row.cells.push(lang.level_outcome(&it.outcome, scale));
         row.tone = match it.outcome {
             LevelOutcome::Yes => Tone::Plain,
             LevelOutcome::No { .. } => Tone::Bad,
             LevelOutcome::Invalid { .. } => Tone::Faint,
         };
     }
-    table.caption = sought(SearchTerm::Steps);
+    table.caption = say!(lang, "search-caption-steps");
     Some(table)
 }
 
 fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
     it.proofs.first()?;
-    let sought = |it| lang.sought(it).to_owned();
-    let text = |it| Column { heading: sought(it), ..Column::default() };
-    let number = |it, dispensable| Column { heading: sought(it), numeric: true, drop_order: dispensable };
+    let text = |heading| Column { heading, ..Column::default() };
+    let number = |heading, drop_order| Column { heading, numeric: true, drop_order };
     let within =
-        |it: Option<(f64, Option<(f64, f64)>)>| it.map_or(String::new(), |it| lang.within(&to_fitted(it)));
+        |it: Option<(f64, Option<(f64, f64)>)>| it.map_or(String::new(), |it| lang.fitted(&to_fitted(it)));
     let maximum = |it: &SearchResult| match it.level {
-        Some(value) => lang.within(&FittedValue { value, interval: it.interval }),
-        None => sought(SearchTerm::NoAnswer),
+        Some(value) => lang.fitted(&FittedValue { value, interval: it.interval }),
+        None => say!(lang, "search-no-answer"),
     };
     let row = |it: &Proof| Row {
         cells: vec![
-            lang.nudge(&it.perturbation),
+            lang.perturbation(&it.perturbation),
             maximum(&it.base),
             maximum(&it.changed),
             within(it.ratio),
             it.elasticity.map_or(String::new(), |it| lang.elasticity(&to_fitted(it))),
-            lang.proven(it.verdict).to_owned(),
+            lang.proof_verdict(it.verdict),
         ],
         tone: match it.verdict {
             ProofVerdict::Limits => Tone::Bad,
@@ -163,14 +166,14 @@ fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
         baseline: false,
     };
     Some(Table {
-        caption: sought(SearchTerm::Proofs),
+        caption: say!(lang, "search-caption-perturbations"),
         columns: vec![
-            text(SearchTerm::Changed),
-            number(SearchTerm::BaseMaximum, 2),
-            number(SearchTerm::NewMaximum, 2),
-            number(SearchTerm::Ratio, 1),
-            number(SearchTerm::Elasticity, 0),
-            text(SearchTerm::Verdict),
+            text(say!(lang, "search-column-changed")),
+            number(say!(lang, "search-column-base-maximum"), 2),
+            number(say!(lang, "search-column-new-maximum"), 2),
+            number(say!(lang, "search-column-ratio"), 1),
+            number(say!(lang, "search-column-elasticity"), 0),
+            text(say!(lang, "search-column-verdict")),
         ],
         rows: it.proofs.iter().map(row).collect(),
         notes: Vec::new(),

@@ -2,7 +2,8 @@
 
 use super::context::PageContext;
 use super::{Block, Column, Line, Row, Table, Tone};
-use crate::lang::search::{PlateauAnswer, SearchTerm};
+use crate::lang::search::PlateauAnswer;
+use crate::say;
 use model::run_result::RunState;
 use model::search::{FittedValue, Plateau};
 
@@ -10,7 +11,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let several = case.account.experiment.cells.len() > 1;
     let Some(it) = case.account.plateau.as_ref().filter(|_| several) else { return Vec::new() };
     let mut blocks: Vec<Block> = line(case, it).map(Block::Text).into_iter().collect();
-    let need = it.needs.map(|it| Line { text: case.lang.need(&it), tone: Tone::Plain });
+    let need = it.needs.map(|it| Line { text: case.lang.required_connections(&it), tone: Tone::Plain });
     blocks.extend(need.map(Block::Text));
     blocks.push(Block::Table(table(case, it)));
     blocks
@@ -20,7 +21,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let it = case.account.plateau.as_ref()?;
     let line = line(case, it)?;
-    let needs = it.needs.map_or(String::new(), |it| format!(" {}", case.lang.need(&it)));
+    let needs = it.needs.map_or(String::new(), |it| format!(" {}", case.lang.required_connections(&it)));
     let complete = case.account.info.state == RunState::Complete && it.points.iter().all(Option::is_some);
     let tone = if complete { line.tone } else { Tone::Doubt };
     Some(Line { text: line.text + &needs, tone })
@@ -28,17 +29,20 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
 
 fn line(case: &PageContext<'_>, it: &Plateau) -> Option<Line> {
     let best = case.name(*it.plateau.first()?);
-    let of = it.points.iter().flatten().count();
+    let cells = it.points.iter().flatten().count();
     let recommended = it.recommended.map(|it| case.name(it));
-    let enough = PlateauAnswer { maxima: it.maxima, recommended, best, plateau: it.plateau.len(), of };
-    Some(Line { text: case.lang.enough(&enough), tone: Tone::Good })
+    let answer = PlateauAnswer { maxima: it.maxima, recommended, best, plateau: it.plateau.len(), cells };
+    Some(Line { text: case.lang.plateau_answer(&answer), tone: Tone::Good })
 }
 
 /// Every cell, in the order of the file.
 fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
     let lang = case.lang;
-    let sought = |it| lang.sought(it).to_owned();
-    let figure = if it.maxima { SearchTerm::MaximumOfCell } else { SearchTerm::P99OfCell };
+    let figure = if it.maxima {
+        say!(lang, "search-column-cell-maximum")
+    } else {
+        say!(lang, "search-column-cell-p99")
+    };
     // Response times are shown in milliseconds.
     let unit = if it.maxima { 1.0 } else { 1e3 };
     let in_unit = |it: &FittedValue| FittedValue {
@@ -46,20 +50,20 @@ fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
         interval: it.interval.map(|(low, high)| (unit * low, unit * high)),
     };
     let row = |(cell, point): (usize, &Option<FittedValue>)| {
-        let value = point.as_ref().map_or(sought(SearchTerm::NoAnswer), |it| lang.within(&in_unit(it)));
+        let value = point.as_ref().map_or(say!(lang, "search-no-answer"), |it| lang.fitted(&in_unit(it)));
         let (on, tone) = match (it.recommended == Some(cell), it.plateau.iter().position(|it| *it == cell)) {
-            (true, _) => (sought(SearchTerm::Recommended), Tone::Good),
-            (false, Some(0)) => (sought(SearchTerm::Best), Tone::Plain),
-            (false, Some(_)) => (sought(SearchTerm::Yes), Tone::Plain),
+            (true, _) => (say!(lang, "search-plateau-recommended"), Tone::Good),
+            (false, Some(0)) => (say!(lang, "search-plateau-best"), Tone::Plain),
+            (false, Some(_)) => (say!(lang, "search-plateau-yes"), Tone::Plain),
             (false, None) => (String::new(), Tone::Faint),
         };
         Row { cells: vec![case.name(cell).to_owned(), value, on], tone, baseline: false }
     };
     Table {
         columns: vec![
-            Column { heading: sought(SearchTerm::Cell), ..Column::default() },
-            Column { heading: sought(figure), numeric: true, drop_order: 0 },
-            Column { heading: sought(SearchTerm::OnPlateau), ..Column::default() },
+            Column { heading: say!(lang, "search-column-cell"), ..Column::default() },
+            Column { heading: figure, numeric: true, drop_order: 0 },
+            Column { heading: say!(lang, "search-column-plateau"), ..Column::default() },
         ],
         rows: it.points.iter().enumerate().map(row).collect(),
         ..Table::default()

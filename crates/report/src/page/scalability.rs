@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use super::number::{exact, format};
 use super::{Block, Column, Line, Row, Table, Tone};
-use crate::lang::search::SearchTerm;
+use crate::say;
 use model::search::Scalability;
 
 /// For each cell with a fitted law: its parameters, and the law next to the measurements.
@@ -12,7 +12,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for maximum in &case.account.maxima {
         let Some(it) = &maximum.scalability else { continue };
         let several = case.account.experiment.cells.len() > 1;
-        let text = case.lang.law(it);
+        let text = case.lang.scalability(it);
         let text = if several { format!("{}: {text}", case.name(maximum.cell)) } else { text };
         blocks.push(Block::Text(Line { text, tone: Tone::Plain }));
         blocks.push(Block::Table(table(case, it)));
@@ -23,14 +23,20 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 /// One row per number of clients, with all of its trials.
 fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
     let lang = case.lang;
-    let column = |it| Column { heading: lang.sought(it).to_owned(), numeric: true, drop_order: 0 };
+    let column = |heading| Column { heading, numeric: true, drop_order: 0 };
     let row = |(clients, law): &(f64, f64)| {
         let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| format(it.1, lang));
         let measured = here.collect::<Vec<_>>().join(lang.numbers().among());
         Row { cells: vec![exact(*clients, lang), measured, format(*law, lang)], ..Row::default() }
     };
     Table {
-        columns: [SearchTerm::Clients, SearchTerm::Measured, SearchTerm::ByLaw].map(column).into(),
+        columns: [
+            say!(lang, "search-column-clients"),
+            say!(lang, "search-column-measured"),
+            say!(lang, "search-column-law"),
+        ]
+        .map(column)
+        .into(),
         rows: it.law.iter().map(row).collect(),
         ..Table::default()
     }

@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use super::maximum::capitalise;
 use super::{Block, Column, Line, Row, Table, Tone};
-use crate::lang::search::SearchTerm;
+use crate::say;
 use model::plan::LoadScale;
 use model::run_result::RunState;
 use model::search::{FittedValue, LevelOutcome, SoakResult, Trend, TrendMetric, TrendVerdict};
@@ -49,7 +49,7 @@ fn line(case: &PageContext<'_>, it: &SoakResult) -> Line {
         LevelOutcome::Yes => Tone::Good,
         LevelOutcome::No { .. } | LevelOutcome::Invalid { .. } => Tone::Bad,
     };
-    let text = case.lang.endured(it, scale(case, it), name);
+    let text = case.lang.soak_result(it, scale(case, it), name);
     Line { text: if several { text } else { capitalise(&text) }, tone }
 }
 
@@ -63,21 +63,21 @@ fn scale(case: &PageContext<'_>, it: &SoakResult) -> LoadScale {
 
 fn low_level_note(case: &PageContext<'_>, it: &SoakResult) -> Option<Line> {
     let share = it.of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
-    Some(Line { text: case.lang.little_proof(share), tone: Tone::Doubt })
+    Some(Line { text: case.lang.low_level_warning(share), tone: Tone::Doubt })
 }
 
 fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     all.first()?;
     let lang = case.lang;
-    let text = |it| Column { heading: lang.sought(it).to_owned(), ..Column::default() };
-    let number = |it, dispensable| Column { numeric: true, drop_order: dispensable, ..text(it) };
+    let text = |heading| Column { heading, ..Column::default() };
+    let number = |heading, drop_order| Column { numeric: true, drop_order, ..text(heading) };
     let row = |it: &Trend| Row {
         cells: vec![
-            lang.trended(&it.metric),
-            lang.amount(&it.metric, it.from),
-            lang.amount(&it.metric, it.to),
+            lang.trend_metric(&it.metric),
+            lang.trend_value(&it.metric, it.from),
+            lang.trend_value(&it.metric, it.to),
             per_hour(case, &it.metric, &it.per_hour),
-            lang.course(it.verdict).to_owned(),
+            lang.trend_verdict(it.verdict),
         ],
         tone: match it.verdict {
             TrendVerdict::Leak => Tone::Bad,
@@ -89,11 +89,11 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     };
     Some(Table {
         columns: vec![
-            text(SearchTerm::What),
-            number(SearchTerm::From, 2),
-            number(SearchTerm::To, 2),
-            number(SearchTerm::PerHour, 1),
-            text(SearchTerm::Course),
+            text(say!(lang, "search-column-metric")),
+            number(say!(lang, "search-column-from"), 2),
+            number(say!(lang, "search-column-to"), 2),
+            number(say!(lang, "search-column-per-hour"), 1),
+            text(say!(lang, "search-column-trend")),
         ],
         rows: all.iter().map(row).collect(),
         ..Table::default()
@@ -102,7 +102,7 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
 
 /// A slope with its interval, in the metric's unit.
 fn per_hour(case: &PageContext<'_>, what: &TrendMetric, it: &FittedValue) -> String {
-    let amount = |it| case.lang.amount(what, it);
+    let amount = |it| case.lang.trend_value(what, it);
     let among = case.lang.numbers().among();
     let range =
         it.interval.map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", amount(low), amount(high)));

@@ -1,7 +1,7 @@
 //! Tests of the texts about maxima, soaks and sweeps.
 
 use super::*;
-use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion, SearchTerm};
+use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     FittedValue, Knob, LevelOutcome, Limit, OverloadReason, Perturbation, ProofVerdict, RequiredConnections,
@@ -25,27 +25,21 @@ fn fitted(value: f64) -> FittedValue {
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(SearchTerm: Maximum, Scalability, Endured, Plateau, Steps, Proofs, Stage, Round, Delivered, P99, Mean,
-        Outcome, Changed, BaseMaximum, NewMaximum, Ratio, Elasticity, Verdict, Clients, Measured, ByLaw, What, From, To,
-        PerHour, Course, Cell, MaximumOfCell, P99OfCell, OnPlateau, Yes, Best, Recommended, NoAnswer)
-    {
-        tell(format!("{it:?}"), lang.sought(it));
-    }
     for it in every!(LoadScale: Rate, Clients) {
-        tell(format!("{it:?}"), lang.scale(it));
+        tell(format!("{it:?}"), &lang.load_scale(it));
     }
     for it in every!(StepPurpose: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
-        tell(format!("{it:?}"), lang.stage(it));
+        tell(format!("{it:?}"), &lang.step_purpose(it));
     }
     for it in every!(ProofVerdict: Limits, DoesNotLimit, Undecided) {
-        tell(format!("{it:?}"), lang.proven(it));
+        tell(format!("{it:?}"), &lang.proof_verdict(it));
     }
     for it in every!(TrendVerdict: Leak, Drift, Steady, Unknown) {
-        tell(format!("{it:?}"), lang.course(it));
+        tell(format!("{it:?}"), &lang.trend_verdict(it));
     }
     for it in every!(SearchQuestion: Maximum, Endurance, Plateau) {
-        for way in ["№", ""] {
-            tell(format!("{it:?}"), &lang.asked(it, way));
+        for path in [Some("№"), None] {
+            tell(format!("{it:?}"), &lang.search_question(it, path));
         }
     }
     all
@@ -91,14 +85,14 @@ fn levels(lang: &Lang) -> Told {
         ];
         covers!(held, LevelOutcome: Yes, No, Invalid);
         for it in held {
-            tell("outcome", lang.outcome(&it, scale));
+            tell("outcome", lang.level_outcome(&it, scale));
         }
         for it in hindrances().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
-            tell("hindered", lang.hindered(it, scale));
+            tell("hindered", lang.search_stop_reason(it, scale));
         }
     }
     for it in broken() {
-        tell("broke", lang.broke(&it));
+        tell("broke", lang.overload_reason(&it));
     }
     all
 }
@@ -157,7 +151,7 @@ fn causes(lang: &Lang) -> Told {
     for (turn, amount) in turns {
         // The user's own text is the same in every language.
         let own = matches!(turn, Knob::Setting { .. } | Knob::Index { .. });
-        let told = lang.nudge(&Perturbation { knob: turn, amount });
+        let told = lang.perturbation(&Perturbation { knob: turn, amount });
         if !own {
             tell("nudge", told);
         }
@@ -201,31 +195,36 @@ fn answers(lang: &Lang) -> Told {
         for (at, answer) in known.iter().enumerate() {
             let (elasticity, ratio) = (Some(fitted(0.84)), Some(fitted(27.1)));
             for cause in [
-                CauseAnswer::Proven { limit: &limit, by: None, elasticity, ratio },
-                CauseAnswer::Proven { limit: &limit, by: Some(&feed), elasticity, ratio },
-                CauseAnswer::Proven { limit: &limit, by: None, elasticity: None, ratio },
-                CauseAnswer::Proven { limit: &limit, by: None, elasticity: None, ratio: None },
-                CauseAnswer::Proven { limit: &feed, by: None, elasticity: None, ratio: Some(fitted(0.21)) },
+                CauseAnswer::Proven { limit: &limit, consumer: None, elasticity, ratio },
+                CauseAnswer::Proven { limit: &limit, consumer: Some(&feed), elasticity, ratio },
+                CauseAnswer::Proven { limit: &limit, consumer: None, elasticity: None, ratio },
+                CauseAnswer::Proven { limit: &limit, consumer: None, elasticity: None, ratio: None },
+                CauseAnswer::Proven {
+                    limit: &feed,
+                    consumer: None,
+                    elasticity: None,
+                    ratio: Some(fitted(0.21)),
+                },
                 CauseAnswer::Suspected { limit: &limit },
                 CauseAnswer::NotKnown,
             ] {
                 let name = if at % 2 == 0 { "№" } else { "" };
-                tell("reached", lang.reached(&MaximumAnswer { name, answer, rounds: at, cause }));
+                tell("reached", lang.maximum_answer(&MaximumAnswer { name, answer, rounds: at, cause }));
             }
         }
-        tell("rounds", lang.rounds(&known));
+        tell("rounds", lang.search_rounds(&known));
     }
     for of in [1, 2, 21] {
-        tell("answered", lang.answered(1, of));
-        tell("measured", lang.measured_for(of as u32, Nanos::from_secs(7500)));
+        tell("answered", lang.answered_cells(1, of));
+        tell("measured", lang.search_effort(of as u32, Nanos::from_secs(7500)));
         tell("window", lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(of as u64 * 3), of as u32));
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
         let it = Scalability { points: Vec::new(), law: Vec::new(), lambda, sigma, kappa, peak, r2: 0.9896 };
-        tell("law", lang.law(&it));
+        tell("law", lang.scalability(&it));
     }
-    tell("within", format!("{} №", lang.within(&fitted(0.84))));
+    tell("within", format!("{} №", lang.fitted(&fitted(0.84))));
     all
 }
 
@@ -247,9 +246,9 @@ fn endured(lang: &Lang) -> Told {
     ];
     covers!(kinds, TrendMetric: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
     for it in &kinds {
-        tell("trended", lang.trended(it));
+        tell("trended", lang.trend_metric(it));
         for value in [-12_345.6, 0.0, 0.012, 12_345.6] {
-            tell("amount", format!("{} {}", lang.trended(it), lang.amount(it, value)));
+            tell("amount", format!("{} {}", lang.trend_metric(it), lang.trend_value(it, value)));
         }
     }
     let trend = |course| Trend {
@@ -282,11 +281,11 @@ fn endured(lang: &Lang) -> Told {
                 trends,
             };
             for scale in every!(LoadScale: Rate, Clients) {
-                tell("endured", lang.endured(&it, scale, name));
+                tell("endured", lang.soak_result(&it, scale, name));
             }
         }
     }
-    tell("little", lang.little_proof(0.053));
+    tell("little", lang.low_level_warning(0.053));
     all
 }
 
@@ -294,17 +293,17 @@ fn grids(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     for maxima in [false, true] {
-        for (plateau, of) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
+        for (plateau, cells) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
             for recommended in [None, Some("№2"), Some("№1")] {
-                let it = PlateauAnswer { maxima, recommended, best: "№1", plateau, of };
-                tell("enough", lang.enough(&it));
+                let it = PlateauAnswer { maxima, recommended, best: "№1", plateau, cells };
+                tell("enough", lang.plateau_answer(&it));
             }
         }
     }
     for (rate, processors) in [(646.0, 1.0), (1.0, 2.0), (12_345.6, 0.5)] {
         let need =
             RequiredConnections { rate, hold_time: 0.002_59, connections: rate * 0.002_59, processors };
-        tell("need", lang.need(&need));
+        tell("need", lang.required_connections(&need));
     }
     all
 }
