@@ -167,9 +167,10 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
         ended.expect(99);
         let page = page(&bench);
         assert!(page.contains("p99 &lt; 500ms: BROKEN in 1 trial"), "{page}");
-        // On a busy host the generator may be late and the trial invalid; then there is no answer.
-        let invalid = page.contains("its one trial does not count: the generator was late");
-        assert!(invalid || page.contains("valid with doubts: nothing succeeded for "), "{page}");
+        // On a busy host the generator may be late or stall; then the trial is invalid and there is no answer.
+        let is_invalid = page.contains("its one trial does not count");
+        assert!(is_invalid || page.contains("valid with doubts: nothing succeeded for "), "{page}");
+        assert!(page.contains("nothing succeeded for "), "{page}");
     }
 }
 

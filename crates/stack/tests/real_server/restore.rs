@@ -12,6 +12,7 @@ use stack::restore::{
 use stack::supervisor::Supervisor;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 use wire::Code;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -27,10 +28,17 @@ fn load(target: stack::client::Target, content: Content) {
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
 
-/// Database with 80 profiles.
+/// Database with 80 profiles, and its only session.
 fn profiles() -> (Connection, String) {
-    let (connection, name) = fresh_database();
+    let (mut connection, name) = fresh_database();
     load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
+    // Sessions of the loader end soon after their connections.
+    let others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    let begun = Instant::now();
+    while value(&mut connection, others) != "0" {
+        assert!(begun.elapsed() < PATIENCE, "the loader's sessions did not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     (connection, name)
 }
 
