@@ -80,17 +80,324 @@ stop-summary-none = { $objective }: no trial was measured
 
 ### Feeds: feed-
 
+feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them different{ $repeats_after ->
+    [none] {""}
+   *[other] ; a row returns after { $repeats_after } draws
+ }{ $share ->
+    [none] {""}
+   *[other] ; it leads to { $share } of the rows of { $column }, which lie in about { $touched } of { $bytes }
+ }{ $memory ->
+    [none] {""}
+   *[other] : that fits into the { $memory } that the server may use, and the table does not, so that a cache is measured; take more rows
+ }
+
 
 ### Matrix of cells: matrix-
+
+# Headings of at most 12 columns.
+matrix-tps = tps
+matrix-p50 = p50, ms
+matrix-p99 = p99, ms
+matrix-errors = errors/1000
+matrix-dropped = dropped/1000
+matrix-refused = refused
+matrix-deadlocks = deadl./1000
+matrix-served = served
+matrix-starved = starved
+matrix-pooler-cpu = CPU before
+matrix-server-cpu = CPU PG
+matrix-time-to-steady = to 90 %, s
+# Verdicts of at most 14 columns.
+matrix-no-evidence = no evidence
+matrix-lower = lower
+matrix-higher = higher
+matrix-too-few-runs = too few runs
+
+matrix-unix = Unix socket
+matrix-tcp = TCP
+matrix-tls = TLS
+matrix-attached-transport = as its address tells
+matrix-generator = generator
+# The pool's mode, as a phrase of its own and as an attribute of "mode".
+matrix-session = session
+matrix-transaction = transaction
+matrix-statement = statement
+matrix-session-mode = session
+matrix-transaction-mode = transaction
+matrix-statement-mode = statement
+matrix-pool-size = pool { $size }
+matrix-slots = { $size } slots
+matrix-maxconn = maxconn { $size }
+# Between numbers of processors.
+matrix-cpu-separator = ,
+# A quota of processors, and the numbers of the processors; `count` is their number.
+matrix-placement = { $quota ->
+    [none] { $count ->
+        [0] any CPU
+       *[other] on CPU { $numbers }
+     }
+   *[other] { $count ->
+        [0] { $quota } CPU
+       *[other] { $quota } CPU, on { $numbers }
+     }
+ }
+
+matrix-nothing-measured = nothing was measured
+matrix-interrupted = interrupted
+matrix-skipped = skipped: { $reason }
+matrix-failed = failed: { $reason }
+matrix-left-out = { $left_out } of { $total } trials { $left_out ->
+    [one] is
+   *[other] are
+ } left out: { $reason }
+matrix-limits-not-applied = figures are without limits that could not be applied: { $limits }: { $reason }
+matrix-legend = medians of the valid trials and their 95 % intervals{ $baseline ->
+    [none] {""}
+   *[other] ; ratio: to { $baseline }, by a permutation test of the trials at a false discovery rate of 5 %, intervals resampled with seed { $seed }
+ }{ $too_few ->
+    [true] ; fewer than four trials of each cell are too few to show any difference
+   *[false] {""}
+ }
+matrix-watching = watching cost { $share } of a processor
 
 
 ### Findings: finding-
 
+# Beginnings of paragraphs: what findings of one kind have in common.
+finding-slots-role = PostgreSQL refused connections: the role's CONNECTION LIMIT was reached
+finding-slots-database = PostgreSQL refused connections: the database's CONNECTION LIMIT was reached
+finding-slots = PostgreSQL's slots ran out{ $max_connections ->
+    [none] {""}
+   *[other] {" "}(max_connections { $max_connections })
+ }
+finding-starved = the average hides that only some clients were served (Jain's index: 1 is fair)
+finding-starved-pool = the average hides that only some clients were served, behind a pool of { $size } in { $mode } mode
+finding-not-compared = left out of comparisons, because not all clients did their work
+finding-host-bound = all { $processors } processors of this machine were busy, so that cells differ also in who got them
+finding-generator-share = the generator took a good part of this machine's { $processors } processors
+finding-like-for-like = throughput beside the direct cell, the same transport on every hop
+# `with` is unix, tcp or tls; `transports` is a list.
+finding-unlike = unlike transports, { $transports } beside { $with ->
+    [unix] Unix socket
+    [tcp] TCP
+   *[tls] TLS
+ }, would say (and like for like)
+finding-no-difference = no evidence that the pool's mode changes throughput
+finding-queue-pooler = the queue stands in { $node }: clients waiting by its console, the longest wait, busy sessions of PostgreSQL
+finding-queue-pooler-unknown = the queue stands in { $node } (its console does not tell waiting clients from idle ones): transactions under way, busy sessions of PostgreSQL
+finding-queue-balancer = the queue stands in { $node }{ $maxconn ->
+    [none] {""}
+   *[other] {" "}(maxconn { $maxconn })
+ }: connections waiting, and for how long on average
+finding-pooler-bound = { $node }'s processor is the limit, not its pool, whatever its console says: few of the servers it has lent run a statement
+finding-pool-bound = the pool of { $node } is the limit, not its processor
+finding-server-bound = { $node }'s processor is the limit
+finding-sessions-wait = most active sessions of PostgreSQL waited for { $event }
+finding-failures = transactions failed with { $code }{ $name ->
+    [none] {""}
+   *[other] {" "}{ $name }
+ }
+finding-deadlocks = deadlocks per thousand transactions
+finding-not-concurrent = where { $busy } transactions were under way in PostgreSQL
+finding-not-open = the open test became a closed one, because all { $clients } clients were busy; arrivals that waited for one, that were dropped, and all
+finding-sizes = answers to { $request } differ in size although their status is as expected; look whether the small ones are error or log-in pages, and name what an answer must contain (expect.contains)
+finding-clients-left = { $node } still held clients after the load had ended
+finding-open-closed = the closed test does not know how long those wait who keep coming
+finding-feeds-differ = the feed { $feed } decides what is measured
+
+# Paragraphs.
+finding-paragraph = { $begin }: { $cells }
+finding-table = { $begin }:
+finding-shares = { $begin }; { $cells }
+finding-deadlocks-beside = deadlocks are no comparison with those of { $cell }, { $begin }: { $cells }
+finding-and = {" "}and{" "}
+
+# One cell of a paragraph.
+finding-slots-cell = { $cell } (refused { $refused }, by its log { $logged }{ $first ->
+    [none] {""}
+   *[other] , first in second { $first }
+ }{ $some })
+finding-starved-cell = { $cell } { $served } of { $clients } ({ $hardly ->
+    [0] {""}
+   *[other] { $hardly } hardly anything,{" "}
+ }Jain { $jain })
+finding-figures-cell = { $cell } ({ $figures })
+finding-figure-cell = { $cell } { $figure }
+finding-unlike-cell = { $cell } { $change } ({ $like })
+# The modes are none if the cells' names tell them.
+finding-no-difference-cell = { $cell } beside { $with }{ $mode ->
+    [none] {""}
+   *[other] {" "}({ $mode } beside { $with_mode })
+ } { $change }
+finding-change = { $change }{ $interval ->
+    [none] {""}
+   *[other] {" "}(95 %: { $interval })
+ }
+finding-queue-cell = { $cell } { $figures }
+finding-lent = { $lent } of { $pool } lent
+finding-running = { $active } running
+finding-busy-server = { $busy } busy in PostgreSQL
+finding-cpu = { $used } of { $limit } CPU
+finding-throttled = held back in { $share } of periods
+finding-stalled = { $cpu } CPU stood still
+finding-sessions-cell = { $cell } { $share } of { $active }
+finding-failures-cell = { $cell } { $count } of { $total }
+finding-deadlocks-cell = { $cell } { $rate }{ $interval ->
+    [none] {""}
+   *[other] {" "}(95 %: { $interval })
+ }, { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+ }
+finding-not-open-cell = { $cell } { $waited }, { $dropped } of { $arrivals }{ $some }
+finding-sizes-fell = { $cell } median { $before }, from second { $second } on { $after } ({ $share } of all)
+finding-sizes-two = { $cell } { $share } about { $small }, the others { $large }
+finding-sizes-smaller = { $cell } median { $here }, { $with } { $there }
+finding-clients-left-cell = { $cell } { $clients }{ $some }
+finding-open-closed-cell = { $with } says { $closed }; { $cell }, where { $offered } are offered, says { $open }
+finding-feeds-cell = { $cell } { $response }{ $read ->
+    [none] {""}
+   *[other] {" "}({ $read })
+ } beside { $with } { $with_response }{ $with_read ->
+    [none] {""}
+   *[other] {" "}({ $with_read })
+ }
+finding-response = { $p99 ->
+    [none] { $rate }
+   *[other] p99 { $p99 } at { $rate }
+ }
+# Of a cell's trials; nothing if it was in all of them.
+finding-some-trials = , in { $trials } of { $total } trials
+
+finding-left-out-slots = connections were refused in { $cells }
+finding-left-out-starved = clients starved in { $cells }
+finding-left-out-errors = more than 1 % failed in { $cells }
+finding-left-out-cell = { $cell }{ $failed ->
+    [none] {""}
+   *[other] {" "}({ $failed })
+ }
+finding-unlike-many = { $changes } ({ $like }) in { $cells }
+
+# Who used processors: in a list of cells, and in a range over cells.
+finding-used-generator = generator { $cpus }
+finding-used-before = before PostgreSQL { $cpus }
+finding-used-server = PostgreSQL { $cpus }
+finding-used-others = others { $cpus }
+finding-range-generator = the generator used { $cpus }
+finding-range-before = what stands before PostgreSQL used { $cpus }
+finding-range-server = PostgreSQL used { $cpus }
+finding-range-others = others on this machine used { $cpus }
+finding-shares-all = in all cells: { $used }
+finding-shares-all-but = in all cells but { $cells }: { $used }
+finding-shares-these = in { $cells }: { $used }
+
 
 ### Causes of limits: bound-
 
+bound-service = { $node }'s processor is the limit
+bound-service-pool = { $node } has lent all of its connections ({ $pool }), and requests wait for one
+bound-service-threads = all threads of { $node } are busy, and requests wait for one
+bound-reads = { $node } waits for reading from disk
+bound-writes = { $node } waits for writing to disk
+bound-memory = { $node }'s memory is too small for what is asked for: it reads again what it has thrown out
+bound-wal-flush = commits wait until the log is on disk
+bound-sync-replicas = commits wait for replicas
+bound-row-locks = transactions wait for each other's rows
+bound-scans = { $table } is read as a whole, again and again
+bound-checkpoints = checkpoints are felt
+bound-clients = nothing is full: { $clients } clients in a closed loop, each waiting for its answer, ask for no more
+
+# Figures of one cell.
+bound-lent = { $busy } of { $size } lent
+bound-busy = { $busy } of { $size } busy
+bound-waiting = { $waiting } waiting
+bound-had-to-wait = { $share } had to wait
+bound-per-second = { $rate }{ $quota ->
+    [none] {""}
+   *[other] {" "}of { $quota }
+ } per second
+bound-sessions-wait = { $share } of active sessions wait for it
+bound-memory-used = { $used } of { $limit } used
+bound-memory-read = { $read } from disk by a transaction
+bound-sessions = { $share } of { $active } active sessions
+bound-longest = for { $time } at most
+bound-statements = in: { $statements }
+bound-scans-each = { $scans } times by a transaction
+bound-scan-rows = { $rows } rows each
+bound-scan-cpu = PostgreSQL's CPU { $share } full
+bound-checkpoints-requested = { $count } because the log had grown
+bound-checkpoints-share = writing in { $share } of seconds
+bound-checkpoints-slowed = throughput meanwhile { $change }
+bound-clients-rate = { $rate } of at most { $most }
+bound-clients-mean = { $time } on average
+bound-clients-idle = { $share } of PostgreSQL's CPU left
+
 
 ### Circumstances of findings: circumstance-
+
+circumstance-feed-cached = the feed { $feed } measures a cache: what its { $distinct } different values lead to, { $touched } of { $bytes }, fits into the server's { $memory }
+circumstance-chained-pools = two pools in a row: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
+circumstance-connection-storm = connections are made anew, or statements cancelled, all the time
+circumstance-generator-late = trials that do not count, because the generator or its host was the limit
+circumstance-noisy-host = this machine served others, or woke its sleepers late
+circumstance-bloat = row versions to be cleaned up
+circumstance-idle-transactions = transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second and keep their locks and their server of a pool. Whether the client forgot or is slow is not seen, nor is what was shorter
+circumstance-littles-law = what is in { $node } is not what passes through it times how long it stays (Little's law): something is in it that has not ended, or is counted elsewhere
+circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-not-judged = not judged: { $rules }
+circumstance-not-judged-because = { $rules } ({ $reason })
+
+# Figures of one cell.
+circumstance-lent-times = a server lent { $times } times by a transaction
+circumstance-sets = { $sets } SET by a transaction
+circumstance-logins = { $rate } log-ins/s, { $each } by a transaction
+circumstance-cancelled = { $count } of 1000 cancelled
+circumstance-trials = { $cell } { $trials } of { $total }
+circumstance-stolen = { $cpus } CPU stolen
+circumstance-late-timers = late by { $time } at p99
+circumstance-dead-rows = { $first } in the first of { $trials } trials, { $last } in the last, { $live } rows alive
+circumstance-vacuums = tables cleaned up in a trial: { $count }
+circumstance-idle-sessions = { $sessions } at once
+circumstance-idle-longest = idle for { $time } at the longest
+circumstance-idle-horizon = { $sessions } of them keep vacuum from cleaning up
+circumstance-idle-blocked = { $sessions } sessions wait for their locks
+circumstance-idle-pool = { $clients } clients wait for a pool of { $size }
+circumstance-number = { $number } in it, not { $expected }
+circumstance-time-each = { $time } each
+circumstance-counted = it counted { $counted } of { $transactions } transactions in { $trials } of { $total } trials
+circumstance-read = { $blocks ->
+    [none] { $disk } from disk by a transaction
+   *[other] { $disk ->
+        [none] { $blocks } blocks past shared buffers by a transaction
+       *[other] { $blocks } blocks past shared buffers and { $disk } from disk by a transaction
+     }
+ }
+
+circumstance-rule-server-cpu = PostgreSQL's CPU
+circumstance-rule-pooler-cpu = the pooler's CPU
+circumstance-rule-service-cpu = the service's CPU
+circumstance-rule-pool = the pool
+circumstance-rule-service-pool = the service's connections
+circumstance-rule-service-threads = the service's threads
+circumstance-rule-waits = waits for locks, log and replicas
+circumstance-rule-reads = reads from disk
+circumstance-rule-writes = writes to disk
+circumstance-rule-memory = memory
+circumstance-rule-scans = scans of whole tables
+circumstance-rule-checkpoints = checkpoints
+circumstance-rule-storm = log-ins
+circumstance-rule-bloat = row versions to be cleaned up
+circumstance-rule-idle-transactions = transactions left open
+circumstance-rule-host = the machine
+circumstance-rule-feed = whether the feed fits into memory
+
+circumstance-missing-group = what it uses of the machine was not seen
+circumstance-missing-quota = no quota to compare with
+circumstance-missing-server = PostgreSQL's statistics were not seen
+circumstance-missing-console = the pooler's console was not seen
+circumstance-missing-stats = the service tells no statistics
+circumstance-missing-machine = the machine's statistics were not seen
+circumstance-missing-column = no feed names its column
 
 
 ### Index advice: advice-

@@ -96,17 +96,350 @@ stop-summary-none = { $objective }: ничего не измерено
 
 ### Feeds: feed-
 
+feed-coverage = лента { $feed }: { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }, из них разных { $distinct }{ $repeats_after ->
+    [none] {""}
+    [one] ; строка повторяется через { $repeats_after } запрос
+    [few] ; строка повторяется через { $repeats_after } запроса
+   *[many] ; строка повторяется через { $repeats_after } запросов
+ }{ $share ->
+    [none] {""}
+   *[other] ; она ведёт к { $share } строк таблицы по столбцу { $column }, это примерно { $touched } из { $bytes }
+ }{ $memory ->
+    [none] {""}
+   *[other] : столько помещается в { $memory }, доступные серверу, а вся таблица — нет, поэтому измеряется кэш; нужно больше строк
+ }
+
 
 ### Matrix of cells: matrix-
+
+# Заголовки не шире 12 знаков.
+matrix-tps = транз/с
+matrix-p50 = p50, мс
+matrix-p99 = p99, мс
+matrix-errors = ошибки/1000
+matrix-dropped = отброш./1000
+matrix-refused = отказов
+matrix-deadlocks = дедлоки/1000
+matrix-served = обслужено
+matrix-starved = обделено
+matrix-pooler-cpu = ЦП перед PG
+matrix-server-cpu = ЦП PG
+matrix-time-to-steady = до 90{"\u00A0"}%, с
+# Выводы не шире 14 знаков.
+matrix-no-evidence = не доказано
+matrix-lower = ниже
+matrix-higher = выше
+matrix-too-few-runs = мало измерений
+
+matrix-unix = Unix-сокет
+matrix-tcp = TCP
+matrix-tls = TLS
+matrix-attached-transport = как указано в адресе
+matrix-generator = генератор
+# Режим пула: сам по себе и после слова «режим».
+matrix-session = режим сеансов
+matrix-transaction = режим транзакций
+matrix-statement = режим операторов
+matrix-session-mode = сеансов
+matrix-transaction-mode = транзакций
+matrix-statement-mode = операторов
+matrix-pool-size = пул { $size }
+matrix-slots = { $size ->
+    [one] { $size } слот
+    [few] { $size } слота
+   *[many] { $size } слотов
+ }
+matrix-maxconn = maxconn { $size }
+# Между номерами ядер.
+matrix-cpu-separator = ,{" "}
+# Квота процессора и номера ядер; `count` — число ядер.
+matrix-placement = { $quota ->
+    [none] { $count ->
+        [0] любые ядра
+        [1] на ядре { $numbers }
+       *[other] на ядрах { $numbers }
+     }
+   *[other] { $count ->
+        [0] { $quota }{"\u00A0"}ЦП
+        [1] { $quota }{"\u00A0"}ЦП на ядре { $numbers }
+       *[other] { $quota }{"\u00A0"}ЦП на ядрах { $numbers }
+     }
+ }
+
+matrix-nothing-measured = ничего не измерено
+matrix-interrupted = прервано
+matrix-skipped = пропущено: { $reason }
+matrix-failed = не удалось: { $reason }
+matrix-left-out = не учтено { $left_out ->
+    [one] { $left_out } измерение
+    [few] { $left_out } измерения
+   *[many] { $left_out } измерений
+ } из { $total }: { $reason }
+matrix-limits-not-applied = показатели получены без ограничений, которые не удалось применить: { $limits }: { $reason }
+matrix-legend = медианы достоверных измерений и их доверительные интервалы 95{"\u00A0"}%{ $baseline ->
+    [none] {""}
+   *[other] ; отношение — к { $baseline }: различия — по перестановочному тесту измерений при доле ложных открытий 5{"\u00A0"}%, интервалы — бутстрепом с начальным числом { $seed }
+ }{ $too_few ->
+    [true] ; если измерений в ячейке меньше четырёх, никакое различие доказать нельзя
+   *[false] {""}
+ }
+matrix-watching = на наблюдение ушло { $share } одного процессора
 
 
 ### Findings: finding-
 
+# Начала абзацев: общее для находок одного рода.
+finding-slots-role = PostgreSQL отказывал в подключении: исчерпан предел подключений роли
+finding-slots-database = PostgreSQL отказывал в подключении: исчерпан предел подключений базы данных
+finding-slots = в PostgreSQL кончились слоты подключений{ $max_connections ->
+    [none] {""}
+   *[other] {" "}(max_connections { $max_connections })
+ }
+finding-starved = среднее скрывает, что обслужена только часть клиентов (индекс Джейна 1 — всем поровну)
+finding-starved-pool = среднее скрывает, что за пулом из { $size ->
+    [one] { $size } соединения
+   *[other] { $size } соединений
+ } в режиме { $mode } обслужена только часть клиентов
+finding-not-compared = не участвуют в сравнениях, потому что не все клиенты сделали свою работу
+finding-host-bound = все процессоры этой машины ({ $processors }) были заняты, поэтому ячейки различаются и тем, кому они достались
+finding-generator-share = генератор занял заметную часть процессоров этой машины (всего { $processors })
+finding-like-for-like = пропускная способность против прямой ячейки, с одним и тем же транспортом на всех участках
+# `with` — unix, tcp или tls; `transports` — список.
+finding-unlike = при разном транспорте, { $transports } против { $with ->
+    [unix] Unix-сокета
+    [tcp] TCP
+   *[tls] TLS
+ }, вышло бы (в скобках — при одинаковом)
+finding-no-difference = не доказано, что режим пула меняет пропускную способность
+finding-queue-pooler = очередь стоит в { $node }; ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы PostgreSQL
+finding-queue-pooler-unknown = очередь стоит в { $node } (его консоль не отличает ждущих клиентов от простаивающих); транзакции в работе, занятые сеансы PostgreSQL
+finding-queue-balancer = очередь стоит в { $node }{ $maxconn ->
+    [none] {""}
+   *[other] {" "}(maxconn { $maxconn })
+ }; ждущие соединения и их среднее ожидание
+finding-pooler-bound = { $node } упирается в процессор, а не в пул, что бы ни показывала его консоль — из выданных им серверных соединений запрос выполняют лишь немногие
+finding-pool-bound = { $node } упирается в размер пула, а не в процессор
+finding-server-bound = { $node } упирается в процессор
+finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
+finding-failures = транзакции завершились ошибкой { $code }{ $name ->
+    [none] {""}
+   *[other] {" "}{ $name }
+ }
+finding-deadlocks = взаимных блокировок на тысячу транзакций
+finding-not-concurrent = где в PostgreSQL было в работе { $busy } транзакции
+finding-not-open = открытый тест превратился в закрытый, потому что все клиенты ({ $clients }) были заняты
+finding-sizes = ответы на { $request } различаются размером, хотя их статус ожидаемый; проверьте, не страницы ли ошибки или входа маленькие из них, и укажите текст, который ответ должен содержать
+finding-clients-left = { $node } держал клиентов и после окончания нагрузки
+finding-open-closed = закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние
+finding-feeds-differ = от ленты { $feed } зависит, что измерено
+
+# Абзацы.
+finding-paragraph = { $begin }: { $cells }
+finding-table = { $begin }:
+finding-shares = { $begin }; { $cells }
+finding-deadlocks-beside = число взаимных блокировок нельзя сравнивать с { $cell }, { $begin }: { $cells }
+finding-and = {" "}и{" "}
+
+# Одна ячейка абзаца.
+finding-slots-cell = { $cell } (отказов { $refused }, по журналу { $logged }{ $first ->
+    [none] {""}
+   *[other] , впервые на секунде { $first }
+ }{ $some })
+finding-starved-cell = { $cell } { $served } из { $clients } ({ $hardly ->
+    [0] {""}
+   *[other] ещё { $hardly } — почти никак,{" "}
+ }индекс Джейна { $jain })
+finding-figures-cell = { $cell } ({ $figures })
+finding-figure-cell = { $cell } { $figure }
+finding-unlike-cell = { $cell } { $change } ({ $like })
+# Режимов нет (none), если они названы в именах ячеек.
+finding-no-difference-cell = { $cell } против { $with }{ $mode ->
+    [none] {""}
+   *[other] {" "}({ $mode } против режима { $with_mode })
+ } { $change }
+finding-change = { $change }{ $interval ->
+    [none] {""}
+   *[other] {" "}(95{"\u00A0"}%: { $interval })
+ }
+finding-queue-cell = { $cell } ({ $figures })
+finding-lent = выдано { $lent } из { $pool }
+finding-running = выполняют { $active }
+finding-busy-server = заняты в PostgreSQL { $busy }
+finding-cpu = ЦП { $used } из { $limit }
+finding-throttled = придержан в { $share } периодов
+finding-stalled = простаивало ЦП { $cpu }
+finding-sessions-cell = { $cell } { $share } из { $active }
+finding-failures-cell = { $cell } { $count } из { $total }
+finding-deadlocks-cell = { $cell } { $rate } ({ $interval ->
+    [none] {""}
+   *[other] 95{"\u00A0"}%: { $interval };{" "}
+ }{ $runs ->
+    [one] { $runs } измерение
+    [few] { $runs } измерения
+   *[many] { $runs } измерений
+ })
+finding-not-open-cell = { $cell } (ждали клиента { $waited }, отброшено { $dropped } из { $arrivals ->
+    [one] { $arrivals } заявки
+   *[other] { $arrivals } заявок
+ }{ $some })
+finding-sizes-fell = { $cell } — медиана { $before }, с { $second }-й секунды { $after } ({ $share } всех)
+finding-sizes-two = { $cell } — { $share } около { $small }, остальные { $large }
+finding-sizes-smaller = { $cell } — медиана { $here }, { $with } — { $there }
+finding-clients-left-cell = { $cell } { $clients }{ $some }
+finding-open-closed-cell = { $with } — { $closed }; { $cell }, где предложено { $offered }, — { $open }
+finding-feeds-cell = { $cell } — { $response }{ $read ->
+    [none] {""}
+   *[other] {" "}({ $read })
+ }; { $with } — { $with_response }{ $with_read ->
+    [none] {""}
+   *[other] {" "}({ $with_read })
+ }
+finding-response = { $p99 ->
+    [none] { $rate }
+   *[other] p99 { $p99 } при { $rate }
+ }
+# Об измерениях ячейки; ничего, если так было во всех.
+finding-some-trials = , в { $trials ->
+    [one] { $trials } измерении
+   *[other] { $trials } измерениях
+ } из { $total }
+
+finding-left-out-slots = в подключении отказано в { $cells }
+finding-left-out-starved = клиенты обделены в { $cells }
+finding-left-out-errors = больше 1{"\u00A0"}% ошибок в { $cells }
+finding-left-out-cell = { $cell }{ $failed ->
+    [none] {""}
+   *[other] {" "}({ $failed })
+ }
+finding-unlike-many = { $changes } ({ $like }) в { $cells }
+
+# Кто занимал процессоры: в списке ячеек и в диапазоне по ячейкам.
+finding-used-generator = генератор { $cpus }
+finding-used-before = перед PostgreSQL { $cpus }
+finding-used-server = PostgreSQL { $cpus }
+finding-used-others = остальные { $cpus }
+finding-range-generator = генератор { $cpus }
+finding-range-before = то, что стоит перед PostgreSQL, { $cpus }
+finding-range-server = PostgreSQL { $cpus }
+finding-range-others = остальные на этой машине { $cpus }
+finding-shares-all = во всех ячейках заняли: { $used }
+finding-shares-all-but = во всех ячейках, кроме { $cells } заняли: { $used }
+finding-shares-these = в { $cells } заняли: { $used }
+
 
 ### Causes of limits: bound-
 
+bound-service = { $node } упирается в процессор
+bound-service-pool = { $node } раздал все свои соединения ({ $pool }), и запросы ждут свободного
+bound-service-threads = все потоки { $node } заняты, и запросы ждут свободного
+bound-reads = { $node } ждёт чтения с диска
+bound-writes = { $node } ждёт записи на диск
+bound-memory = { $node } не хватает памяти для того, что у него спрашивают: вытесненное он читает снова
+bound-wal-flush = фиксация транзакций ждёт записи журнала на диск
+bound-sync-replicas = фиксация транзакций ждёт реплик
+bound-row-locks = транзакции ждут строк друг друга
+bound-scans = таблица { $table } раз за разом читается целиком
+bound-checkpoints = контрольные точки заметны
+bound-clients = ничто не исчерпано: столько клиентов ({ $clients }) в замкнутом цикле, где каждый ждёт своего ответа, большего не просят
+
+# Показатели одной ячейки.
+bound-lent = выдано { $busy } из { $size }
+bound-busy = занято { $busy } из { $size }
+bound-waiting = ждут { $waiting }
+bound-had-to-wait = ждать пришлось { $share } запросов
+bound-per-second = в секунду { $rate }{ $quota ->
+    [none] {""}
+   *[other] {" "}из { $quota }
+ }
+bound-sessions-wait = ждут { $share } активных сеансов
+bound-memory-used = занято { $used } из { $limit }
+bound-memory-read = { $read } с диска на транзакцию
+bound-sessions = { $share } из { $active } активных сеансов
+bound-longest = не дольше { $time }
+bound-statements = на чём: { $statements }
+bound-scans-each = { $scans } на транзакцию
+bound-scan-rows = строк за раз { $rows }
+bound-scan-cpu = ЦП PostgreSQL занят на { $share }
+bound-checkpoints-requested = из-за роста журнала { $count }
+bound-checkpoints-share = запись идёт { $share } времени
+bound-checkpoints-slowed = пропускная способность при этом { $change }
+bound-clients-rate = { $rate } из возможных { $most }
+bound-clients-mean = в среднем { $time }
+bound-clients-idle = свободно { $share } ЦП PostgreSQL
+
 
 ### Circumstances of findings: circumstance-
+
+circumstance-feed-cached = лента { $feed } измеряет кэш: её разные значения ({ $distinct }) ведут к { $touched } из { $bytes }, а столько помещается в память сервера ({ $memory })
+circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
+circumstance-connection-storm = соединения всё время открываются заново или запросы отменяются
+circumstance-generator-late = измерения, которые не в счёт, потому что всё упиралось в генератор или его машину
+circumstance-noisy-host = эта машина обслуживала других или поздно будила спящих
+circumstance-bloat = неубранные версии строк
+circumstance-idle-transactions = транзакции остаются открытыми: сеансы PostgreSQL простаивают в них дольше секунды, удерживая блокировки и серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче
+circumstance-littles-law = в { $node } находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть то, что не закончилось или учтено в другом месте
+circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-not-judged = без вывода: { $rules }
+circumstance-not-judged-because = { $rules } ({ $reason })
+
+# Показатели одной ячейки.
+circumstance-lent-times = серверное соединение выдано { $times } раза на транзакцию
+circumstance-sets = команд настройки сеанса на транзакцию { $sets }
+circumstance-logins = подключений в секунду { $rate }, на транзакцию { $each }
+circumstance-cancelled = отменено { $count } из 1000
+circumstance-trials = { $cell } { $trials } из { $total }
+circumstance-stolen = отнято ЦП { $cpus }
+circumstance-late-timers = опоздание { $time } по p99
+circumstance-dead-rows = в первом из { $trials ->
+    [one] { $trials } измерения
+   *[other] { $trials } измерений
+ } { $first }, в последнем { $last }, живых строк { $live }
+circumstance-vacuums = убрано таблиц за измерение: { $count }
+circumstance-idle-sessions = одновременно { $sessions }
+circumstance-idle-longest = самый долгий простой { $time }
+circumstance-idle-horizon = мешают убирать версии строк { $sessions }
+circumstance-idle-blocked = сеансов, ждущих их блокировок, { $sessions }
+circumstance-idle-pool = клиентов, ждущих пула из { $size }, { $clients }
+circumstance-number = в нём { $number } вместо { $expected }
+circumstance-time-each = по { $time }
+circumstance-counted = он насчитал { $counted } из { $transactions } транзакций, измерений { $trials } из { $total }
+circumstance-read = { $blocks ->
+    [none] на транзакцию { $disk } с диска
+   *[other] { $disk ->
+        [none] на транзакцию блоков мимо буферов PostgreSQL { $blocks }
+       *[other] на транзакцию блоков мимо буферов PostgreSQL { $blocks } и { $disk } с диска
+     }
+ }
+
+circumstance-rule-server-cpu = процессор PostgreSQL
+circumstance-rule-pooler-cpu = процессор пулера
+circumstance-rule-service-cpu = процессор сервиса
+circumstance-rule-pool = пул
+circumstance-rule-service-pool = соединения сервиса
+circumstance-rule-service-threads = потоки сервиса
+circumstance-rule-waits = ожидания блокировок, журнала и реплик
+circumstance-rule-reads = чтение с диска
+circumstance-rule-writes = запись на диск
+circumstance-rule-memory = память
+circumstance-rule-scans = чтение таблиц целиком
+circumstance-rule-checkpoints = контрольные точки
+circumstance-rule-storm = подключения
+circumstance-rule-bloat = неубранные версии строк
+circumstance-rule-idle-transactions = незавершённые транзакции
+circumstance-rule-host = машина
+circumstance-rule-feed = помещается ли лента в память
+
+circumstance-missing-group = не видно, сколько он занимает на машине
+circumstance-missing-quota = нет квоты для сравнения
+circumstance-missing-server = не видно статистики PostgreSQL
+circumstance-missing-console = не видно консоли пулера
+circumstance-missing-stats = сервис не сообщает статистики
+circumstance-missing-machine = не видно статистики машины
+circumstance-missing-column = ни у одной ленты не указан столбец
 
 
 ### Index advice: advice-

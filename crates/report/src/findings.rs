@@ -149,7 +149,10 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
             it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
             // A note reports the lack of trials once.
-            if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) }.to_owned(),
+            match it.verdict {
+                ChangeVerdict::TooFewRuns => String::new(),
+                verdict => lang.verdict(verdict),
+            },
         ];
         let tone = match it.verdict {
             ChangeVerdict::Lower => Tone::Bad,

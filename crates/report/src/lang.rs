@@ -5,15 +5,18 @@ mod catalogue;
 pub mod compare;
 mod en;
 pub mod failover;
+mod feeds;
+mod findings;
 pub mod freshness;
 pub mod live;
+mod matrix;
 pub mod number;
 pub mod page;
 mod ru;
 pub mod search;
 pub mod serve;
 mod stop;
-mod told;
+mod text;
 
 pub use catalogue::{Argument, Catalogue};
 pub use number::Numbers;
@@ -25,16 +28,13 @@ use failover::FailoverWords;
 use freshness::FreshnessWords;
 use live::LiveWords;
 use model::Nanos;
-use model::feed_coverage::FeedCoverage;
-use model::finding::Finding;
-use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
-use model::plan::Transport;
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 use page::PageWords;
 use serve::ServeWords;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::LazyLock;
+use text::{cell_list, cell_name, request, short};
 
 /// Message files of all languages by their BCP 47 codes, the default first.
 static FILES: [(&str, &str, &dyn Words); 2] = [
@@ -164,31 +164,6 @@ pub trait Words:
     fn valid_but(&self, why: &str) -> String;
     /// A doubt about a measurement with `clients` clients.
     fn doubt(&self, it: &Doubt, clients: u32) -> String;
-
-    /// A heading of the matrix with its unit, at most 12 columns.
-    fn figure(&self, it: Figure) -> &'static str;
-    /// A verdict of at most 14 columns.
-    fn verdict(&self, it: ChangeVerdict) -> &'static str;
-    /// The nodes of a stack with their limits, separated by `arrow`.
-    fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String;
-    /// The reason why a trial does not count, apart from its generator.
-    fn status(&self, it: &TrialStatus) -> String;
-    /// Reports that `left_out` of `of` trials do not count, for one reason.
-    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String;
-    /// Limits that could not be applied for one common reason; at least one.
-    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String;
-    /// Legend of the matrix's figures. `seed`: seed of the resampling. `too_few`: true if some cells have too few
-    /// trials for any comparison.
-    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String;
-    /// CPU time that sampling took, in CPUs.
-    fn watching(&self, processors: f64) -> String;
-    /// Share of its table that a feed can touch, and whether that fits a cache.
-    fn reach(&self, it: &FeedCoverage) -> String;
-    fn entrance(&self, it: Transport) -> &'static str;
-    /// Grouping key: findings with equal keys are reported together.
-    fn group(&self, it: &Finding) -> String;
-    /// Findings of one group, at least one. `names`: names of the cells.
-    fn findings(&self, all: &[&Finding], names: &[String]) -> String;
 }
 
 /// Words that stand alone.

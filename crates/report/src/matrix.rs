@@ -180,13 +180,10 @@ fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
 
 fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     let mut columns = Vec::new();
-    let mut push = |heading: &str, dispensable, cell: &dyn Fn(&Row) -> String| {
+    let mut push = |heading: String, dispensable, cell: &dyn Fn(&Row) -> String| {
         let cells: Vec<String> = matrix.rows.iter().map(cell).collect();
         if cells.iter().any(|it| !it.is_empty()) {
-            columns.push((
-                Column { heading: heading.to_owned(), numeric: true, drop_order: dispensable },
-                cells,
-            ));
+            columns.push((Column { heading, numeric: true, drop_order: dispensable }, cells));
         }
     };
     let value = |row: &Row, figure| row.estimate(figure).map_or(String::new(), |it| at_least(it, lang));
@@ -194,11 +191,11 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
         Some(it) => number(Figure::Tps, it.median, lang),
         None => "-".to_owned(),
     });
-    push(lang.label(Label::Interval), 4, &|row| {
+    push(lang.label(Label::Interval).to_owned(), 4, &|row| {
         row.estimate(Figure::Tps).map_or(String::new(), |it| interval(it, lang))
     });
-    push(lang.label(Label::VsBaseline), 1, &|row| ratio_text(row, lang));
-    push(lang.label(Label::Interval), 5, &|row| ratio_interval_text(row, lang));
+    push(lang.label(Label::VsBaseline).to_owned(), 1, &|row| ratio_text(row, lang));
+    push(lang.label(Label::Interval).to_owned(), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
     // Omit columns that are zero everywhere.
@@ -225,7 +222,10 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
 fn ratio_text(row: &Row, lang: &Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
-    let verdict = if it.verdict == ChangeVerdict::TooFewRuns { "" } else { lang.verdict(it.verdict) };
+    let verdict = match it.verdict {
+        ChangeVerdict::TooFewRuns => String::new(),
+        verdict => lang.verdict(verdict),
+    };
     format!("{ratio}{verdict}").trim_end().to_owned()
 }
 

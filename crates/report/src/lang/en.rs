@@ -3,21 +3,14 @@
 mod answer;
 mod compare;
 mod failover;
-mod feeds;
-mod findings;
 mod freshness;
 mod live;
-mod matrix;
 mod page;
 mod serve;
 
 use super::number::{Numbers, quantile};
 use super::{Label, Words};
 use crate::preview::SchedulePreview;
-use model::feed_coverage::FeedCoverage;
-use model::finding::Finding;
-use model::matrix::{ChangeVerdict, Figure, Hop as MatrixHop, Placement, TrialStatus, UnappliedLimit};
-use model::plan::Transport;
 use model::summary::{
     BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
     ServerTransport,
@@ -249,54 +242,5 @@ impl Words for En {
                 NUMBERS.span(Nanos(step.unsigned_abs()))
             ),
         }
-    }
-
-    fn figure(&self, it: Figure) -> &'static str {
-        matrix::figure(it)
-    }
-
-    fn verdict(&self, it: ChangeVerdict) -> &'static str {
-        matrix::verdict(it)
-    }
-
-    fn path(&self, hops: &[MatrixHop], generator: &Placement, arrow: &str) -> String {
-        matrix::path(hops, generator, arrow)
-    }
-
-    fn status(&self, it: &TrialStatus) -> String {
-        matrix::status(it)
-    }
-
-    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String {
-        let verb = if left_out == 1 { "is" } else { "are" };
-        format!("{left_out} of {of} trials {verb} left out: {why}")
-    }
-
-    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
-        matrix::not_applied(limits)
-    }
-
-    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
-        matrix::legend(baseline, seed, too_few)
-    }
-
-    fn watching(&self, processors: f64) -> String {
-        format!("watching cost {:.1} % of a processor", 100.0 * processors)
-    }
-
-    fn reach(&self, it: &FeedCoverage) -> String {
-        feeds::reach(it)
-    }
-
-    fn entrance(&self, it: Transport) -> &'static str {
-        matrix::entrance(it)
-    }
-
-    fn group(&self, it: &Finding) -> String {
-        findings::group(it)
-    }
-
-    fn findings(&self, all: &[&Finding], names: &[String]) -> String {
-        findings::paragraph(all, names)
     }
 }

@@ -2,7 +2,7 @@
 
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::matrix::BaselineComparison;
-use model::plan::{Dataset, FailoverManager, Limits, Load, SyncMode, Transport};
+use model::plan::{Dataset, FailoverManager, Limits, Load, SyncMode};
 use model::run_result::RunState;
 use model::{EventKind, Nanos};
 
@@ -40,8 +40,6 @@ pub trait PageWords {
     fn times(&self, service: bool, which: &str) -> String;
     /// Column heading of a figure of answer sizes; with an empty `which`, heading of the operations' column.
     fn size(&self, which: &str) -> String;
-    /// Transport to a node; `None` for an attached node, whose address implies it.
-    fn way(&self, it: Option<Transport>) -> &'static str;
     /// Mode and size of a pool, limit of a queue, or slots.
     fn room(&self, it: &ConcurrencyLimit) -> String;
     /// CPUs in use, and the quota.

@@ -4,21 +4,14 @@ mod answer;
 mod bench;
 mod compare;
 mod failover;
-mod feeds;
-mod findings;
 mod freshness;
 mod live;
-mod matrix;
 mod page;
 mod serve;
 
 use super::number::Numbers;
 use super::{Label, Words};
 use crate::preview::SchedulePreview;
-use model::feed_coverage::FeedCoverage;
-use model::finding::Finding;
-use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
-use model::plan::Transport;
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
 use std::sync::LazyLock;
 
@@ -116,54 +109,6 @@ impl Words for Ru {
 
     fn doubt(&self, it: &Doubt, clients: u32) -> String {
         bench::doubt(it, clients)
-    }
-
-    fn figure(&self, it: Figure) -> &'static str {
-        matrix::figure(it)
-    }
-
-    fn verdict(&self, it: ChangeVerdict) -> &'static str {
-        matrix::verdict(it)
-    }
-
-    fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
-        matrix::path(hops, generator, arrow)
-    }
-
-    fn status(&self, it: &TrialStatus) -> String {
-        matrix::status(it)
-    }
-
-    fn left_out(&self, left_out: usize, of: usize, why: &str) -> String {
-        matrix::left_out(left_out as u64, of as u64, why)
-    }
-
-    fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
-        matrix::not_applied(limits)
-    }
-
-    fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
-        matrix::legend(baseline, seed, too_few)
-    }
-
-    fn watching(&self, processors: f64) -> String {
-        format!("на наблюдение ушло {} одного процессора", NUMBERS.percent(processors, 1))
-    }
-
-    fn reach(&self, it: &FeedCoverage) -> String {
-        feeds::reach(it)
-    }
-
-    fn entrance(&self, it: Transport) -> &'static str {
-        matrix::entrance(it)
-    }
-
-    fn group(&self, it: &Finding) -> String {
-        findings::group(it)
-    }
-
-    fn findings(&self, all: &[&Finding], names: &[String]) -> String {
-        findings::paragraph(all, names)
     }
 }
 

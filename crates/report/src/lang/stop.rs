@@ -1,6 +1,7 @@
 //! Stop rules and objectives.
 
-use super::{Lang, told};
+use super::number::Numbers;
+use super::{Lang, cell_name};
 use crate::say;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
 use model::stop::{StopEvent, TankDifference};
@@ -61,7 +62,7 @@ impl Lang {
     /// An objective's summary. `names`: names of the cells.
     pub fn tally(&self, summary: &ObjectiveSummary, names: &[String]) -> String {
         let objective = &summary.objective;
-        let each = told::verdicts(summary).into_iter().enumerate().map(|(number, (verdict, trials))| {
+        let each = verdicts(summary).into_iter().enumerate().map(|(number, (verdict, trials))| {
             let verdict = match verdict {
                 ObjectiveVerdict::Met => say!(self, "stop-met"),
                 ObjectiveVerdict::Violated => say!(self, "stop-violated"),
@@ -77,7 +78,7 @@ impl Lang {
             return say!(self, "stop-summary-none", objective);
         }
         let Some(worst) = &summary.worst else { return say!(self, "stop-summary", objective, verdicts) };
-        let cell = Some(told::name(names, worst.cell)).filter(|name| !name.is_empty());
+        let cell = Some(cell_name(names, worst.cell)).filter(|name| !name.is_empty());
         let figure =
             self.measured_objective(&worst.result).unwrap_or_else(|| say!(self, "stop-lower-quantile"));
         say!(self, "stop-summary-worst", objective, verdicts, cell, figure)
@@ -85,7 +86,7 @@ impl Lang {
 
     /// An objective's figure and its number of samples; `None` if nothing was measured.
     fn measured_objective(&self, result: &ObjectiveResult) -> Option<String> {
-        let value = told::measured(self.numbers(), result, result.measured?);
+        let value = measured(self.numbers(), result, result.measured?);
         Some(say!(self, "stop-measured", value, samples = self.samples(result)))
     }
 
@@ -97,5 +98,29 @@ impl Lang {
             ObjectiveUnit::Share => say!(self, "stop-arrivals", count),
             ObjectiveUnit::PerSecond => say!(self, "stop-transactions", count),
         }
+    }
+}
+
+/// Verdicts that occurred, with their numbers.
+fn verdicts(summary: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
+    let all = [
+        (ObjectiveVerdict::Met, summary.met),
+        (ObjectiveVerdict::Violated, summary.violated),
+        (ObjectiveVerdict::Unknown, summary.unknown),
+    ];
+    all.into_iter().filter(|it| it.1 > 0).collect()
+}
+
+/// An objective's figure: `5.47 ms`, or `> 6 s` if only a lower bound is known.
+fn measured(numbers: &Numbers, result: &ObjectiveResult, value: f64) -> String {
+    let value = match result.unit {
+        ObjectiveUnit::Seconds => numbers.seconds(value),
+        ObjectiveUnit::Share => numbers.percent(value, 3),
+        ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + &numbers.per_second,
+    };
+    match (result.at_least, result.unit) {
+        (false, _) => value,
+        (true, ObjectiveUnit::Seconds) => format!(">{}{value}", numbers.gap),
+        (true, _) => format!("≥{}{value}", numbers.gap),
     }
 }

@@ -1,8 +1,10 @@
 use super::*;
+use model::finding::Finding;
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
 use model::objective::{
     ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
 };
-use model::plan::PoolMode;
+use model::plan::{PoolMode, Transport};
 use model::stop::{StopEvent, TankDifference};
 use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
 use model::{Nanos, PerSecond, Spacing};
@@ -413,10 +415,10 @@ fn words_have_room_in_their_columns() {
             assert!(wide(&text) <= room, "{it:?}: {text}");
         }
         for it in figures() {
-            assert!(wide(lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));
+            assert!(wide(&lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));
         }
         for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-            assert!(wide(lang.verdict(it)) <= 14, "{it:?}: {}", lang.verdict(it));
+            assert!(wide(&lang.verdict(it)) <= 14, "{it:?}: {}", lang.verdict(it));
         }
     }
 }

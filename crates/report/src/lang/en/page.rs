@@ -8,7 +8,7 @@ use crate::page::number::{format, utc};
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::plan::{
     CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel, PromotionPolicy, SyncMode,
-    ThinkTime, Transport, UserStage,
+    ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::summary::QueryMode;
@@ -310,13 +310,9 @@ impl PageWords for En {
         if which.is_empty() { "size of answers".to_owned() } else { format!("size {which}") }
     }
 
-    fn way(&self, it: Option<Transport>) -> &'static str {
-        it.map_or("as its address tells", |it| self.entrance(it))
-    }
-
     fn room(&self, it: &ConcurrencyLimit) -> String {
         match it {
-            ConcurrencyLimit::Pool(mode, size) => format!("{} mode, pool {size}", super::matrix::mode(*mode)),
+            ConcurrencyLimit::Pool(mode, size) => format!("{} mode, pool {size}", self.pool_mode(*mode)),
             ConcurrencyLimit::MaxConn(bound) => format!("maxconn {bound}"),
             ConcurrencyLimit::Slots(slots) => format!("{slots} slots"),
         }

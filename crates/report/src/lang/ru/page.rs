@@ -1,6 +1,6 @@
 //! Russian: what a page says.
 
-use super::{NUMBERS as RU, Ru, answer, counted, matrix, oblique, plural};
+use super::{NUMBERS as RU, Ru, answer, counted, oblique, plural};
 use crate::lang::number::quantile;
 use crate::lang::page::{
     BottleneckRole, ConcurrencyLimit, PageAnswer, PageQuestion, PageTerm, PageWord, PageWords, ServerSeat,
@@ -9,7 +9,7 @@ use crate::page::number::utc;
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::plan::{
     CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel, PromotionPolicy, SyncMode,
-    ThinkTime, Transport, UserStage,
+    ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::summary::QueryMode;
@@ -335,13 +335,9 @@ impl PageWords for Ru {
         }
     }
 
-    fn way(&self, it: Option<Transport>) -> &'static str {
-        it.map_or("как указано в адресе", matrix::entrance)
-    }
-
     fn room(&self, it: &ConcurrencyLimit) -> String {
         match it {
-            ConcurrencyLimit::Pool(mode, size) => format!("{}, пул {size}", matrix::mode(*mode)),
+            ConcurrencyLimit::Pool(mode, size) => format!("{}, пул {size}", self.pool_mode(*mode)),
             ConcurrencyLimit::MaxConn(bound) => format!("maxconn {bound}"),
             ConcurrencyLimit::Slots(slots) => counted((*slots).into(), "слот", "слота", "слотов"),
         }

@@ -96,7 +96,7 @@ fn words(lang: &Lang) -> Told {
         tell(key.to_owned(), lang.machine(key).unwrap_or_default());
     }
     for it in [None, Some(Transport::Unix)] {
-        tell("way".into(), lang.way(it));
+        tell("way".into(), &lang.way(it));
     }
     tell("ending".into(), lang.ending());
     tell("only cell".into(), lang.only_cell());

@@ -1,11 +1,7 @@
-//! Language-independent facts of sentences.
-//!
-//! Computes ranges, groups and orders of figures. A language adds words.
+//! Content of paragraphs about several findings: ranges and groups of figures.
 
-use super::number::Numbers;
+use crate::lang::cell_name;
 use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
-use model::matrix::{Hop, Placement, UnappliedLimit};
-use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::{PoolMode, Transport};
 
 /// Number of cells above which a sentence contains ranges; the matrix contains each cell's figures.
@@ -23,11 +19,6 @@ pub(super) enum RemainingGroup {
     LeftOut(Vec<(IncomparableReason, Vec<ExcludedCount>)>),
     Seeming(ApparentGain),
     Shares(ShareRange),
-}
-
-/// An operation, with its step if it has several.
-pub(super) fn request(operation: &str, step: Option<&str>) -> String {
-    step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
 }
 
 pub(super) struct ExcludedCount {
@@ -128,23 +119,10 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
     Some((least, values.iter().copied().max_by(f64::total_cmp)?))
 }
 
-/// The cell's name.
-pub(super) fn name(names: &[String], cell: usize) -> &str {
-    names.get(cell).map_or("?", String::as_str)
-}
-
-/// Names of these cells, separated by commas.
-pub(super) fn list(names: &[String], cells: &[usize]) -> String {
-    cells.iter().map(|it| name(names, *it)).collect::<Vec<_>>().join(", ")
-}
-
-/// The beginning of a statement, in one line.
-pub(super) fn short(text: &str) -> String {
-    crate::page::text::truncate(text, 80)
-}
-
 /// Rules by their missing input, in order of first occurrence.
-pub(super) fn lacking(rules: &[(FindingRule, MissingInput)]) -> Vec<(MissingInput, Vec<FindingRule>)> {
+pub(super) fn by_missing_input(
+    rules: &[(FindingRule, MissingInput)],
+) -> Vec<(MissingInput, Vec<FindingRule>)> {
     let mut all: Vec<(MissingInput, Vec<FindingRule>)> = Vec::new();
     for (rule, why) in rules {
         match all.iter_mut().find(|it| it.0 == *why) {
@@ -156,7 +134,7 @@ pub(super) fn lacking(rules: &[(FindingRule, MissingInput)]) -> Vec<(MissingInpu
 }
 
 /// Distinct transports, in order of first occurrence.
-pub(super) fn kinds(all: &[Transport]) -> Vec<Transport> {
+pub(super) fn distinct(all: &[Transport]) -> Vec<Transport> {
     let mut kinds: Vec<Transport> = Vec::new();
     for it in all {
         if !kinds.contains(it) {
@@ -167,8 +145,8 @@ pub(super) fn kinds(all: &[Transport]) -> Vec<Transport> {
 }
 
 /// The mode as in experiment files.
-pub(in crate::lang) fn option(it: PoolMode) -> &'static str {
-    match it {
+fn key(mode: PoolMode) -> &'static str {
+    match mode {
         PoolMode::Session => "session",
         PoolMode::Transaction => "transaction",
         PoolMode::Statement => "statement",
@@ -176,74 +154,6 @@ pub(in crate::lang) fn option(it: PoolMode) -> &'static str {
 }
 
 /// True if the cells' names contain their modes.
-pub(super) fn named_by_mode(names: &[String], cells: [(usize, PoolMode); 2]) -> bool {
-    cells.iter().all(|(cell, mode)| name(names, *cell).contains(option(*mode)))
-}
-
-/// Words for a path through a stack.
-pub(super) struct PathCount {
-    pub generator: &'static str,
-    /// Word for a transport; `None` is an attached node, whose address implies it.
-    pub way: fn(Option<Transport>) -> &'static str,
-    pub mode: fn(PoolMode) -> &'static str,
-    pub size: fn(CountSize) -> String,
-    pub placement: fn(&Placement) -> String,
-}
-
-/// Meaning of a node's size.
-pub(super) enum CountSize {
-    Pool(u32),
-    /// `max_connections`.
-    Slots(u32),
-    MaxConn(u32),
-}
-
-/// `generator (on CPU 1) → TCP → PgBouncer (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
-pub(super) fn path(words: &PathCount, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
-    let mut text = format!("{} ({})", words.generator, (words.placement)(generator));
-    for (number, hop) in hops.iter().enumerate() {
-        let mut about: Vec<String> = Vec::new();
-        about.extend(hop.mode.map(|it| (words.mode)(it).to_owned()));
-        about.extend(hop.size.map(|size| {
-            (words.size)(match (hop.mode, number + 1 == hops.len()) {
-                (Some(_), _) => CountSize::Pool(size),
-                (None, true) => CountSize::Slots(size),
-                (None, false) => CountSize::MaxConn(size),
-            })
-        }));
-        about.push((words.placement)(&hop.placement));
-        let way = (words.way)(hop.transport);
-        text += &format!(" {arrow} {way} {arrow} {} ({})", hop.product, about.join(", "));
-    }
-    text
-}
-
-/// Limits of nodes that were not applied for one reason, and the reason.
-pub(super) fn limits<'a>(all: &[&'a UnappliedLimit]) -> (String, &'a str) {
-    let each: Vec<String> = all.iter().map(|it| format!("{}.{}", it.node, it.limit)).collect();
-    (each.join(", "), all.first().map_or("", |it| it.reason.as_str()))
-}
-
-/// Verdicts that occurred, with their numbers.
-pub(super) fn verdicts(it: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
-    let all = [
-        (ObjectiveVerdict::Met, it.met),
-        (ObjectiveVerdict::Violated, it.violated),
-        (ObjectiveVerdict::Unknown, it.unknown),
-    ];
-    all.into_iter().filter(|it| it.1 > 0).collect()
-}
-
-/// An objective's figure: `5.47 ms`, or `> 6 s` if only a lower bound is known.
-pub(super) fn measured(numbers: &Numbers, it: &ObjectiveResult, value: f64) -> String {
-    let value = match it.unit {
-        ObjectiveUnit::Seconds => numbers.seconds(value),
-        ObjectiveUnit::Share => numbers.percent(value, 3),
-        ObjectiveUnit::PerSecond => numbers.fixed(value, 1) + &numbers.per_second,
-    };
-    match (it.at_least, it.unit) {
-        (false, _) => value,
-        (true, ObjectiveUnit::Seconds) => format!(">{}{value}", numbers.gap),
-        (true, _) => format!("≥{}{value}", numbers.gap),
-    }
+pub(super) fn is_named_by_mode(names: &[String], cells: [(usize, PoolMode); 2]) -> bool {
+    cells.iter().all(|(cell, mode)| cell_name(names, *cell).contains(key(*mode)))
 }

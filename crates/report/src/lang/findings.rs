@@ -1,0 +1,395 @@
+//! Findings.
+//!
+//! Findings with equal beginnings are one paragraph: what they have in common, then cell by cell what they do not.
+
+mod bound;
+mod circumstance;
+mod group;
+
+use super::{Lang, cell_list, cell_name, request};
+use crate::say;
+use group::{ApparentGain, CellSelection, ExcludedCount, RemainingGroup, ShareRange};
+use model::finding::{
+    CellResponse, ConnectionLimit, Finding, IncomparableReason, SizeChange, ThroughputComparison,
+};
+use model::plan::Transport;
+
+impl Lang {
+    /// Grouping key: findings with equal keys are reported together. It is the beginning of their paragraph.
+    pub fn group(&self, finding: &Finding) -> String {
+        let whole = |number: f64| self.numbers().fixed(number, 0);
+        match finding {
+            Finding::SlotsExhausted { limit: ConnectionLimit::Role, .. } => say!(self, "finding-slots-role"),
+            Finding::SlotsExhausted { limit: ConnectionLimit::Database, .. } => {
+                say!(self, "finding-slots-database")
+            }
+            Finding::SlotsExhausted { max_connections, .. } => {
+                say!(self, "finding-slots", max_connections = max_connections.map(|slots| slots.to_string()))
+            }
+            Finding::ClientsStarved { pool: None, .. } => say!(self, "finding-starved"),
+            Finding::ClientsStarved { pool: Some((mode, size)), .. } => {
+                say!(self, "finding-starved-pool", size = *size, mode = self.of_pool_mode(*mode))
+            }
+            Finding::NotCompared { .. } => say!(self, "finding-not-compared"),
+            Finding::HostBound { processors, .. } => {
+                say!(self, "finding-host-bound", processors = whole(*processors))
+            }
+            Finding::GeneratorShare { processors, .. } => {
+                say!(self, "finding-generator-share", processors = whole(*processors))
+            }
+            Finding::LikeForLikeCost { .. } => say!(self, "finding-like-for-like"),
+            Finding::UnlikeComparison { transports, with_transport, .. } => {
+                let transports: Vec<String> = group::distinct(transports)
+                    .into_iter()
+                    .map(|transport| self.entrance(transport))
+                    .collect();
+                let with = match with_transport {
+                    Transport::Unix => "unix",
+                    Transport::Tcp => "tcp",
+                    Transport::Tls => "tls",
+                };
+                say!(self, "finding-unlike", transports = transports.join(&say!(self, "finding-and")), with)
+            }
+            Finding::NoDifference { .. } => say!(self, "finding-no-difference"),
+            Finding::QueueInPooler { node, waiting: Some(_), .. } => say!(self, "finding-queue-pooler", node),
+            Finding::QueueInPooler { node, waiting: None, .. } => {
+                say!(self, "finding-queue-pooler-unknown", node)
+            }
+            Finding::QueueInBalancer { node, maxconn, .. } => {
+                say!(self, "finding-queue-balancer", node, maxconn = maxconn.map(|bound| bound.to_string()))
+            }
+            Finding::PoolerBound { node, .. } => say!(self, "finding-pooler-bound", node),
+            Finding::PoolBound { node, .. } => say!(self, "finding-pool-bound", node),
+            Finding::ServerBound { node, .. } => say!(self, "finding-server-bound", node),
+            Finding::SessionsWait { event, .. } => say!(self, "finding-sessions-wait", event),
+            Finding::Failures { code, name, .. } => say!(self, "finding-failures", code, name = *name),
+            Finding::Deadlocks { .. } => say!(self, "finding-deadlocks"),
+            // The paragraph names the cell.
+            Finding::NotConcurrent { with_busy, .. } => {
+                say!(self, "finding-not-concurrent", busy = self.numbers().fixed(*with_busy, 1))
+            }
+            Finding::NotOpenLoop { in_flight_max, .. } => {
+                say!(self, "finding-not-open", clients = in_flight_max.to_string())
+            }
+            Finding::AnswerSizes { operation, step, .. } => {
+                say!(self, "finding-sizes", request = request(operation, step.as_deref()))
+            }
+            Finding::ClientsLeftAfterTest { node, .. } => say!(self, "finding-clients-left", node),
+            Finding::Bound { bound, .. } => self.bound(bound),
+            Finding::Circumstance { circumstance, .. } => self.circumstance(circumstance),
+            Finding::OpenAndClosed { .. } => say!(self, "finding-open-closed"),
+            Finding::FeedsDiffer { feed, .. } => say!(self, "finding-feeds-differ", feed),
+        }
+    }
+
+    /// Findings of one group, at least one. `names`: names of the cells.
+    pub fn findings(&self, all: &[&Finding], names: &[String]) -> String {
+        let begin = self.group(all[0]);
+        // A single cell has no name.
+        let cells = all.iter().map(|finding| self.finding_cell(finding, names).trim().to_owned());
+        let cells: Vec<String> = cells.filter(|cell| !cell.is_empty()).collect();
+        let cells = cells.join("; ");
+        match group::rest(all, names.len()) {
+            RemainingGroup::Table => say!(self, "finding-table", begin),
+            RemainingGroup::Each if cells.is_empty() => begin,
+            RemainingGroup::Each => say!(self, "finding-paragraph", begin, cells),
+            RemainingGroup::EachBeside(with) => {
+                say!(self, "finding-deadlocks-beside", begin, cell = cell_name(names, with), cells)
+            }
+            RemainingGroup::LeftOut(reasons) => {
+                say!(self, "finding-paragraph", begin, cells = self.excluded(&reasons, names))
+            }
+            RemainingGroup::Seeming(gain) => {
+                say!(self, "finding-paragraph", begin, cells = self.apparent_gain(&gain, names))
+            }
+            RemainingGroup::Shares(shares) => {
+                say!(self, "finding-shares", begin, cells = self.share_range(&shares, names))
+            }
+        }
+    }
+
+    /// Text that one finding adds to its group.
+    fn finding_cell(&self, finding: &Finding, names: &[String]) -> String {
+        let numbers = self.numbers();
+        let name = |cell: &usize| cell_name(names, *cell);
+        let tenths = |number: f64| numbers.fixed(number, 1);
+        match finding {
+            Finding::SlotsExhausted { cell, refused, logged, first_second, trials, total_trials, .. } => {
+                say!(
+                    self,
+                    "finding-slots-cell",
+                    cell = name(cell),
+                    refused = *refused,
+                    logged = *logged,
+                    first = first_second.filter(|second| *second > 0).map(|second| second.to_string()),
+                    some = self.some_trials(*trials, *total_trials)
+                )
+            }
+            Finding::ClientsStarved { cell, served, without, clients, jain, .. } => say!(
+                self,
+                "finding-starved-cell",
+                cell = name(cell),
+                served = served.to_string(),
+                clients = clients.to_string(),
+                hardly = clients - served - without,
+                jain = numbers.fixed(*jain, 2)
+            ),
+            Finding::NotCompared { cell, .. } | Finding::LikeForLikeCost { cell, .. } => {
+                name(cell).to_owned()
+            }
+            Finding::HostBound { cell, generator, before, server, others, .. } => {
+                let hundredths = |used: &Option<f64>| used.map(|cpus| numbers.fixed(cpus, 2));
+                let each = [
+                    hundredths(generator).map(|cpus| say!(self, "finding-used-generator", cpus)),
+                    hundredths(before).map(|cpus| say!(self, "finding-used-before", cpus)),
+                    hundredths(server).map(|cpus| say!(self, "finding-used-server", cpus)),
+                    hundredths(others).map(|cpus| say!(self, "finding-used-others", cpus)),
+                ];
+                say!(self, "finding-figures-cell", cell = name(cell), figures = self.joined(each))
+            }
+            Finding::GeneratorShare { cell, used, .. } => {
+                say!(self, "finding-figure-cell", cell = name(cell), figure = numbers.fixed(*used, 2))
+            }
+            Finding::UnlikeComparison { cell, compared, like, .. } => say!(
+                self,
+                "finding-unlike-cell",
+                cell = name(cell),
+                change = numbers.change(compared.ratio),
+                like = numbers.change(*like)
+            ),
+            Finding::NoDifference { cell, with, mode, with_mode, compared } => {
+                let named = group::is_named_by_mode(names, [(*cell, *mode), (*with, *with_mode)]);
+                say!(
+                    self,
+                    "finding-no-difference-cell",
+                    cell = name(cell),
+                    with = name(with),
+                    mode = (!named).then(|| self.pool_mode(*mode)),
+                    with_mode = (!named).then(|| self.of_pool_mode(*with_mode)),
+                    change = self.compared(compared)
+                )
+            }
+            Finding::QueueInPooler { cell, waiting, longest, under_way, busy, .. } => {
+                let figures = [
+                    Some(tenths(waiting.unwrap_or(*under_way))),
+                    longest.map(|seconds| numbers.seconds(seconds)),
+                    busy.map(tenths),
+                ];
+                say!(self, "finding-queue-cell", cell = name(cell), figures = self.joined(figures))
+            }
+            Finding::QueueInBalancer { cell, waiting, wait, .. } => {
+                let figures = [Some(tenths(*waiting)), wait.map(|seconds| numbers.seconds(seconds))];
+                say!(self, "finding-queue-cell", cell = name(cell), figures = self.joined(figures))
+            }
+            Finding::PoolerBound {
+                cell,
+                cpu,
+                cpu_limit,
+                throttled,
+                throttled_cpu,
+                pool,
+                lent,
+                active,
+                ..
+            } => {
+                let [cpu, throttled, stalled] =
+                    self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu);
+                let lent = lent.map(|lent| self.lent(lent, *pool));
+                let running = Some(say!(self, "finding-running", active = tenths(*active)));
+                let figures = self.joined([cpu, throttled, stalled, lent, running]);
+                say!(self, "finding-figures-cell", cell = name(cell), figures)
+            }
+            Finding::PoolBound { cell, pool, lent, busy, cpu, of_cpu, .. } => {
+                let busy = say!(self, "finding-busy-server", busy = tenths(*busy));
+                let [cpu, ..] = self.cpu_figures(*cpu, *of_cpu, None, None);
+                let figures = self.joined([Some(self.lent(*lent, *pool)), Some(busy), cpu]);
+                say!(self, "finding-figures-cell", cell = name(cell), figures)
+            }
+            Finding::ServerBound { cell, cpu, cpu_limit, throttled, throttled_cpu, .. } => {
+                let figures = self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu));
+                say!(self, "finding-figures-cell", cell = name(cell), figures)
+            }
+            Finding::SessionsWait { cell, share, active, .. } => say!(
+                self,
+                "finding-sessions-cell",
+                cell = name(cell),
+                share = numbers.percent(*share, 0),
+                active = tenths(*active)
+            ),
+            Finding::Failures { cell, count, of, .. } => {
+                say!(self, "finding-failures-cell", cell = name(cell), count = *count, total = *of)
+            }
+            Finding::Deadlocks { cell, of_thousand, interval, runs } => say!(
+                self,
+                "finding-deadlocks-cell",
+                cell = name(cell),
+                rate = numbers.fixed(*of_thousand, 2),
+                interval = interval.map(|interval| numbers.range(interval, 2)),
+                runs = *runs
+            ),
+            Finding::NotConcurrent { cell, busy, .. } => {
+                say!(self, "finding-figure-cell", cell = name(cell), figure = tenths(*busy))
+            }
+            Finding::NotOpenLoop { cell, arrivals, waited, dropped, trials, total_trials, .. } => say!(
+                self,
+                "finding-not-open-cell",
+                cell = name(cell),
+                waited = *waited,
+                dropped = *dropped,
+                arrivals = *arrivals,
+                some = self.some_trials(*trials, *total_trials)
+            ),
+            Finding::AnswerSizes { cell, change, share, .. } => {
+                self.size_change(name(cell), change, &numbers.percent(*share, 0), names)
+            }
+            Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => say!(
+                self,
+                "finding-clients-left-cell",
+                cell = name(cell),
+                clients = *clients,
+                some = self.some_trials(*trials, *of)
+            ),
+            Finding::Bound { cell, bound } => {
+                say!(self, "finding-figures-cell", cell = name(cell), figures = self.bound_figures(bound))
+            }
+            Finding::Circumstance { cell, circumstance } => self.circumstance_cell(name(cell), circumstance),
+            Finding::OpenAndClosed { cell, with, offered, open, closed } => say!(
+                self,
+                "finding-open-closed-cell",
+                with = name(with),
+                closed = self.response(closed),
+                cell = name(cell),
+                offered = numbers.three(*offered) + &numbers.per_second,
+                open = self.response(open)
+            ),
+            Finding::FeedsDiffer { cell, with, mine, other, read, with_read, .. } => say!(
+                self,
+                "finding-feeds-cell",
+                cell = name(cell),
+                response = self.response(mine),
+                read = self.read_volume(*read),
+                with = name(with),
+                with_response = self.response(other),
+                with_read = self.read_volume(*with_read)
+            ),
+        }
+    }
+
+    fn size_change(&self, cell: &str, change: &SizeChange, share: &str, names: &[String]) -> String {
+        let bytes = |bytes: u64| self.bytes(bytes as f64);
+        match *change {
+            SizeChange::Fell { before, after, second } => {
+                let second = second.to_string();
+                say!(
+                    self,
+                    "finding-sizes-fell",
+                    cell,
+                    before = bytes(before),
+                    second,
+                    after = bytes(after),
+                    share
+                )
+            }
+            SizeChange::TwoPopulations { small, large } => {
+                say!(self, "finding-sizes-two", cell, share, small = bytes(small), large = bytes(large))
+            }
+            SizeChange::SmallerThan { with, here, there } => say!(
+                self,
+                "finding-sizes-smaller",
+                cell,
+                here = bytes(here),
+                with = cell_name(names, with),
+                there = bytes(there)
+            ),
+        }
+    }
+
+    fn excluded(&self, reasons: &[(IncomparableReason, Vec<ExcludedCount>)], names: &[String]) -> String {
+        let cell = |excluded: &ExcludedCount| {
+            let failed = excluded.failed.map(|share| self.numbers().percent(share, 1));
+            say!(self, "finding-left-out-cell", cell = cell_name(names, excluded.cell), failed)
+        };
+        let each = reasons.iter().map(|(reason, cells)| {
+            let cells = cells.iter().map(cell).collect::<Vec<_>>().join(", ");
+            match reason {
+                IncomparableReason::SlotsExhausted => say!(self, "finding-left-out-slots", cells),
+                IncomparableReason::ClientsStarved => say!(self, "finding-left-out-starved", cells),
+                IncomparableReason::Errors { .. } => say!(self, "finding-left-out-errors", cells),
+            }
+        });
+        each.collect::<Vec<_>>().join("; ")
+    }
+
+    fn apparent_gain(&self, gain: &ApparentGain, names: &[String]) -> String {
+        let [changes, like] = [gain.unlike, gain.like].map(|range| self.numbers().changes(range));
+        say!(self, "finding-unlike-many", changes, like, cells = cell_list(names, &gain.cells))
+    }
+
+    fn share_range(&self, shares: &ShareRange, names: &[String]) -> String {
+        let range = |used: Option<(f64, f64)>| used.map(|range| self.numbers().range(range, 2));
+        let used = self.joined([
+            range(shares.generator).map(|cpus| say!(self, "finding-range-generator", cpus)),
+            range(shares.before).map(|cpus| say!(self, "finding-range-before", cpus)),
+            range(shares.server).map(|cpus| say!(self, "finding-range-server", cpus)),
+            range(shares.others).map(|cpus| say!(self, "finding-range-others", cpus)),
+        ]);
+        match &shares.cells {
+            CellSelection::All => say!(self, "finding-shares-all", used),
+            CellSelection::AllBut(without) => {
+                say!(self, "finding-shares-all-but", cells = cell_list(names, without), used)
+            }
+            CellSelection::These(with) => {
+                say!(self, "finding-shares-these", cells = cell_list(names, with), used)
+            }
+        }
+    }
+
+    /// `-15.6 % (95 %: -16.1 to -15.3 %)`.
+    fn compared(&self, comparison: &ThroughputComparison) -> String {
+        let interval = comparison.interval.map(|interval| self.numbers().changes(interval));
+        say!(self, "finding-change", change = self.numbers().change(comparison.ratio), interval)
+    }
+
+    /// Share of a cell's trials; empty if it is all of them.
+    fn some_trials(&self, trials: u32, total: u32) -> String {
+        if trials == total { String::new() } else { say!(self, "finding-some-trials", trials, total) }
+    }
+
+    /// `p99 171 ms at 47.7/s`.
+    fn response(&self, response: &CellResponse) -> String {
+        let rate = self.numbers().three(response.delivered) + &self.numbers().per_second;
+        say!(
+            self,
+            "finding-response",
+            p99 = response.p99.map(|seconds| self.numbers().seconds(seconds)),
+            rate
+        )
+    }
+
+    fn lent(&self, lent: f64, pool: u32) -> String {
+        say!(self, "finding-lent", lent = self.numbers().fixed(lent, 1), pool = pool.to_string())
+    }
+
+    /// CPU use, share of throttled periods, and CPUs that were requested while throttled.
+    fn cpu_figures(
+        &self,
+        used: f64,
+        limit: f64,
+        throttled: Option<f64>,
+        throttled_cpu: Option<f64>,
+    ) -> [Option<String>; 3] {
+        let numbers = self.numbers();
+        // A hundredth of a CPU is not worth mentioning.
+        let stalled = throttled_cpu.filter(|cpu| *cpu >= 0.01);
+        [
+            Some(say!(self, "finding-cpu", used = numbers.fixed(used, 2), limit = numbers.plain(limit))),
+            throttled.map(|share| say!(self, "finding-throttled", share = numbers.percent(share, 0))),
+            stalled.map(|cpu| say!(self, "finding-stalled", cpu = numbers.fixed(cpu, 2))),
+        ]
+    }
+
+    /// Known figures in a list.
+    fn joined<const N: usize>(&self, figures: [Option<String>; N]) -> String {
+        figures.into_iter().flatten().collect::<Vec<_>>().join(self.numbers().among())
+    }
+}

@@ -1,0 +1,105 @@
+//! Resources that bound the throughput.
+
+use super::Lang;
+use crate::lang::short;
+use crate::say;
+use model::finding::Bound;
+
+impl Lang {
+    /// Beginning of a paragraph.
+    pub(super) fn bound(&self, bound: &Bound) -> String {
+        match bound {
+            Bound::Service { node, .. } => say!(self, "bound-service", node),
+            Bound::ServicePool { node, pool, .. } => say!(self, "bound-service-pool", node, pool),
+            Bound::ServiceThreads { node, .. } => say!(self, "bound-service-threads", node),
+            Bound::Reads { node, .. } => say!(self, "bound-reads", node),
+            Bound::Writes { node, .. } => say!(self, "bound-writes", node),
+            Bound::Memory { node, .. } => say!(self, "bound-memory", node),
+            Bound::WalFlush { .. } => say!(self, "bound-wal-flush"),
+            Bound::SyncReplicas { .. } => say!(self, "bound-sync-replicas"),
+            Bound::RowLocks { .. } => say!(self, "bound-row-locks"),
+            Bound::Scans { table, .. } => say!(self, "bound-scans", table),
+            Bound::Checkpoints { .. } => say!(self, "bound-checkpoints"),
+            Bound::Clients { clients, .. } => say!(self, "bound-clients", clients = clients.to_string()),
+        }
+    }
+
+    /// Figures of one cell.
+    pub(super) fn bound_figures(&self, bound: &Bound) -> String {
+        let numbers = self.numbers();
+        let tenths = |number: f64| numbers.fixed(number, 1);
+        let whole = |number: f64| numbers.fixed(number, 0);
+        let percent = |share: f64| numbers.percent(share, 0);
+        let per_second = |rate: f64| numbers.three(rate) + &numbers.per_second;
+        let waiting = |waiting: Option<f64>| {
+            waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting)))
+        };
+        let sessions = |share: f64, active: f64| {
+            Some(say!(self, "bound-sessions", share = percent(share), active = tenths(active)))
+        };
+        match bound {
+            Bound::Service { cpu, of_cpu, throttled, stood_still, .. } => {
+                self.joined(self.cpu_figures(*cpu, *of_cpu, *throttled, *stood_still))
+            }
+            Bound::ServicePool { size, busy, waiting: waits, waited, .. } => self.joined([
+                Some(say!(self, "bound-lent", busy = tenths(*busy), size = whole(*size))),
+                waiting(*waits),
+                waited.map(|share| say!(self, "bound-had-to-wait", share = percent(share))),
+            ]),
+            Bound::ServiceThreads { size, busy, waiting: waits, .. } => self.joined([
+                Some(say!(self, "bound-busy", busy = tenths(*busy), size = whole(*size))),
+                waiting(*waits),
+            ]),
+            Bound::Reads { per_second, quota, waits, in_bytes, .. }
+            | Bound::Writes { per_second, quota, waits, in_bytes, .. } => {
+                let amount = |amount| if *in_bytes { numbers.bytes(amount) } else { numbers.three(amount) };
+                self.joined([
+                    per_second.map(|rate| {
+                        say!(self, "bound-per-second", rate = amount(rate), quota = quota.map(amount))
+                    }),
+                    waits.map(|share| say!(self, "bound-sessions-wait", share = percent(share))),
+                ])
+            }
+            Bound::Memory { used, limit, read, .. } => {
+                let [used, limit, read] = [used, limit, read].map(|bytes| numbers.bytes(*bytes));
+                self.joined([
+                    Some(say!(self, "bound-memory-used", used, limit)),
+                    Some(say!(self, "bound-memory-read", read)),
+                ])
+            }
+            Bound::WalFlush { share, active } | Bound::SyncReplicas { share, active } => {
+                self.joined([sessions(*share, *active)])
+            }
+            Bound::RowLocks { share, active, longest, statements } => {
+                let statements: Vec<String> = statements.iter().map(|statement| short(statement)).collect();
+                let statements = (!statements.is_empty()).then(|| statements.join(" | "));
+                self.joined([
+                    sessions(*share, *active),
+                    longest.map(|seconds| say!(self, "bound-longest", time = numbers.seconds(seconds))),
+                    statements.map(|statements| say!(self, "bound-statements", statements)),
+                ])
+            }
+            Bound::Scans { scans, rows, cpu, .. } => self.joined([
+                Some(say!(self, "bound-scans-each", scans = numbers.three(*scans))),
+                Some(say!(self, "bound-scan-rows", rows = numbers.three(rows.round()))),
+                cpu.map(|share| say!(self, "bound-scan-cpu", share = percent(share))),
+            ]),
+            Bound::Checkpoints { requested, share, slowed } => self.joined([
+                (*requested > 0.0)
+                    .then(|| say!(self, "bound-checkpoints-requested", count = whole(*requested))),
+                Some(say!(self, "bound-checkpoints-share", share = percent(*share))),
+                slowed.map(|ratio| say!(self, "bound-checkpoints-slowed", change = numbers.change(ratio))),
+            ]),
+            Bound::Clients { mean, throughput_bound, delivered, idle, .. } => self.joined([
+                Some(say!(
+                    self,
+                    "bound-clients-rate",
+                    rate = per_second(*delivered),
+                    most = per_second(*throughput_bound)
+                )),
+                Some(say!(self, "bound-clients-mean", time = numbers.seconds(*mean))),
+                Some(say!(self, "bound-clients-idle", share = percent(*idle))),
+            ]),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Circumstances under which a cell was measured.
+
+use super::{Lang, group};
+use crate::say;
+use model::finding::{Circumstance, FindingRule, MissingInput, ReadVolume};
+
+impl Lang {
+    /// Beginning of a paragraph.
+    pub(super) fn circumstance(&self, circumstance: &Circumstance) -> String {
+        match circumstance {
+            Circumstance::FeedFitsCache { feed, distinct, touched, bytes, memory, .. } => {
+                let [touched, bytes, memory] =
+                    [touched, bytes, memory].map(|bytes| self.bytes(*bytes as f64));
+                let distinct = *distinct;
+                say!(self, "circumstance-feed-cached", feed, distinct, touched, bytes, memory)
+            }
+            Circumstance::ChainedPools { service, connections, pooler, pool, .. } => say!(
+                self,
+                "circumstance-chained-pools",
+                service,
+                connections = self.numbers().fixed(*connections, 0),
+                pooler,
+                pool = pool.to_string()
+            ),
+            Circumstance::ConnectionStorm { .. } => say!(self, "circumstance-connection-storm"),
+            Circumstance::GeneratorLate { .. } => say!(self, "circumstance-generator-late"),
+            Circumstance::NoisyHost { .. } => say!(self, "circumstance-noisy-host"),
+            Circumstance::Bloat { .. } => say!(self, "circumstance-bloat"),
+            Circumstance::IdleTransactions { .. } => say!(self, "circumstance-idle-transactions"),
+            Circumstance::LittlesLawViolation { node, .. } => say!(self, "circumstance-littles-law", node),
+            Circumstance::NotUsed { node, .. } => say!(self, "circumstance-not-used", node),
+            Circumstance::RulesSkipped { rules } => {
+                let each = group::by_missing_input(rules).into_iter().map(|(missing, rules)| {
+                    let rules: Vec<String> = rules.into_iter().map(|rule| self.finding_rule(rule)).collect();
+                    let reason = self.missing_input(missing);
+                    say!(self, "circumstance-not-judged-because", rules = rules.join(", "), reason)
+                });
+                say!(self, "circumstance-not-judged", rules = each.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+
+    /// Name and figures of one cell; empty if its paragraph is complete without them.
+    pub(super) fn circumstance_cell(&self, cell: &str, circumstance: &Circumstance) -> String {
+        let figures = match circumstance {
+            Circumstance::GeneratorLate { trials, total_trials, .. } => {
+                let [trials, total] = [trials, total_trials].map(u32::to_string);
+                return say!(self, "circumstance-trials", cell, trials, total);
+            }
+            other => self.circumstance_figures(other),
+        };
+        match figures.is_empty() {
+            true => cell.to_owned(),
+            false => say!(self, "finding-figures-cell", cell, figures),
+        }
+    }
+
+    fn circumstance_figures(&self, circumstance: &Circumstance) -> String {
+        let numbers = self.numbers();
+        let tenths = |number: f64| numbers.fixed(number, 1);
+        let whole = |number: f64| numbers.three(number.round());
+        match circumstance {
+            Circumstance::FeedFitsCache { read, .. } => self.joined([self.read_volume(*read)]),
+            Circumstance::ChainedPools { lent, sets, waiting, .. } => self.joined([
+                lent.map(|times| say!(self, "circumstance-lent-times", times = numbers.three(times))),
+                sets.map(|sets| say!(self, "circumstance-sets", sets = numbers.three(sets))),
+                waiting.map(|waiting| say!(self, "bound-waiting", waiting = tenths(waiting))),
+            ]),
+            Circumstance::ConnectionStorm { logins, cancelled } => self.joined([
+                logins.map(|logins| {
+                    let [rate, each] =
+                        [logins.per_second, logins.per_transaction].map(|rate| numbers.three(rate));
+                    say!(self, "circumstance-logins", rate, each)
+                }),
+                (*cancelled > 0.0)
+                    .then(|| say!(self, "circumstance-cancelled", count = numbers.three(*cancelled))),
+            ]),
+            Circumstance::NoisyHost { stolen, jitter } => self.joined([
+                stolen.map(|cpus| say!(self, "circumstance-stolen", cpus = numbers.fixed(cpus, 2))),
+                jitter.map(|seconds| say!(self, "circumstance-late-timers", time = numbers.seconds(seconds))),
+            ]),
+            Circumstance::Bloat { from, to, live, vacuums, trials } => self.joined([
+                Some(say!(
+                    self,
+                    "circumstance-dead-rows",
+                    first = whole(*from),
+                    trials = *trials,
+                    last = whole(*to),
+                    live = whole(*live)
+                )),
+                (*vacuums > 0.0)
+                    .then(|| say!(self, "circumstance-vacuums", count = numbers.fixed(*vacuums, 0))),
+            ]),
+            Circumstance::IdleTransactions { sessions, longest, horizon, blocked, pool } => self.joined([
+                Some(say!(self, "circumstance-idle-sessions", sessions = tenths(*sessions))),
+                Some(say!(self, "circumstance-idle-longest", time = numbers.seconds(*longest))),
+                (*horizon > 0.0)
+                    .then(|| say!(self, "circumstance-idle-horizon", sessions = tenths(*horizon))),
+                (*blocked > 0.0)
+                    .then(|| say!(self, "circumstance-idle-blocked", sessions = tenths(*blocked))),
+                pool.map(|(size, waiting)| {
+                    say!(self, "circumstance-idle-pool", clients = tenths(waiting), size = size.to_string())
+                }),
+            ]),
+            Circumstance::LittlesLawViolation { number, expected, rate, time, .. } => self.joined([
+                Some(say!(
+                    self,
+                    "circumstance-number",
+                    number = tenths(*number),
+                    expected = tenths(*expected)
+                )),
+                Some(numbers.three(*rate) + &numbers.per_second),
+                Some(say!(self, "circumstance-time-each", time = numbers.seconds(*time))),
+            ]),
+            Circumstance::NotUsed { transactions, counted, trials, total_trials, .. } => {
+                let [trials, total] = [trials, total_trials].map(u32::to_string);
+                let (counted, transactions) = (*counted, *transactions);
+                self.joined([Some(say!(self, "circumstance-counted", counted, transactions, trials, total))])
+            }
+            Circumstance::GeneratorLate { .. } | Circumstance::RulesSkipped { .. } => String::new(),
+        }
+    }
+
+    /// Blocks and bytes that a transaction read; `None` if they were not measured.
+    pub(super) fn read_volume(&self, read: ReadVolume) -> Option<String> {
+        let blocks = read.blocks.map(|blocks| self.numbers().three(blocks));
+        let disk = read.disk.map(|bytes| self.numbers().bytes(bytes));
+        let is_known = blocks.is_some() || disk.is_some();
+        is_known.then(|| say!(self, "circumstance-read", blocks, disk))
+    }
+
+    fn finding_rule(&self, rule: FindingRule) -> String {
+        match rule {
+            FindingRule::ServerCpu => say!(self, "circumstance-rule-server-cpu"),
+            FindingRule::PoolerCpu => say!(self, "circumstance-rule-pooler-cpu"),
+            FindingRule::ServiceCpu => say!(self, "circumstance-rule-service-cpu"),
+            FindingRule::Pool => say!(self, "circumstance-rule-pool"),
+            FindingRule::ServicePool => say!(self, "circumstance-rule-service-pool"),
+            FindingRule::ServiceThreads => say!(self, "circumstance-rule-service-threads"),
+            FindingRule::Waits => say!(self, "circumstance-rule-waits"),
+            FindingRule::Reads => say!(self, "circumstance-rule-reads"),
+            FindingRule::Writes => say!(self, "circumstance-rule-writes"),
+            FindingRule::Memory => say!(self, "circumstance-rule-memory"),
+            FindingRule::Scans => say!(self, "circumstance-rule-scans"),
+            FindingRule::Checkpoints => say!(self, "circumstance-rule-checkpoints"),
+            FindingRule::Storm => say!(self, "circumstance-rule-storm"),
+            FindingRule::Bloat => say!(self, "circumstance-rule-bloat"),
+            FindingRule::IdleTransactions => say!(self, "circumstance-rule-idle-transactions"),
+            FindingRule::Host => say!(self, "circumstance-rule-host"),
+            FindingRule::Feed => say!(self, "circumstance-rule-feed"),
+        }
+    }
+
+    fn missing_input(&self, missing: MissingInput) -> String {
+        match missing {
+            MissingInput::Group => say!(self, "circumstance-missing-group"),
+            MissingInput::Quota => say!(self, "circumstance-missing-quota"),
+            MissingInput::Server => say!(self, "circumstance-missing-server"),
+            MissingInput::Console => say!(self, "circumstance-missing-console"),
+            MissingInput::Stats => say!(self, "circumstance-missing-stats"),
+            MissingInput::Machine => say!(self, "circumstance-missing-machine"),
+            MissingInput::Column => say!(self, "circumstance-missing-column"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Words of the matrix of cells, and sentences below it.
+
+use super::Lang;
+use crate::say;
+use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
+use model::plan::{PoolMode, Transport};
+
+impl Lang {
+    /// A heading of the matrix with its unit, at most 12 columns.
+    pub fn figure(&self, figure: Figure) -> String {
+        match figure {
+            Figure::Tps => say!(self, "matrix-tps"),
+            Figure::P50 => say!(self, "matrix-p50"),
+            Figure::P99 => say!(self, "matrix-p99"),
+            Figure::Errors => say!(self, "matrix-errors"),
+            Figure::Dropped => say!(self, "matrix-dropped"),
+            Figure::Refused => say!(self, "matrix-refused"),
+            Figure::Deadlocks => say!(self, "matrix-deadlocks"),
+            Figure::Served => say!(self, "matrix-served"),
+            Figure::Starved => say!(self, "matrix-starved"),
+            Figure::PoolerCpu => say!(self, "matrix-pooler-cpu"),
+            Figure::ServerCpu => say!(self, "matrix-server-cpu"),
+            Figure::TimeToSteady => say!(self, "matrix-time-to-steady"),
+        }
+    }
+
+    /// A verdict of at most 14 columns.
+    pub fn verdict(&self, verdict: ChangeVerdict) -> String {
+        match verdict {
+            ChangeVerdict::NoEvidence => say!(self, "matrix-no-evidence"),
+            ChangeVerdict::Lower => say!(self, "matrix-lower"),
+            ChangeVerdict::Higher => say!(self, "matrix-higher"),
+            ChangeVerdict::TooFewRuns => say!(self, "matrix-too-few-runs"),
+        }
+    }
+
+    pub fn entrance(&self, transport: Transport) -> String {
+        match transport {
+            Transport::Unix => say!(self, "matrix-unix"),
+            Transport::Tcp => say!(self, "matrix-tcp"),
+            Transport::Tls => say!(self, "matrix-tls"),
+        }
+    }
+
+    /// The transport of a hop; `None` is that of an attached node, whose address implies it.
+    pub fn way(&self, transport: Option<Transport>) -> String {
+        transport
+            .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.entrance(transport))
+    }
+
+    /// The pool's mode as a phrase of its own.
+    pub(super) fn pool_mode(&self, mode: PoolMode) -> String {
+        match mode {
+            PoolMode::Session => say!(self, "matrix-session"),
+            PoolMode::Transaction => say!(self, "matrix-transaction"),
+            PoolMode::Statement => say!(self, "matrix-statement"),
+        }
+    }
+
+    /// The pool's mode as an attribute of the noun "mode".
+    pub(super) fn of_pool_mode(&self, mode: PoolMode) -> String {
+        match mode {
+            PoolMode::Session => say!(self, "matrix-session-mode"),
+            PoolMode::Transaction => say!(self, "matrix-transaction-mode"),
+            PoolMode::Statement => say!(self, "matrix-statement-mode"),
+        }
+    }
+
+    /// The nodes of a stack with their limits, separated by `arrow`:
+    /// `generator (on CPU 1) → TCP → PgBouncer (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
+    pub fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
+        let mut text = format!("{} ({})", say!(self, "matrix-generator"), self.placement(generator));
+        for (number, hop) in hops.iter().enumerate() {
+            let is_server = number + 1 == hops.len();
+            let size = hop.size.map(|size| match hop.mode {
+                Some(_) => say!(self, "matrix-pool-size", size),
+                None if is_server => say!(self, "matrix-slots", size),
+                None => say!(self, "matrix-maxconn", size),
+            });
+            let mode = hop.mode.map(|mode| self.pool_mode(mode));
+            let about: Vec<String> =
+                mode.into_iter().chain(size).chain([self.placement(&hop.placement)]).collect();
+            let transport = self.way(hop.transport);
+            text += &format!(" {arrow} {transport} {arrow} {} ({})", hop.product, about.join(", "));
+        }
+        text
+    }
+
+    fn placement(&self, placement: &Placement) -> String {
+        let numbers: Vec<String> = placement.cpus.iter().map(u32::to_string).collect();
+        say!(
+            self,
+            "matrix-placement",
+            quota = placement.cpu.map(|quota| self.numbers().plain(quota)),
+            count = numbers.len(),
+            numbers = numbers.join(&say!(self, "matrix-cpu-separator"))
+        )
+    }
+
+    /// The reason why a trial does not count, apart from its generator.
+    pub fn status(&self, status: &TrialStatus) -> String {
+        match status {
+            TrialStatus::Done | TrialStatus::Stopped { .. } => say!(self, "matrix-nothing-measured"),
+            TrialStatus::Interrupted => say!(self, "matrix-interrupted"),
+            TrialStatus::Skipped { reason } => say!(self, "matrix-skipped", reason),
+            TrialStatus::Failed { reason } => say!(self, "matrix-failed", reason),
+        }
+    }
+
+    /// Reports that `left_out` of `total` trials do not count, for one reason.
+    pub fn left_out(&self, left_out: usize, total: usize, reason: &str) -> String {
+        say!(self, "matrix-left-out", left_out, total, reason)
+    }
+
+    /// Limits that could not be applied for one common reason; at least one.
+    pub fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
+        let each: Vec<String> =
+            limits.iter().map(|limit| format!("{}.{}", limit.node, limit.limit)).collect();
+        let reason = limits.first().map_or("", |limit| limit.reason.as_str());
+        say!(self, "matrix-limits-not-applied", limits = each.join(", "), reason)
+    }
+
+    /// Legend of the matrix's figures. `seed`: seed of the resampling. `too_few`: true if some cells have too few
+    /// trials for any comparison.
+    pub fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
+        say!(self, "matrix-legend", baseline, seed = seed.to_string(), too_few)
+    }
+
+    /// CPU time that sampling took, in CPUs.
+    pub fn watching(&self, processors: f64) -> String {
+        say!(self, "matrix-watching", share = self.numbers().percent(processors, 1))
+    }
+}

@@ -1,0 +1,21 @@
+//! Names and shortened texts in sentences.
+
+/// The cell's name.
+pub(super) fn cell_name(names: &[String], cell: usize) -> &str {
+    names.get(cell).map_or("?", String::as_str)
+}
+
+/// Names of these cells, separated by commas.
+pub(super) fn cell_list(names: &[String], cells: &[usize]) -> String {
+    cells.iter().map(|it| cell_name(names, *it)).collect::<Vec<_>>().join(", ")
+}
+
+/// An operation, with its step if it has several.
+pub(super) fn request(operation: &str, step: Option<&str>) -> String {
+    step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
+}
+
+/// The beginning of a statement, in one line.
+pub(super) fn short(text: &str) -> String {
+    crate::page::text::truncate(text, 80)
+}
