@@ -781,8 +781,244 @@ search-connections = { $rate } per second that each hold a connection for { $hol
 
 ### Failover: failover-
 
+failover-heading = Failover
+failover-caption-anomalies = What was found
+failover-column-cell = cell
+failover-column-conclusion = what was promised
+failover-column-failovers = failovers
+failover-column-acknowledged = acknowledged
+failover-column-lost = lost
+failover-column-lost-locally = lost, warned
+# Unknown writes, and those of them that exist.
+failover-column-unknown = unknown (there)
+failover-column-refused = refused
+failover-column-misrouted = misrouted
+failover-column-outage = no writes for
+failover-column-promoted = promoted after
+failover-column-healthy = healthy after
+failover-column-rejoined = old one back within
+failover-column-control = lost by the control
+failover-column-anomaly = finding
+failover-column-count = count
+failover-column-meaning = meaning
+# The first lost writes.
+failover-column-examples = session/sequence
+
+# `path`: nodes from the first to PostgreSQL.
+failover-question = Does every { $path ->
+    [none] acknowledged write
+   *[other] write that { $path } acknowledges
+ } outlive a failover, and how long can nothing be written?
+
+failover-lost = { $lost } of { $acknowledged ->
+    [one] { $acknowledged } acknowledged write
+   *[other] { $acknowledged } acknowledged writes
+ } lost { $failovers ->
+    [0] without a failover
+    [one] in { $failovers } failover
+   *[other] in { $failovers } failovers
+ }
+failover-no-ledger = { $failovers ->
+    [one] { $failovers } failover
+   *[other] { $failovers } failovers
+ }; no operation has a ledger, so that nobody knows what was lost
+# `lost` is failover-lost.
+failover-lost-nothing = { $lost } (95 %: fewer than { $bound } of failovers lose something)
+failover-lost-before = { $lost }: a recovery point of { $duration }, nothing had been promised
+failover-lost-after = { $lost }, all acknowledged within { $duration } after the fault; nothing had been promised
+failover-lost-unpromised = { $lost }; nothing had been promised
+failover-promise-violated = a promise was broken: { $violations }; { $lost }
+failover-not-proven = not proven{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+ }{ $more ->
+    [0] {""}
+    [one] , and { $more } more doubt
+   *[other] , and { $more } more doubts
+ }; { $lost }
+failover-anomaly-count = { $anomaly } { $count }
+# `max`: absent if all outages had the same duration.
+failover-outage = Nothing could be written for { $median }{ $max ->
+    [none] {""}
+   *[other] {" "}at the median, { $max } at most
+ }.
+
+failover-conclusion-kept = kept
+failover-conclusion-violated = broken
+failover-conclusion-unknown = not proven
+
+failover-anomaly-lost = lost
+failover-anomaly-hole = holes
+failover-anomaly-flicker = flickers
+failover-anomaly-false-failure = false failures
+failover-anomaly-phantom = phantoms
+failover-anomaly-duplicate = duplicates
+failover-anomaly-split-brain = split brain
+failover-anomaly-wrong-promotion = wrong promotions
+failover-anomaly-lost-ambiguous = lost while the promise changed
+failover-anomaly-lost-unpromised = lost unpromised
+failover-anomaly-lost-local = lost locally
+failover-anomaly-retry = duplicates by retries
+failover-meaning-lost = acknowledged with the promise to outlive the primary, and gone
+failover-meaning-hole = gone, though a later write of the same session on the same server is there
+failover-meaning-flicker = there in one reading and not in another, with nothing done in between
+failover-meaning-false-failure = refused, and there
+failover-meaning-phantom = there, and never asked for
+failover-meaning-duplicate = there more than once after a single attempt
+failover-meaning-split-brain = acknowledged by the old primary when a new one already acknowledged
+failover-meaning-wrong-promotion = a replica was promoted that was not sure to have everything
+failover-meaning-lost-ambiguous = acknowledged while the promise changed, and gone
+failover-meaning-lost-unpromised = acknowledged without a promise to outlive the primary, and gone
+failover-meaning-lost-local = acknowledged with the warning that only this server has it, and gone
+failover-meaning-retry = there more than once after several attempts
+
+# Reasons why durability is not proven.
+failover-doubt-not-read = nothing was read back
+failover-doubt-newer = { $writes ->
+    [one] { $writes } acknowledged write
+   *[other] { $writes } acknowledged writes
+ } came after every reading
+failover-doubt-standby-read = reading { $reading } came from a server in recovery
+failover-doubt-old-timeline = reading { $reading } came from an older timeline
+failover-doubt-other-system = reading { $reading } came from another system
+failover-doubt-standby-acknowledged = a server in recovery acknowledged writes
+failover-doubt-systems = servers of several systems acknowledged writes
+failover-doubt-no-writes = nothing was acknowledged after fault { $fault }
+failover-doubt-no-timeline = no other timeline was seen after fault { $fault }
+failover-doubt-ledger-open = the ledger was not closed, and may lack its end
+failover-doubt-ledger-torn = the last { $bytes ->
+    [one] { $bytes } byte
+   *[other] { $bytes } bytes
+ } of the ledger cannot be read
+failover-doubt-ledger-contradiction = { $entries ->
+    [one] { $entries } entry of the ledger contradicts others
+   *[other] { $entries } entries of the ledger contradict others
+ }
+failover-doubt-ledger-gaps = the ledger does not tell what came of { $writes ->
+    [one] { $writes } write
+   *[other] { $writes } writes
+ }
+failover-doubt-promise-unknown = what had been promised was not seen for { $writes ->
+    [one] { $writes } acknowledged write
+   *[other] { $writes } acknowledged writes
+ } that are gone
+failover-doubt-promise-changed = writes were lost while the promise changed
+failover-doubt-no-fault = nothing was done to the system
+failover-doubt-no-control = there was no positive control
+failover-doubt-control-lossless = the positive control lost nothing
+
+failover-unresolved-writes = { $writes } more { $writes ->
+    [one] write
+   *[other] writes
+ } may have been sent, or not: where a ledger was not closed, that is not known.
+failover-control-lossless = The positive control{ $name ->
+    [none] {""}
+   *[other] {" "}({ $name })
+ } lost nothing in { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ }: nothing shows that a loss would be seen.
+failover-control-lost = The positive control{ $name ->
+    [none] {""}
+   *[other] {" "}({ $name })
+ }, to which the same was done where nothing is promised, lost { $lost ->
+    [one] { $lost } acknowledged write
+   *[other] { $lost } acknowledged writes
+ } in { $lossy } of { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ }: a loss is seen.
+# A time before or after the fault.
+failover-moment = { $time } { $before ->
+    [true] before
+   *[false] after
+ }
+# `longest`: longest run of lost writes. `first`, `last`: failover-moment.
+failover-recovery-point = The trial that lost most without a promise lost { $writes ->
+    [one] { $writes } write
+   *[other] { $writes } writes
+ } of { $sessions ->
+    [one] { $sessions } session
+   *[other] { $sessions } sessions
+ }, at most { $longest } in a row{ $first ->
+    [none] {""}
+   *[other] { $last ->
+        [none] ; acknowledged { $first } the fault
+       *[other] ; acknowledged from { $first } to { $last } the fault
+     }
+ }.
+
+# Effects of faults on nodes.
+failover-fault-kill = killed
+failover-fault-kill-postmaster = postmaster killed
+failover-fault-kill-patroni = Patroni killed
+failover-fault-pause = paused
+failover-fault-restart = restarted
+failover-fault-switchover = switched over
+failover-fault-isolate = cut off
+failover-fault-fill-disk = disk full
+failover-fault-block-replication = log withheld
+failover-fault-failed = could not be done: { $fault }
+failover-fault-injected = { $nodes } { $fault }{ $end ->
+    [none] {""}
+   *[other] {" "}until { $end }
+ }
+failover-promoted = { $node } promoted, timeline { $timeline }{ $safe ->
+    [false] , not sure to have everything
+   *[other] {""}
+ }{ $healthy ->
+    [none] {""}
+   *[other] , called healthy at { $healthy }
+ }
+failover-rejoined = { $node } back as a replica, { $rewound ->
+    [true] rewound
+   *[false] copied anew
+ } within { $duration }
+failover-read-back = { $tokens ->
+    [one] { $tokens } token
+   *[other] { $tokens } tokens
+ } read from { $node } { $phase }
+failover-read-after-load = after the load
+failover-read-after-rejoin = after the old primary's return
+failover-read-after-restart = after a restart of all
+failover-event-timeline = timeline { $timeline }
+failover-event-rewound = rewound
+failover-event-copied = copied anew
+
 
 ### Freshness of replicas: freshness-
+
+freshness-heading = Reads on replicas
+freshness-column-cell = cell
+freshness-column-replica = replica
+freshness-column-reads = reads
+freshness-column-stale = stale
+freshness-column-unanswered = no answer
+freshness-column-visible = visible after, { $quantile }
+freshness-column-not-visible = not within { $bound }
+
+freshness-no-answer = no replica answered who was asked for what had just been written
+freshness-all-visible = read at once after its acknowledgement, every write was there, in { $reads ->
+    [one] { $reads } read
+   *[other] { $reads } reads
+ } on { $replicas ->
+    [one] { $replicas } replica
+   *[other] { $replicas } replicas
+ } (95 %: fewer than { $highest } are stale)
+freshness-some-stale = read at once after its acknowledgement, a write was not there in { $share } on { $replica }
+freshness-round-robin-fresh = A session that read the replicas in turn never saw anything older than before, in { $reads ->
+    [one] { $reads } read
+   *[other] { $reads } reads
+ } (95 %: fewer than { $highest } are).
+freshness-round-robin-stale = A session that read the replicas in turn saw something older than before in { $share }.
+freshness-remote-apply = A commit waits until every replica has applied it (remote_apply): no read may be stale, and { $kept ->
+    [true] none was
+   *[false] yet some were
+ }.
+freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
+    [one] { $reads } read
+   *[other] { $reads } reads
+ }
 
 
 ### Comparison of runs: compare-

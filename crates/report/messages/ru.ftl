@@ -841,8 +841,261 @@ search-connections = Транзакциям, которых { $rate } в сек�
 
 ### Failover: failover-
 
+failover-heading = Переключение
+failover-caption-anomalies = Что обнаружено
+failover-column-cell = ячейка
+failover-column-conclusion = обещанное
+failover-column-failovers = переключения
+failover-column-acknowledged = подтверждено
+failover-column-lost = потеряно
+failover-column-lost-locally = потеряно, с предупреждением
+# Записи с неизвестным исходом и те из них, которые есть.
+failover-column-unknown = неизвестно (из них есть)
+failover-column-refused = отклонено
+failover-column-misrouted = не по адресу
+failover-column-outage = без записи
+failover-column-promoted = повышение через
+failover-column-healthy = готовность через
+failover-column-rejoined = прежний вернулся за
+failover-column-control = потеряно в контроле
+failover-column-anomaly = вывод
+failover-column-count = число
+failover-column-meaning = что это значит
+# Первые потерянные записи.
+failover-column-examples = сеанс/номер
+
+# `path`: узлы от первого до PostgreSQL.
+failover-question = Переживает ли переключение каждая подтверждённая запись{ $path ->
+    [none] {""}
+   *[other] {" "}({ $path })
+ } и как долго невозможна запись?
+
+failover-lost = { $lost ->
+    [one] потеряна
+    [few] потеряны
+   *[many] потеряно
+ } { $lost } из { $acknowledged ->
+    [one] { $acknowledged } подтверждённой записи
+   *[other] { $acknowledged } подтверждённых записей
+ } { $failovers ->
+    [0] без переключения
+    [one] за { $failovers } переключение
+    [few] за { $failovers } переключения
+   *[many] за { $failovers } переключений
+ }
+failover-no-ledger = { $failovers ->
+    [one] { $failovers } переключение
+    [few] { $failovers } переключения
+   *[many] { $failovers } переключений
+ }; журнала записей нет ни у одной операции, и что потеряно, неизвестно
+# `lost` — это failover-lost.
+failover-lost-nothing = { $lost } (95{"\u00A0"}%: что-то теряют менее { $bound } переключений)
+failover-lost-before = { $lost }: точка восстановления{"\u00A0"}— { $duration }, обещано ничего не было
+failover-lost-after = { $lost }, все подтверждены не позже чем через { $duration } после сбоя; обещано ничего не было
+failover-lost-unpromised = { $lost }; обещано ничего не было
+failover-promise-violated = обещание нарушено: { $violations }; { $lost }
+failover-not-proven = не доказано{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+ }{ $more ->
+    [0] {""}
+    [one] {" "}(и ещё { $more } сомнение)
+    [few] {" "}(и ещё { $more } сомнения)
+   *[many] {" "}(и ещё { $more } сомнений)
+ }; { $lost }
+failover-anomaly-count = { $anomaly }{"\u00A0"}— { $count }
+# `max` нет, если все перерывы длились одинаково.
+failover-outage = Запись была невозможна { $median }{ $max ->
+    [none] {""}
+   *[other] {" "}(медиана), самое большее { $max }
+ }.
+
+failover-conclusion-kept = соблюдено
+failover-conclusion-violated = нарушено
+failover-conclusion-unknown = не доказано
+
+failover-anomaly-lost = потерянные записи
+failover-anomaly-hole = пропуски
+failover-anomaly-flicker = мерцающие записи
+failover-anomaly-false-failure = ложные отказы
+failover-anomaly-phantom = фантомы
+failover-anomaly-duplicate = дубликаты
+failover-anomaly-split-brain = записи на смещённом сервере
+failover-anomaly-wrong-promotion = ошибочные повышения
+failover-anomaly-lost-ambiguous = потери при смене обещания
+failover-anomaly-lost-unpromised = потери без обещания
+failover-anomaly-lost-local = потери с предупреждением
+failover-anomaly-retry = дубликаты из-за повторов
+failover-meaning-lost = подтверждены с обещанием пережить основной сервер и исчезли
+failover-meaning-hole = исчезли, хотя более поздняя запись того же сеанса на том же сервере есть
+failover-meaning-flicker = в одном чтении есть, в другом нет, и между ними ничего не происходило
+failover-meaning-false-failure = отклонены, но есть
+failover-meaning-phantom = есть, хотя никто их не делал
+failover-meaning-duplicate = есть несколько раз после единственной попытки
+failover-meaning-split-brain = подтверждены прежним основным сервером, когда подтверждал уже новый
+failover-meaning-wrong-promotion = повышена реплика, у которой могло быть не всё
+failover-meaning-lost-ambiguous = подтверждены во время смены обещания и исчезли
+failover-meaning-lost-unpromised = подтверждены без обещания пережить основной сервер и исчезли
+failover-meaning-lost-local = подтверждены с предупреждением, что есть только на этом сервере, и исчезли
+failover-meaning-retry = есть несколько раз после нескольких попыток
+
+# Почему сохранность не доказана.
+failover-doubt-not-read = обратно ничего не прочитано
+failover-doubt-newer = { $writes ->
+    [one] { $writes } подтверждённая запись
+    [few] { $writes } подтверждённые записи
+   *[many] { $writes } подтверждённых записей
+ } позже всех чтений
+failover-doubt-standby-read = чтение { $reading } сделано с сервера в режиме восстановления
+failover-doubt-old-timeline = чтение { $reading } сделано со старой линии времени
+failover-doubt-other-system = чтение { $reading } сделано из другой системы
+failover-doubt-standby-acknowledged = записи подтверждал сервер в режиме восстановления
+failover-doubt-systems = записи подтверждали серверы разных систем
+failover-doubt-no-writes = после сбоя { $fault } ничего не подтверждено
+failover-doubt-no-timeline = после сбоя { $fault } не появилось другой линии времени
+failover-doubt-ledger-open = журнал записей не закрыт, и в его конце может чего-то не быть
+failover-doubt-ledger-torn = конец журнала записей ({ $bytes ->
+    [one] { $bytes } байт
+    [few] { $bytes } байта
+   *[many] { $bytes } байт
+ }) прочитать нельзя
+failover-doubt-ledger-contradiction = в журнале записей { $entries ->
+    [one] { $entries } строка противоречит
+    [few] { $entries } строки противоречат
+   *[many] { $entries } строк противоречат
+ } другим
+failover-doubt-ledger-gaps = в журнале записей нет исхода { $writes ->
+    [one] { $writes } записи
+   *[other] { $writes } записей
+ }
+failover-doubt-promise-unknown = неизвестно, что было обещано об { $writes ->
+    [one] { $writes } исчезнувшей записи
+   *[other] { $writes } исчезнувших записях
+ }
+failover-doubt-promise-changed = записи потеряны во время смены обещания
+failover-doubt-no-fault = с системой ничего не делали
+failover-doubt-no-control = не было положительного контроля
+failover-doubt-control-lossless = положительный контроль ничего не потерял
+
+failover-unresolved-writes = Ещё { $writes ->
+    [one] { $writes } запись могла быть отправлена
+    [few] { $writes } записи могли быть отправлены
+   *[many] { $writes } записей могли быть отправлены
+ } или нет: там, где журнал записей не закрыт, это неизвестно.
+failover-control-lossless = Положительный контроль{ $name ->
+    [none] {""}
+   *[other] {" "}({ $name })
+ } ничего не потерял за { $trials ->
+    [one] { $trials } измерение
+    [few] { $trials } измерения
+   *[many] { $trials } измерений
+ }: ничто не показывает, что потеря была бы замечена.
+failover-control-lost = Положительный контроль{ $name ->
+    [none] {""}
+   *[other] {" "}({ $name })
+ }, с которым делали то же самое, но где ничего не обещано, потерял { $lost ->
+    [one] { $lost } подтверждённую запись
+    [few] { $lost } подтверждённые записи
+   *[many] { $lost } подтверждённых записей
+ } в { $lossy } из { $trials ->
+    [one] { $trials } измерения
+   *[other] { $trials } измерений
+ }: потеря замечается.
+# Время до сбоя или после него.
+failover-moment = { $before ->
+    [true] за { $time } до сбоя
+   *[false] через { $time } после сбоя
+ }
+# `longest`: сколько записей потеряно подряд. `first`, `last` — это failover-moment.
+failover-recovery-point = Больше всего без обещания потеряно в одном измерении: { $writes ->
+    [one] { $writes } запись
+    [few] { $writes } записи
+   *[many] { $writes } записей
+ } { $sessions ->
+    [one] { $sessions } сеанса
+   *[other] { $sessions } сеансов
+ }, подряд не больше { $longest }{ $first ->
+    [none] {""}
+   *[other] { $last ->
+        [none] ; время подтверждения{"\u00A0"}— { $first }
+       *[other] ; первая подтверждена { $first }, последняя{"\u00A0"}— { $last }
+     }
+ }.
+
+# Что сбой сделал с узлами.
+failover-fault-kill = все процессы убиты
+failover-fault-kill-postmaster = убит главный процесс
+failover-fault-kill-patroni = убит процесс Patroni
+failover-fault-pause = процессы приостановлены
+failover-fault-restart = перезапуск
+failover-fault-switchover = плановое переключение
+failover-fault-isolate = отрезан от сети
+failover-fault-fill-disk = диск заполнен
+failover-fault-block-replication = журнал не передаётся репликам
+failover-fault-failed = не удалось: { $fault }
+failover-fault-injected = { $nodes }: { $fault }{ $end ->
+    [none] {""}
+   *[other] {" "}(до { $end })
+ }
+failover-promoted = { $node }: повышен до основного, линия времени { $timeline }{ $safe ->
+    [false] , у него могло быть не всё
+   *[other] {""}
+ }{ $healthy ->
+    [none] {""}
+   *[other] , готовность с { $healthy }
+ }
+failover-rejoined = { $node }: вернулся репликой, { $rewound ->
+    [true] отмотан назад
+   *[false] скопирован заново
+ } за { $duration }
+failover-read-back = { $node }: { $phase } прочитано { $tokens ->
+    [one] { $tokens } метка
+    [few] { $tokens } метки
+   *[many] { $tokens } меток
+ }
+failover-read-after-load = после нагрузки
+failover-read-after-rejoin = после возврата прежнего основного сервера
+failover-read-after-restart = после перезапуска всех серверов
+failover-event-timeline = линия времени { $timeline }
+failover-event-rewound = отмотан назад
+failover-event-copied = скопирован заново
+
 
 ### Freshness of replicas: freshness-
+
+freshness-heading = Чтение с реплик
+freshness-column-cell = ячейка
+freshness-column-replica = реплика
+freshness-column-reads = чтения
+freshness-column-stale = устарело
+freshness-column-unanswered = без ответа
+freshness-column-visible = видно через, { $quantile }
+freshness-column-not-visible = не видно за { $bound }
+
+freshness-no-answer = ни одна реплика не ответила, видно ли на ней только что записанное
+freshness-all-visible = сразу после подтверждения каждая запись была видна: { $reads ->
+    [one] { $reads } чтение
+    [few] { $reads } чтения
+   *[many] { $reads } чтений
+ } с { $replicas ->
+    [one] { $replicas } реплики
+   *[other] { $replicas } реплик
+ } (95{"\u00A0"}%: устаревших менее { $highest })
+freshness-some-stale = сразу после подтверждения записи не было видно в { $share } с { $replica }
+freshness-round-robin-fresh = Сеанс, читавший с реплик по очереди, ни разу не увидел данных старее уже виденных: { $reads ->
+    [one] { $reads } чтение
+    [few] { $reads } чтения
+   *[many] { $reads } чтений
+ } (95{"\u00A0"}%: таких менее { $highest }).
+freshness-round-robin-stale = Сеанс, читавший с реплик по очереди, увидел данные старее уже виденных в { $share }.
+freshness-remote-apply = Фиксация ждёт, пока её применит каждая реплика (remote_apply): устаревших чтений быть не должно, { $kept ->
+    [true] и их не было
+   *[false] но они были
+ }.
+freshness-share = { $share } (95{"\u00A0"}%: от { $low } до { $high }) из { $reads ->
+    [one] { $reads } чтения
+   *[other] { $reads } чтений
+ }
 
 
 ### Comparison of runs: compare-

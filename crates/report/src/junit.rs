@@ -7,11 +7,10 @@
 use crate::findings::unused_nodes;
 use crate::html::escape;
 use crate::lang::Lang;
-use crate::lang::failover::FailoverTerm;
-use crate::lang::freshness::FreshnessTerm;
 use crate::lang::page::PageTerm;
 use crate::matrix::cell_names;
 use crate::page::text::visible;
+use crate::say;
 use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};
@@ -38,19 +37,19 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
             );
         }
     }
-    let mut survivals = TestSuite::new(lang.outlived(FailoverTerm::Failover));
+    let mut survivals = TestSuite::new(say!(lang, "failover-heading"));
     for it in &account.failovers {
         let Some(conclusion) = it.conclusion else { continue };
-        let told = lang.survival(it, "");
+        let text = lang.failover_result(it, "");
         let outcome = match conclusion {
             Conclusion::Kept => CaseOutcome::Passed,
-            Conclusion::Broken => CaseOutcome::Failed(told),
-            Conclusion::Unknown => CaseOutcome::Skipped(told),
+            Conclusion::Broken => CaseOutcome::Failed(text),
+            Conclusion::Unknown => CaseOutcome::Skipped(text),
         };
-        let which = lang.outlived(FailoverTerm::Conclusion);
-        survivals.case(&account.experiment.name, name(it.cell), which, outcome);
+        let which = say!(lang, "failover-column-conclusion");
+        survivals.case(&account.experiment.name, name(it.cell), &which, outcome);
     }
-    let mut reads = TestSuite::new(lang.freshness(FreshnessTerm::Reads));
+    let mut reads = TestSuite::new(say!(lang, "freshness-heading"));
     for it in account.freshness.iter().filter(|it| it.promised) {
         let outcome = match it.is_promise_kept() {
             Some(true) => CaseOutcome::Passed,
@@ -125,7 +124,7 @@ fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
 
 #[derive(Debug)]
 struct TestSuite {
-    name: &'static str,
+    name: String,
     cases: String,
     tests: usize,
     failures: usize,
@@ -134,8 +133,8 @@ struct TestSuite {
 }
 
 impl TestSuite {
-    fn new(name: &'static str) -> TestSuite {
-        TestSuite { name, cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
+    fn new(name: impl Into<String>) -> TestSuite {
+        TestSuite { name: name.into(), cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
 
     fn case(&mut self, experiment: &str, cell: &str, name: &str, outcome: CaseOutcome) {

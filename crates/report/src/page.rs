@@ -29,8 +29,6 @@ pub(crate) use context::charted;
 pub(crate) use results::sizes;
 
 use crate::lang::Lang;
-use crate::lang::failover::FailoverTerm;
-use crate::lang::freshness::FreshnessTerm;
 use crate::lang::page::{PageTerm, PageWord};
 use crate::say;
 use context::PageContext;
@@ -49,8 +47,8 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let sections = [
         ("goals", term(PageTerm::Goals), objectives::blocks(&case)),
         ("stack", term(PageTerm::Stack), drawing::blocks(&case)),
-        ("failover", lang.outlived(FailoverTerm::Failover), failover::blocks(&case)),
-        ("freshness", lang.freshness(FreshnessTerm::Reads), freshness::blocks(&case)),
+        ("failover", &say!(lang, "failover-heading"), failover::blocks(&case)),
+        ("freshness", &say!(lang, "freshness-heading"), freshness::blocks(&case)),
         ("maximum", &say!(lang, "search-heading-maximum"), maximum::blocks(&case)),
         ("scalability", &say!(lang, "search-heading-scalability"), scalability::blocks(&case)),
         ("endured", &say!(lang, "search-heading-soak"), soak::blocks(&case)),

@@ -2,8 +2,6 @@
 
 mod answer;
 mod compare;
-mod failover;
-mod freshness;
 mod live;
 mod page;
 mod serve;

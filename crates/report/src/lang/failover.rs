@@ -1,152 +1,305 @@
 //! Sentences about faults and durability.
 
+use super::Lang;
+use crate::say;
 use model::durability::{AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint};
-use model::fault_injection::{ControlSummary, FailoverResult, PromotionRecord, ReadBackRecord, RejoinRecord};
+use model::fault_injection::{
+    ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
+};
 use model::plan::{FaultAction, FaultScope};
 use model::{EventKind, Nanos};
 
-/// Sentences about faults. Called while a report is written, from one thread, once per sentence.
-pub trait FailoverWords {
-    /// A heading, or a word of a table.
-    fn outlived(&self, it: FailoverTerm) -> &'static str;
-    /// The question of a failover experiment. `way`: products from the first node to PostgreSQL; empty with several
-    /// cells.
-    fn asked_of_failovers(&self, way: &str) -> String;
-    /// One or two sentences with their full stops. `name`: name of the cell; empty if there is only one.
-    fn survival(&self, it: &FailoverResult, name: &str) -> String;
-    fn conclusion(&self, it: Conclusion) -> &'static str;
-    /// Name of an anomaly, in the plural.
-    fn kind(&self, it: AnomalyKind) -> &'static str;
-    /// Meaning of an anomaly, as part of a sentence.
-    fn meaning(&self, it: AnomalyKind) -> &'static str;
-    /// Reason why durability is not proven, as part of a sentence.
-    fn unproven(&self, it: &InconclusiveReason) -> String;
-    /// A sentence with its full stop: the ledger was not closed, so it may lack this number of writes.
-    fn untold(&self, writes: u64) -> String;
-    /// A sentence with its full stop. `name`: name of the control.
-    fn controlled(&self, it: &ControlSummary, name: &str) -> String;
-    /// Loss in the trial that lost most: a sentence with its full stop.
-    fn recovery_point(&self, it: &RecoveryPoint) -> String;
-
-    /// Name of a fault.
-    fn deed(&self, it: &FaultStatus) -> &'static str;
-    /// A fault, its nodes and its end, in time since the window began.
-    fn inflicted(&self, it: &FaultStatus, nodes: &[String], healed: Option<Nanos>) -> String;
-    fn promotion(&self, it: &PromotionRecord) -> String;
-    fn rejoining(&self, it: &RejoinRecord) -> String;
-    fn reading(&self, it: &ReadBackRecord) -> String;
-    /// Text of a chart mark for an event of a node.
-    fn happening(&self, it: &TimelineEvent<'_>) -> String;
-
-    /// Text of a stored event.
-    fn happened(&self, kind: EventKind, text: &str) -> String {
-        TimelineEvent::of(kind, text).map_or(text.to_owned(), |it| self.happening(&it))
-    }
-}
-
-/// Headings, and words of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailoverTerm {
-    // The section.
-    Failover,
-    // Captions.
-    Findings,
-    // Columns.
-    Cell,
-    Conclusion,
-    Failovers,
-    Acknowledged,
-    Lost,
-    LostLocally,
-    /// Unknown writes, and the number of them that exist.
-    Unknown,
-    Refused,
-    Misrouted,
-    Outage,
-    Promoted,
-    Healthy,
-    Rejoined,
-    /// Writes that the control lost.
-    Control,
-    Finding,
-    Count,
-    Meaning,
-    /// The first lost writes, by session and sequence.
-    Examples,
-}
-
 /// Kind of a fault, independent of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultStatus {
+pub enum FaultKind {
     Kill,
     KillPostmaster,
     KillPatroni,
     Pause,
     Restart,
     Switchover,
-    CutOff,
+    Isolate,
     FillDisk,
-    Withhold,
+    BlockReplication,
 }
 
-impl FaultStatus {
-    pub fn of(it: &FaultAction) -> FaultStatus {
-        match it {
-            FaultAction::Kill { scope: FaultScope::Node, .. } => FaultStatus::Kill,
-            FaultAction::Kill { scope: FaultScope::Postmaster, .. } => FaultStatus::KillPostmaster,
-            FaultAction::Kill { scope: FaultScope::Patroni, .. } => FaultStatus::KillPatroni,
-            FaultAction::Pause { .. } => FaultStatus::Pause,
-            FaultAction::Restart { .. } => FaultStatus::Restart,
-            FaultAction::Switchover { .. } => FaultStatus::Switchover,
-            FaultAction::Isolate { .. } => FaultStatus::CutOff,
-            FaultAction::FillDisk { .. } => FaultStatus::FillDisk,
-            FaultAction::BlockReplication { .. } => FaultStatus::Withhold,
+impl FaultKind {
+    pub fn from_action(action: &FaultAction) -> FaultKind {
+        match action {
+            FaultAction::Kill { scope: FaultScope::Node, .. } => FaultKind::Kill,
+            FaultAction::Kill { scope: FaultScope::Postmaster, .. } => FaultKind::KillPostmaster,
+            FaultAction::Kill { scope: FaultScope::Patroni, .. } => FaultKind::KillPatroni,
+            FaultAction::Pause { .. } => FaultKind::Pause,
+            FaultAction::Restart { .. } => FaultKind::Restart,
+            FaultAction::Switchover { .. } => FaultKind::Switchover,
+            FaultAction::Isolate { .. } => FaultKind::Isolate,
+            FaultAction::FillDisk { .. } => FaultKind::FillDisk,
+            FaultAction::BlockReplication { .. } => FaultKind::BlockReplication,
         }
     }
 
     /// The fault with this keyword of the experiment file.
-    fn named(word: &str) -> Option<FaultStatus> {
-        Some(match word {
-            "kill" => FaultStatus::Kill,
-            "pause" => FaultStatus::Pause,
-            "restart" => FaultStatus::Restart,
-            "switchover" => FaultStatus::Switchover,
-            "cut_off" => FaultStatus::CutOff,
-            "fill_disk" => FaultStatus::FillDisk,
-            "withhold" => FaultStatus::Withhold,
+    fn from_keyword(keyword: &str) -> Option<FaultKind> {
+        Some(match keyword {
+            "kill" => FaultKind::Kill,
+            "pause" => FaultKind::Pause,
+            "restart" => FaultKind::Restart,
+            "switchover" => FaultKind::Switchover,
+            "cut_off" => FaultKind::Isolate,
+            "fill_disk" => FaultKind::FillDisk,
+            "withhold" => FaultKind::BlockReplication,
             _ => return None,
         })
     }
 }
 
-/// Detail of an event in a failover trial, after its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimelineEvent<'a> {
-    Done(FaultStatus),
-    /// Promoted to this timeline.
-    Promoted(&'a str),
-    /// Changes beyond the new primary's history were rewound.
-    Rewound,
-    /// All data were copied anew.
-    Copied,
-}
+impl Lang {
+    /// The question of a failover experiment. `path`: products from the first node to PostgreSQL; `None` with several
+    /// cells.
+    pub fn failover_question(&self, path: Option<&str>) -> String {
+        say!(self, "failover-question", path)
+    }
 
-impl<'a> TimelineEvent<'a> {
-    /// `None` for a text that pgdyno did not write.
-    fn of(kind: EventKind, text: &'a str) -> Option<TimelineEvent<'a>> {
-        match kind {
-            EventKind::Fault | EventKind::Reverted => FaultStatus::named(text).map(TimelineEvent::Done),
-            EventKind::Promoted => text.strip_prefix("timeline ").map(TimelineEvent::Promoted),
-            EventKind::Rejoined if text == "rewound" => Some(TimelineEvent::Rewound),
-            EventKind::Rejoined if text == "copied" => Some(TimelineEvent::Copied),
-            _ => None,
+    /// One or two sentences with their full stops. `name`: name of the cell; empty if there is only one.
+    pub fn failover_result(&self, result: &FailoverResult, name: &str) -> String {
+        let mut text = self.loss(result) + ".";
+        if let Some(outage) = result.outage {
+            let max = (outage.min < outage.max).then(|| self.time(outage.max));
+            text =
+                format!("{text} {}", say!(self, "failover-outage", median = self.time(outage.median), max));
         }
+        super::with_name(name, text)
+    }
+
+    /// Number of lost writes, and whether a promise was broken.
+    fn loss(&self, result: &FailoverResult) -> String {
+        let failovers = result.failovers;
+        let lost = say!(
+            self,
+            "failover-lost",
+            lost = result.lost,
+            acknowledged = result.counts.acknowledged,
+            failovers
+        );
+        match LossKind::from_result(result) {
+            LossKind::NotKnown => say!(self, "failover-no-ledger", failovers),
+            LossKind::None if failovers == 0 => lost,
+            LossKind::None => {
+                say!(self, "failover-lost-nothing", lost, bound = self.numbers().percent(result.bound, 0))
+            }
+            LossKind::Unpromised { before: Some(before), .. } => {
+                say!(self, "failover-lost-before", lost, duration = self.time(before))
+            }
+            LossKind::Unpromised { after: Some(after), .. } => {
+                say!(self, "failover-lost-after", lost, duration = self.time(after))
+            }
+            LossKind::Unpromised { .. } => say!(self, "failover-lost-unpromised", lost),
+            LossKind::Broken => {
+                let violations = result.anomalies.iter().filter(|anomaly| anomaly.kind.is_violation());
+                let counts = violations.map(|anomaly| {
+                    let name = self.anomaly(anomaly.kind);
+                    say!(self, "failover-anomaly-count", anomaly = name, count = anomaly.count)
+                });
+                let violations = counts.collect::<Vec<_>>().join(", ");
+                say!(self, "failover-promise-violated", violations, lost)
+            }
+            LossKind::Unproven => {
+                let reason = result.doubts.first().map(|reason| self.inconclusive_reason(reason));
+                let more = result.doubts.len().saturating_sub(1);
+                say!(self, "failover-not-proven", reason, more, lost)
+            }
+        }
+    }
+
+    pub fn conclusion(&self, conclusion: Conclusion) -> String {
+        match conclusion {
+            Conclusion::Kept => say!(self, "failover-conclusion-kept"),
+            Conclusion::Broken => say!(self, "failover-conclusion-violated"),
+            Conclusion::Unknown => say!(self, "failover-conclusion-unknown"),
+        }
+    }
+
+    /// Name of an anomaly, in the plural.
+    pub fn anomaly(&self, kind: AnomalyKind) -> String {
+        match kind {
+            AnomalyKind::Lost => say!(self, "failover-anomaly-lost"),
+            AnomalyKind::Hole => say!(self, "failover-anomaly-hole"),
+            AnomalyKind::Flicker => say!(self, "failover-anomaly-flicker"),
+            AnomalyKind::FalseFailure => say!(self, "failover-anomaly-false-failure"),
+            AnomalyKind::Phantom => say!(self, "failover-anomaly-phantom"),
+            AnomalyKind::Duplicate => say!(self, "failover-anomaly-duplicate"),
+            AnomalyKind::SplitBrain => say!(self, "failover-anomaly-split-brain"),
+            AnomalyKind::WrongPromotion => say!(self, "failover-anomaly-wrong-promotion"),
+            AnomalyKind::LostAmbiguous => say!(self, "failover-anomaly-lost-ambiguous"),
+            AnomalyKind::LostWithoutPromise => say!(self, "failover-anomaly-lost-unpromised"),
+            AnomalyKind::LostLocal => say!(self, "failover-anomaly-lost-local"),
+            AnomalyKind::DuplicateByRetry => say!(self, "failover-anomaly-retry"),
+        }
+    }
+
+    /// Meaning of an anomaly, as part of a sentence.
+    pub fn anomaly_meaning(&self, kind: AnomalyKind) -> String {
+        match kind {
+            AnomalyKind::Lost => say!(self, "failover-meaning-lost"),
+            AnomalyKind::Hole => say!(self, "failover-meaning-hole"),
+            AnomalyKind::Flicker => say!(self, "failover-meaning-flicker"),
+            AnomalyKind::FalseFailure => say!(self, "failover-meaning-false-failure"),
+            AnomalyKind::Phantom => say!(self, "failover-meaning-phantom"),
+            AnomalyKind::Duplicate => say!(self, "failover-meaning-duplicate"),
+            AnomalyKind::SplitBrain => say!(self, "failover-meaning-split-brain"),
+            AnomalyKind::WrongPromotion => say!(self, "failover-meaning-wrong-promotion"),
+            AnomalyKind::LostAmbiguous => say!(self, "failover-meaning-lost-ambiguous"),
+            AnomalyKind::LostWithoutPromise => say!(self, "failover-meaning-lost-unpromised"),
+            AnomalyKind::LostLocal => say!(self, "failover-meaning-lost-local"),
+            AnomalyKind::DuplicateByRetry => say!(self, "failover-meaning-retry"),
+        }
+    }
+
+    /// Reason why durability is not proven, as part of a sentence.
+    pub fn inconclusive_reason(&self, reason: &InconclusiveReason) -> String {
+        match *reason {
+            InconclusiveReason::NotReadBack => say!(self, "failover-doubt-not-read"),
+            InconclusiveReason::NewerThanReadBacks { count } => {
+                say!(self, "failover-doubt-newer", writes = count)
+            }
+            InconclusiveReason::ReadFromStandby { reading } => {
+                say!(self, "failover-doubt-standby-read", reading = reading + 1)
+            }
+            InconclusiveReason::ReadFromOldTimeline { reading } => {
+                say!(self, "failover-doubt-old-timeline", reading = reading + 1)
+            }
+            InconclusiveReason::ReadFromOtherSystem { reading } => {
+                say!(self, "failover-doubt-other-system", reading = reading + 1)
+            }
+            InconclusiveReason::StandbyAcknowledged { .. } => {
+                say!(self, "failover-doubt-standby-acknowledged")
+            }
+            InconclusiveReason::MultipleSystems => say!(self, "failover-doubt-systems"),
+            InconclusiveReason::NoWritesAfterFault { fault } => {
+                say!(self, "failover-doubt-no-writes", fault = fault + 1)
+            }
+            InconclusiveReason::NoNewTimelineAfterFault { fault } => {
+                say!(self, "failover-doubt-no-timeline", fault = fault + 1)
+            }
+            InconclusiveReason::LedgerOpen => say!(self, "failover-doubt-ledger-open"),
+            InconclusiveReason::LedgerTorn { bytes } => say!(self, "failover-doubt-ledger-torn", bytes),
+            InconclusiveReason::LedgerContradictsItself { entries } => {
+                say!(self, "failover-doubt-ledger-contradiction", entries)
+            }
+            InconclusiveReason::LedgerHasGaps { writes } => say!(self, "failover-doubt-ledger-gaps", writes),
+            InconclusiveReason::PromiseUnknown { count } => {
+                say!(self, "failover-doubt-promise-unknown", writes = count)
+            }
+            InconclusiveReason::LostWhilePromiseChanged => say!(self, "failover-doubt-promise-changed"),
+            InconclusiveReason::NoFault => say!(self, "failover-doubt-no-fault"),
+            InconclusiveReason::NoControl => say!(self, "failover-doubt-no-control"),
+            InconclusiveReason::ControlLostNothing => say!(self, "failover-doubt-control-lossless"),
+        }
+    }
+
+    /// A sentence with its full stop: the ledger was not closed, so it may lack this number of writes.
+    pub fn unresolved_writes(&self, writes: u64) -> String {
+        say!(self, "failover-unresolved-writes", writes)
+    }
+
+    /// A sentence with its full stop. `name`: name of the control.
+    pub fn control_summary(&self, control: &ControlSummary, name: &str) -> String {
+        let name = Some(name).filter(|name| !name.is_empty());
+        let (lost, lossy, trials) = (control.lost, control.lossy_trials, control.trials);
+        match lossy {
+            0 => say!(self, "failover-control-lossless", name, trials),
+            _ => say!(self, "failover-control-lost", name, lost, lossy, trials),
+        }
+    }
+
+    /// Loss in the trial that lost most: a sentence with its full stop.
+    pub fn recovery_point(&self, point: &RecoveryPoint) -> String {
+        let moment = |ns: i64| {
+            let time = self.time(Nanos(ns.unsigned_abs()));
+            say!(self, "failover-moment", time, before = ns < 0)
+        };
+        let first = point.window_ns.map(|(first, _)| moment(first));
+        let last = point.window_ns.filter(|(first, last)| first != last).map(|(_, last)| moment(last));
+        say!(
+            self,
+            "failover-recovery-point",
+            writes = point.count,
+            sessions = point.sessions,
+            longest = point.longest_run,
+            first,
+            last
+        )
+    }
+
+    /// Effect of a fault on its nodes.
+    pub fn fault(&self, fault: FaultKind) -> String {
+        match fault {
+            FaultKind::Kill => say!(self, "failover-fault-kill"),
+            FaultKind::KillPostmaster => say!(self, "failover-fault-kill-postmaster"),
+            FaultKind::KillPatroni => say!(self, "failover-fault-kill-patroni"),
+            FaultKind::Pause => say!(self, "failover-fault-pause"),
+            FaultKind::Restart => say!(self, "failover-fault-restart"),
+            FaultKind::Switchover => say!(self, "failover-fault-switchover"),
+            FaultKind::Isolate => say!(self, "failover-fault-isolate"),
+            FaultKind::FillDisk => say!(self, "failover-fault-fill-disk"),
+            FaultKind::BlockReplication => say!(self, "failover-fault-block-replication"),
+        }
+    }
+
+    /// A fault, its nodes and its end, in time since the window began.
+    pub fn injected_fault(&self, fault: FaultKind, nodes: &[String], reverted: Option<Nanos>) -> String {
+        let fault = self.fault(fault);
+        if nodes.is_empty() {
+            return say!(self, "failover-fault-failed", fault);
+        }
+        let end = reverted.map(|reverted| self.time(reverted));
+        say!(self, "failover-fault-injected", nodes = nodes.join(", "), fault, end)
+    }
+
+    pub fn promotion(&self, promotion: &PromotionRecord) -> String {
+        say!(
+            self,
+            "failover-promoted",
+            node = &promotion.to,
+            timeline = promotion.timeline.to_string(),
+            safe = promotion.safe,
+            healthy = promotion.healthy.map(|healthy| self.time(healthy))
+        )
+    }
+
+    pub fn rejoin(&self, rejoin: &RejoinRecord) -> String {
+        let (rewound, duration) = (rejoin.rewound, self.time(rejoin.elapsed));
+        say!(self, "failover-rejoined", node = &rejoin.node, rewound, duration)
+    }
+
+    pub fn read_back(&self, reading: &ReadBackRecord) -> String {
+        let phase = match reading.phase {
+            ReadBackPhase::Load => say!(self, "failover-read-after-load"),
+            ReadBackPhase::Rejoining => say!(self, "failover-read-after-rejoin"),
+            ReadBackPhase::Restart => say!(self, "failover-read-after-restart"),
+        };
+        say!(self, "failover-read-back", tokens = reading.rows, node = &reading.node, phase)
+    }
+
+    /// Text of a stored event of a node. A text that pgdyno did not write is unchanged.
+    pub fn event_text(&self, kind: EventKind, text: &str) -> String {
+        let fault = || FaultKind::from_keyword(text).map(|fault| self.fault(fault));
+        let known = match kind {
+            EventKind::Fault | EventKind::Reverted => fault(),
+            EventKind::Promoted => {
+                text.strip_prefix("timeline ").map(|timeline| say!(self, "failover-event-timeline", timeline))
+            }
+            EventKind::Rejoined if text == "rewound" => Some(say!(self, "failover-event-rewound")),
+            EventKind::Rejoined if text == "copied" => Some(say!(self, "failover-event-copied")),
+            _ => None,
+        };
+        known.unwrap_or_else(|| text.to_owned())
     }
 }
 
 /// Loss of acknowledged writes, which a sentence reports first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LossKind {
+enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
@@ -161,14 +314,14 @@ pub(super) enum LossKind {
 }
 
 impl LossKind {
-    pub fn of(it: &FailoverResult) -> LossKind {
-        match it.conclusion {
+    fn from_result(result: &FailoverResult) -> LossKind {
+        match result.conclusion {
             None => LossKind::NotKnown,
             Some(Conclusion::Broken) => LossKind::Broken,
             Some(Conclusion::Unknown) => LossKind::Unproven,
-            Some(Conclusion::Kept) if it.lost == 0 => LossKind::None,
+            Some(Conclusion::Kept) if result.lost == 0 => LossKind::None,
             Some(Conclusion::Kept) => {
-                let window = it.recovery_point.and_then(|it| it.window_ns);
+                let window = result.recovery_point.and_then(|point| point.window_ns);
                 let before = window.filter(|it| it.0 < 0).map(|it| Nanos(it.0.unsigned_abs()));
                 let after = window.filter(|it| it.0 >= 0).map(|it| Nanos(it.1.unsigned_abs()));
                 LossKind::Unpromised { before, after }

@@ -1,46 +1,77 @@
 //! Sentences about reads on replicas.
 
-use super::Numbers;
+use super::{Lang, Numbers};
+use crate::say;
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
-/// Sentences about freshness. Called while a report is written, from one thread, once per sentence.
-pub trait FreshnessWords {
-    /// A heading, or a word of a table.
-    fn freshness(&self, it: FreshnessTerm) -> &'static str;
+impl Lang {
     /// Heading: quantile of the time until a replica shows an acknowledged write.
-    fn visible(&self, quantile: &str) -> String;
+    pub fn visible(&self, quantile: &str) -> String {
+        say!(self, "freshness-column-visible", quantile)
+    }
+
     /// Heading: number of writes that were not visible within this time.
-    fn unseen(&self, bound: Nanos) -> String;
+    pub fn not_visible(&self, bound: Nanos) -> String {
+        say!(self, "freshness-column-not-visible", bound = self.numbers().chosen(bound))
+    }
+
     /// Share of own writes that were not visible: a sentence with its full stop. `name`: name of the cell; empty if
     /// there is only one.
-    fn own_writes(&self, it: &FreshnessResult, name: &str) -> String;
-    /// Share of stale reads of a session that reads all replicas in turn: a sentence with its full stop.
-    fn in_turn(&self, it: &StaleReads) -> String;
-    /// Promise about reads, and whether it was kept: a sentence with its full stop.
-    fn applied(&self, kept: bool) -> String;
-}
+    pub fn own_writes(&self, result: &FreshnessResult, name: &str) -> String {
+        let text = match ReplicaGroup::from_result(result) {
+            ReplicaGroup::NoAnswer => say!(self, "freshness-no-answer"),
+            ReplicaGroup::AllVisible { reads, replicas, highest } => {
+                let highest = self.numbers().percent(highest, decimals(highest));
+                say!(self, "freshness-all-visible", reads, replicas, highest)
+            }
+            ReplicaGroup::Stale(replica, stale) => {
+                say!(
+                    self,
+                    "freshness-some-stale",
+                    share = self.share_of_reads(&stale),
+                    replica = &replica.node
+                )
+            }
+        };
+        super::with_name(name, text + ".")
+    }
 
-/// Headings, and words of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FreshnessTerm {
-    // The section.
-    Reads,
-    // Columns.
-    Cell,
-    Replica,
-    /// Reads immediately after an acknowledgement.
-    Asked,
-    Stale,
-    Unanswered,
+    /// Share of stale reads of a session that reads all replicas in turn: a sentence with its full stop.
+    pub fn round_robin(&self, stale: &StaleReads) -> String {
+        if stale.stale > 0 {
+            return say!(self, "freshness-round-robin-stale", share = self.share_of_reads(stale));
+        }
+        let highest = self.numbers().percent(stale.interval.1, decimals(stale.interval.1));
+        say!(self, "freshness-round-robin-fresh", reads = stale.total, highest)
+    }
+
+    /// Promise about reads, and whether it was kept: a sentence with its full stop.
+    pub fn remote_apply(&self, kept: bool) -> String {
+        say!(self, "freshness-remote-apply", kept)
+    }
+
+    /// `12.3 % (95 %: 10.1 to 14.9 %) of 600 reads`.
+    fn share_of_reads(&self, stale: &StaleReads) -> String {
+        let (numbers, decimals) = (self.numbers(), decimals(stale.share()));
+        let (low, high) = stale.interval;
+        say!(
+            self,
+            "freshness-share",
+            share = numbers.percent(stale.share(), decimals),
+            low = numbers.fixed(100.0 * low, decimals),
+            high = numbers.percent(high, decimals),
+            reads = stale.total
+        )
+    }
 }
 
 /// Replicas that a sentence about own writes covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ReplicaGroup<'a> {
+enum ReplicaGroup<'a> {
     NoAnswer,
     /// All reads of all replicas were fresh: their numbers, and the upper bound of the probability of a stale one.
-    AllThere {
+    AllVisible {
         reads: u64,
         replicas: u64,
         highest: f64,
@@ -50,12 +81,12 @@ pub(super) enum ReplicaGroup<'a> {
 }
 
 impl ReplicaGroup<'_> {
-    pub fn of(it: &FreshnessResult) -> ReplicaGroup<'_> {
-        let answered = || it.replicas.iter().filter_map(|it| Some((it, it.stale?)));
+    fn from_result(result: &FreshnessResult) -> ReplicaGroup<'_> {
+        let answered = || result.replicas.iter().filter_map(|replica| Some((replica, replica.stale?)));
         let worst = answered().max_by(|one, other| one.1.share().total_cmp(&other.1.share()));
         match worst {
             None => ReplicaGroup::NoAnswer,
-            Some((_, stale)) if stale.stale == 0 => ReplicaGroup::AllThere {
+            Some((_, stale)) if stale.stale == 0 => ReplicaGroup::AllVisible {
                 reads: answered().map(|it| it.1.total).sum(),
                 replicas: answered().count() as u64,
                 highest: answered().map(|it| it.1.interval.1).fold(0.0, f64::max),
@@ -66,12 +97,12 @@ impl ReplicaGroup<'_> {
 }
 
 /// `12.3 % [10.1, 14.9]`; shares below one per cent have one more digit.
-pub(crate) fn share(it: &StaleReads, numbers: &Numbers) -> String {
-    let decimals = decimals(it.share());
-    let [low, high] = [it.interval.0, it.interval.1].map(|end| numbers.fixed(100.0 * end, decimals));
-    format!("{} [{low}{}{high}]", numbers.percent(it.share(), decimals), numbers.among())
+pub(crate) fn share(stale: &StaleReads, numbers: &Numbers) -> String {
+    let decimals = decimals(stale.share());
+    let [low, high] = [stale.interval.0, stale.interval.1].map(|end| numbers.fixed(100.0 * end, decimals));
+    format!("{} [{low}{}{high}]", numbers.percent(stale.share(), decimals), numbers.among())
 }
 
-pub(super) fn decimals(share: f64) -> usize {
+fn decimals(share: f64) -> usize {
     if share < 0.01 { 2 } else { 1 }
 }

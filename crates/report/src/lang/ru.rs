@@ -3,8 +3,6 @@
 mod answer;
 mod bench;
 mod compare;
-mod failover;
-mod freshness;
 mod live;
 mod page;
 mod serve;

@@ -18,15 +18,16 @@ pub fn question(case: &PageContext<'_>) -> String {
     let axes = axes(case);
     let only = experiment.cells.iter().filter(|it| it.control_of.is_none()).count() == 1;
     let way = if only { path(case.account.matrix.rows.first()) } else { String::new() };
-    let asked = match &experiment.goal {
-        Goal::Failover => return case.lang.asked_of_failovers(&way),
+    let path = Some(way.as_str()).filter(|path| !path.is_empty());
+    let search = match &experiment.goal {
+        Goal::Failover => return case.lang.failover_question(path),
         Goal::Once => None,
         Goal::Max(_) => Some(SearchQuestion::Maximum),
         Goal::Confirm(_) | Goal::Soak(_) => Some(SearchQuestion::Endurance),
         Goal::Sweep(_) => Some(SearchQuestion::Plateau),
     };
-    if let Some(asked) = asked {
-        return case.lang.search_question(asked, Some(way.as_str()).filter(|path| !path.is_empty()));
+    if let Some(search) = search {
+        return case.lang.search_question(search, path);
     }
     let it = match experiment.cells.as_slice() {
         [one] => {

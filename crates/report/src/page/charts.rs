@@ -96,7 +96,7 @@ pub fn mark(it: &Annotation, lang: &Lang) -> MarkView {
     };
     let times = if it.count > 1 { format!(" ×{}", it.count) } else { String::new() };
     let what = lang.event(it.kind);
-    let text = lang.happened(it.kind, &it.text);
+    let text = lang.event_text(it.kind, &it.text);
     MarkView {
         at: it.at,
         text: format!("{}: {what}{times}: {}", it.node, truncate(&text, TEXT_CHARS_MAX)),

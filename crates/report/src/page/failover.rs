@@ -5,7 +5,8 @@ use super::maximum::capitalise;
 use super::results::{FigureColumn, non_empty_columns};
 use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
-use crate::lang::failover::{FailoverTerm, FaultStatus};
+use crate::lang::failover::FaultKind;
+use crate::say;
 use model::durability::{Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason};
 use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
 use model::run_result::{RunState, TrialResult};
@@ -64,19 +65,19 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
         controls.extend(control.map(|it| it.cell));
         blocks.extend(control.map(|it| {
             let tone = if it.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
-            text(lang.controlled(&it, case.name(it.cell)), tone)
+            text(lang.control_summary(&it, case.name(it.cell)), tone)
         }));
         let said = usize::from(it.conclusion == Some(Conclusion::Unknown));
         if it.doubts.len() > said {
-            let doubt = |it| Line { text: lang.unproven(it), tone: Tone::Doubt };
+            let doubt = |it| Line { text: lang.inconclusive_reason(it), tone: Tone::Doubt };
             blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
         }
         let unclosed = it
             .doubts
             .iter()
             .any(|it| matches!(it, InconclusiveReason::LedgerOpen | InconclusiveReason::LedgerTorn { .. }));
-        let untold = Some(it.counts.unresolved).filter(|it| *it > 0 && unclosed);
-        blocks.extend(untold.map(|it| text(lang.untold(it), Tone::Doubt)));
+        let unresolved = Some(it.counts.unresolved).filter(|it| *it > 0 && unclosed);
+        blocks.extend(unresolved.map(|writes| text(lang.unresolved_writes(writes), Tone::Doubt)));
         blocks.extend(findings(case, it).map(Block::Table));
     }
     blocks
@@ -127,7 +128,7 @@ pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
 
 fn line(case: &PageContext<'_>, it: &FailoverResult) -> Line {
     let name = if has_several_cells(case) { case.name(it.cell) } else { "" };
-    let text = case.lang.survival(it, name);
+    let text = case.lang.failover_result(it, name);
     Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(it) }
 }
 
@@ -136,7 +137,6 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
     let lang = case.lang;
     let count = |it: u64| lang.number(&it.to_string());
-    let word = |it| lang.outlived(it).to_owned();
     let spread = |it: Option<DurationRange>| it.map_or(String::new(), |it| range_text(&it, lang));
     let has_ledger = |it: &FailoverResult| it.conclusion.is_some();
     let ledger = |it: &FailoverResult, value: u64| if has_ledger(it) { count(value) } else { String::new() };
@@ -144,39 +144,39 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
         it.anomalies.iter().find(|it| it.kind == AnomalyKind::LostLocal).map_or(0, |it| it.count)
     };
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
-        (word(FailoverTerm::Failovers), 0, Box::new(|it| count(it.failovers.into()))),
-        (word(FailoverTerm::Acknowledged), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
-        (word(FailoverTerm::Lost), 0, Box::new(|it| ledger(it, it.lost))),
-        (word(FailoverTerm::LostLocally), 3, Box::new(|it| ledger(it, local(it)))),
+        (say!(lang, "failover-column-failovers"), 0, Box::new(|it| count(it.failovers.into()))),
+        (say!(lang, "failover-column-acknowledged"), 2, Box::new(|it| ledger(it, it.counts.acknowledged))),
+        (say!(lang, "failover-column-lost"), 0, Box::new(|it| ledger(it, it.lost))),
+        (say!(lang, "failover-column-lost-locally"), 3, Box::new(|it| ledger(it, local(it)))),
         (
-            word(FailoverTerm::Unknown),
+            say!(lang, "failover-column-unknown"),
             5,
             Box::new(|it| match it.counts.unknown {
                 0 => ledger(it, 0),
                 unknown => format!("{} ({})", count(unknown), count(it.counts.unknown_present)),
             }),
         ),
-        (word(FailoverTerm::Refused), 6, Box::new(|it| ledger(it, it.counts.failed))),
-        (word(FailoverTerm::Misrouted), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
-        (word(FailoverTerm::Outage), 1, Box::new(|it| spread(it.outage))),
-        (word(FailoverTerm::Promoted), 3, Box::new(|it| spread(it.promoted))),
-        (word(FailoverTerm::Healthy), 4, Box::new(|it| spread(it.healthy))),
-        (word(FailoverTerm::Rejoined), 4, Box::new(|it| spread(it.rejoined))),
+        (say!(lang, "failover-column-refused"), 6, Box::new(|it| ledger(it, it.counts.failed))),
+        (say!(lang, "failover-column-misrouted"), 7, Box::new(|it| ledger(it, it.counts.misrouted))),
+        (say!(lang, "failover-column-outage"), 1, Box::new(|it| spread(it.outage))),
+        (say!(lang, "failover-column-promoted"), 3, Box::new(|it| spread(it.promoted))),
+        (say!(lang, "failover-column-healthy"), 4, Box::new(|it| spread(it.healthy))),
+        (say!(lang, "failover-column-rejoined"), 4, Box::new(|it| spread(it.rejoined))),
         (
-            word(FailoverTerm::Control),
+            say!(lang, "failover-column-control"),
             2,
             Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost))),
         ),
     ];
     survivals.first()?;
-    let first = Column { heading: word(FailoverTerm::Cell), ..Column::default() };
+    let first = Column { heading: say!(lang, "failover-column-cell"), ..Column::default() };
     let mut table =
         non_empty_columns((first, |it: &FailoverResult| case.name(it.cell).to_owned()), all, &survivals);
     if survivals.iter().any(|it| has_ledger(it)) {
-        let heading = word(FailoverTerm::Conclusion);
+        let heading = say!(lang, "failover-column-conclusion");
         table.columns.insert(1, Column { heading, ..Column::default() });
         for (row, it) in table.rows.iter_mut().zip(&survivals) {
-            row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it).to_owned()));
+            row.cells.insert(1, it.conclusion.map_or(String::new(), |it| lang.conclusion(it)));
             row.tone = tone(it);
         }
     }
@@ -196,15 +196,15 @@ fn range_text(it: &DurationRange, lang: &Lang) -> String {
 fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
     it.anomalies.first()?;
     let lang = case.lang;
-    let text = |it| Column { heading: lang.outlived(it).to_owned(), ..Column::default() };
+    let text = |heading| Column { heading, ..Column::default() };
     let row = |it: &Anomaly| {
         let examples: Vec<String> =
             it.examples.iter().map(|it| format!("{}/{}", it.session, it.sequence)).collect();
         Row {
             cells: vec![
-                lang.kind(it.kind).to_owned(),
+                lang.anomaly(it.kind),
                 lang.number(&it.count.to_string()),
-                lang.meaning(it.kind).to_owned(),
+                lang.anomaly_meaning(it.kind),
                 examples.join(", "),
             ],
             tone: match it.kind {
@@ -216,12 +216,12 @@ fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
         }
     };
     Some(Table {
-        caption: lang.outlived(FailoverTerm::Findings).to_owned(),
+        caption: say!(lang, "failover-caption-anomalies"),
         columns: vec![
-            text(FailoverTerm::Finding),
-            Column { numeric: true, ..text(FailoverTerm::Count) },
-            Column { drop_order: 1, ..text(FailoverTerm::Meaning) },
-            Column { drop_order: 2, ..text(FailoverTerm::Examples) },
+            text(say!(lang, "failover-column-anomaly")),
+            Column { numeric: true, ..text(say!(lang, "failover-column-count")) },
+            Column { drop_order: 1, ..text(say!(lang, "failover-column-meaning")) },
+            Column { drop_order: 2, ..text(say!(lang, "failover-column-examples")) },
         ],
         rows: it.anomalies.iter().map(row).collect(),
         notes: Vec::new(),
@@ -239,30 +239,30 @@ fn trials<'a>(
 
 /// Events of a trial in one line.
 fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
-    let (lang, ordeal) = (case.lang, it.fault_injection.as_ref()?);
+    let (lang, faults) = (case.lang, it.fault_injection.as_ref()?);
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
     let mut moments: Vec<(Nanos, String)> = Vec::new();
-    let done = ordeal.injected.iter();
-    moments.extend(
-        done.map(|it| at(it.at, lang.inflicted(&FaultStatus::of(&it.action), &it.nodes, it.reverted))),
-    );
-    moments.extend(ordeal.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
-    moments.extend(ordeal.rejoins.iter().map(|it| at(it.at, lang.rejoining(it))));
+    let done = faults.injected.iter();
+    moments.extend(done.map(|it| {
+        at(it.at, lang.injected_fault(FaultKind::from_action(&it.action), &it.nodes, it.reverted))
+    }));
+    moments.extend(faults.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
+    moments.extend(faults.rejoins.iter().map(|it| at(it.at, lang.rejoin(it))));
     moments.sort_by_key(|it| it.0);
     let mut parts: Vec<String> = moments.into_iter().map(|it| it.1).collect();
-    parts.extend(ordeal.read_backs.iter().map(|it| lang.reading(it)));
-    if let Some(verdict) = &ordeal.verdict {
+    parts.extend(faults.read_backs.iter().map(|it| lang.read_back(it)));
+    if let Some(verdict) = &faults.verdict {
         let found = verdict.anomalies.iter();
         parts.extend(
-            found.map(|it| format!("{}: {}", lang.kind(it.kind), lang.number(&it.count.to_string()))),
+            found.map(|it| format!("{}: {}", lang.anomaly(it.kind), lang.number(&it.count.to_string()))),
         );
-        parts.extend(doubts(verdict).map(|it| lang.unproven(it)));
+        parts.extend(doubts(verdict).map(|it| lang.inconclusive_reason(it)));
     }
-    parts.extend(ordeal.errors.iter().map(|it| first_line(it).0.to_owned()));
+    parts.extend(faults.errors.iter().map(|it| first_line(it).0.to_owned()));
     let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
     let name = if is_control { case.name(it.cell) } else { "" };
     let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
-    Some(Line { text, tone: tone_of(ordeal) })
+    Some(Line { text, tone: tone_of(faults) })
 }
 
 /// Splits an error into its message and the log after it.

@@ -6,7 +6,8 @@ use super::maximum::capitalise;
 use super::results::{FigureColumn, non_empty_columns};
 use super::{Block, Column, Line, Table, Tone};
 use crate::lang::Lang;
-use crate::lang::freshness::{FreshnessTerm, share};
+use crate::lang::freshness::share;
+use crate::say;
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 
@@ -20,9 +21,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         let own = lang.own_writes(it, name);
         let line = |text, tone| Block::Text(Line { text, tone });
         blocks.push(line(if several { own } else { capitalise(&own) }, Tone::Plain));
-        blocks.extend(it.round_robin.map(|it| line(lang.in_turn(&it), Tone::Plain)));
+        blocks.extend(it.round_robin.map(|it| line(lang.round_robin(&it), Tone::Plain)));
         if let Some(kept) = it.is_promise_kept() {
-            blocks.push(line(lang.applied(kept), if kept { Tone::Good } else { Tone::Bad }));
+            blocks.push(line(lang.remote_apply(kept), if kept { Tone::Good } else { Tone::Bad }));
         }
     }
     blocks
@@ -36,7 +37,6 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
         case.account.freshness.iter().flat_map(|of| of.replicas.iter().map(move |it| (of, it))).collect();
     let rows: Vec<&ReplicaRow<'_>> = rows.iter().collect();
     let (first, lang) = (rows.first()?.0, case.lang);
-    let word = |it| lang.freshness(it).to_owned();
     let count = |it: u64| lang.number(&it.to_string());
     let stale = |of: fn(&StaleReads, &Lang) -> String| {
         move |it: &ReplicaRow<'_>| it.1.stale.map_or(String::new(), |it| of(&it, lang))
@@ -44,22 +44,26 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let visible =
         |it: Option<VisibilityDelay>, bound| it.map_or(String::new(), |it| delay_text(it, bound, lang));
     let all: Vec<FigureColumn<'_, ReplicaRow<'_>>> = vec![
-        (word(FreshnessTerm::Asked), 2, Box::new(stale(|it, lang| lang.number(&it.total.to_string())))),
-        (word(FreshnessTerm::Stale), 0, Box::new(stale(|it, lang| share(it, lang.numbers())))),
+        (
+            say!(lang, "freshness-column-reads"),
+            2,
+            Box::new(stale(|it, lang| lang.number(&it.total.to_string()))),
+        ),
+        (say!(lang, "freshness-column-stale"), 0, Box::new(stale(|it, lang| share(it, lang.numbers())))),
         (lang.visible("p50"), 1, Box::new(move |it| visible(it.1.p50, it.0.bound))),
         (lang.visible("p90"), 3, Box::new(move |it| visible(it.1.p90, it.0.bound))),
         (lang.visible("p99"), 2, Box::new(move |it| visible(it.1.p99, it.0.bound))),
         (
-            lang.unseen(first.bound),
+            lang.not_visible(first.bound),
             1,
             Box::new(move |it| it.1.stale.map_or(String::new(), |_| count(it.1.not_visible))),
         ),
-        (word(FreshnessTerm::Unanswered), 4, Box::new(move |it| count(it.1.unanswered))),
+        (say!(lang, "freshness-column-unanswered"), 4, Box::new(move |it| count(it.1.unanswered))),
     ];
-    let replica = Column { heading: word(FreshnessTerm::Replica), ..Column::default() };
+    let replica = Column { heading: say!(lang, "freshness-column-replica"), ..Column::default() };
     let mut table = non_empty_columns((replica, |it: &ReplicaRow<'_>| it.1.node.clone()), all, &rows);
     if has_several_cells(case) {
-        table.columns.insert(0, Column { heading: word(FreshnessTerm::Cell), ..Column::default() });
+        table.columns.insert(0, Column { heading: say!(lang, "freshness-column-cell"), ..Column::default() });
         for (row, it) in table.rows.iter_mut().zip(&rows) {
             row.cells.insert(0, case.name(it.0.cell).to_owned());
         }

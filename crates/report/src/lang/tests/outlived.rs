@@ -1,7 +1,7 @@
 //! Tests of the texts about faults and durability.
 
 use super::*;
-use crate::lang::failover::{FailoverTerm, FaultStatus, TimelineEvent};
+use crate::lang::failover::FaultKind;
 use model::EventKind;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, InconclusiveReason, RecoveryPoint, ServerId, WriteCounts,
@@ -20,25 +20,20 @@ pub(super) fn outlived(lang: &Lang) -> Told {
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(FailoverTerm: Failover, Findings, Cell, Conclusion, Failovers, Acknowledged, Lost, LostLocally, Unknown,
-        Refused, Misrouted, Outage, Promoted, Healthy, Rejoined, Control, Finding, Count, Meaning, Examples)
-    {
-        tell(format!("{it:?}"), lang.outlived(it));
-    }
     for it in every!(Conclusion: Kept, Broken, Unknown) {
-        tell(format!("{it:?}"), lang.conclusion(it));
+        tell(format!("{it:?}"), &lang.conclusion(it));
     }
     for it in kinds() {
-        tell(format!("{it:?}"), lang.kind(it));
-        tell(format!("{it:?} means"), lang.meaning(it));
+        tell(format!("{it:?}"), &lang.anomaly(it));
+        tell(format!("{it:?} means"), &lang.anomaly_meaning(it));
     }
-    for it in every!(FaultStatus: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, CutOff, FillDisk,
-        Withhold)
+    for it in every!(FaultKind: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, Isolate, FillDisk,
+        BlockReplication)
     {
-        tell(format!("{it:?}"), lang.deed(&it));
+        tell(format!("{it:?}"), &lang.fault(it));
     }
-    for way in ["№", ""] {
-        tell("asked".to_owned(), &lang.asked_of_failovers(way));
+    for path in [Some("№"), None] {
+        tell("asked".to_owned(), &lang.failover_question(path));
     }
     all
 }
@@ -78,7 +73,7 @@ fn doubts(lang: &Lang) -> Told {
         StandbyAcknowledged, MultipleSystems, NoWritesAfterFault, NoNewTimelineAfterFault, LedgerOpen, LedgerTorn,
         LedgerContradictsItself, LedgerHasGaps, PromiseUnknown, LostWhilePromiseChanged, NoFault, NoControl,
         ControlLostNothing);
-    all.iter().map(|it| (format!("{it:?}"), lang.unproven(it))).collect()
+    all.iter().map(|it| (format!("{it:?}"), lang.inconclusive_reason(it))).collect()
 }
 
 fn survivals(lang: &Lang) -> Told {
@@ -120,13 +115,13 @@ fn survivals(lang: &Lang) -> Told {
                     control: None,
                 };
                 let name = if n == 1 { "№" } else { "" };
-                tell("survival", lang.survival(&it, name));
+                tell("survival", lang.failover_result(&it, name));
                 if lost > 0 {
                     tell("point", lang.recovery_point(&point));
                 }
                 for lossy in [0, n] {
                     let it = ControlSummary { cell: 1, trials: n, lossy_trials: lossy, lost: lost * 1000 };
-                    tell("controlled", lang.controlled(&it, name));
+                    tell("controlled", lang.control_summary(&it, name));
                 }
             }
         }
@@ -135,7 +130,7 @@ fn survivals(lang: &Lang) -> Told {
 }
 
 fn untold(lang: &Lang) -> Told {
-    [1, 2, 9274].map(|writes| ("untold".to_owned(), lang.untold(writes))).to_vec()
+    [1, 2, 9274].map(|writes| ("untold".to_owned(), lang.unresolved_writes(writes))).to_vec()
 }
 
 fn moments(lang: &Lang) -> Told {
@@ -143,7 +138,7 @@ fn moments(lang: &Lang) -> Told {
     let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
     let nodes = ["№1".to_owned(), "№2".to_owned()];
     for (nodes, healed) in [(&nodes[..], Some(Nanos::from_secs(7))), (&nodes[..1], None), (&[], None)] {
-        tell("inflicted", lang.inflicted(&FaultStatus::Pause, nodes, healed));
+        tell("inflicted", lang.injected_fault(FaultKind::Pause, nodes, healed));
     }
     for (safe, healthy) in [(None, None), (Some(true), Some(Nanos::from_millis(1500))), (Some(false), None)] {
         let (from, to) = ("№1".to_owned(), "№2".to_owned());
@@ -156,25 +151,15 @@ fn moments(lang: &Lang) -> Told {
         let node = "№".to_owned();
         tell(
             "rejoining",
-            lang.rejoining(&RejoinRecord { node, at: Nanos::ZERO, elapsed: Nanos::from_secs(3), rewound }),
+            lang.rejoin(&RejoinRecord { node, at: Nanos::ZERO, elapsed: Nanos::from_secs(3), rewound }),
         );
     }
     for after in every!(ReadBackPhase: Load, Rejoining, Restart) {
         for rows in [1, 2, 12_345] {
             let it =
                 ReadBackRecord { phase: after, node: "№".to_owned(), rows, elapsed: Nanos::from_secs(1) };
-            tell("reading", lang.reading(&it));
+            tell("reading", lang.read_back(&it));
         }
-    }
-    let happenings = vec![
-        TimelineEvent::Done(FaultStatus::CutOff),
-        TimelineEvent::Promoted("2"),
-        TimelineEvent::Rewound,
-        TimelineEvent::Copied,
-    ];
-    covers!(happenings, TimelineEvent: Done, Promoted, Rewound, Copied);
-    for it in happenings {
-        tell("happening", lang.happening(&it));
     }
     all
 }
@@ -200,7 +185,7 @@ fn events_are_told() {
         (EventKind::Lifecycle, "kill", "kill", "kill"),
     ] {
         assert_eq!(
-            [crate::lang::english().happened(kind, text), crate::lang::russian().happened(kind, text)],
+            [crate::lang::english().event_text(kind, text), crate::lang::russian().event_text(kind, text)],
             [english, russian],
             "{kind:?} {text}"
         );
@@ -228,7 +213,7 @@ fn russian_forms_of_losses() {
             rejoined: None,
             control: None,
         };
-        russian().survival(&it, "")
+        russian().failover_result(&it, "")
     };
     for (lost, failovers, expected) in [
         (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),

@@ -1,25 +1,21 @@
 //! Tests of the texts about reads on replicas.
 
 use super::*;
-use crate::lang::freshness::FreshnessTerm;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
 pub(super) fn reads(lang: &Lang) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(FreshnessTerm: Reads, Cell, Replica, Asked, Stale, Unanswered) {
-        tell(format!("{it:?}"), lang.freshness(it));
-    }
     let bound = Nanos::from_secs(5);
     tell("visible".to_owned(), &lang.visible("№"));
-    tell("unseen".to_owned(), &lang.unseen(bound));
+    tell("unseen".to_owned(), &lang.not_visible(bound));
     for kept in [true, false] {
-        tell("applied".to_owned(), &lang.applied(kept));
+        tell("applied".to_owned(), &lang.remote_apply(kept));
     }
     for all in [1, 2, 21, 12_345] {
         for old in [0, 1, all] {
             let share = StaleReads { stale: old, total: all, interval: (0.001, 0.987) };
-            tell("in turn".to_owned(), &lang.in_turn(&share));
+            tell("in turn".to_owned(), &lang.round_robin(&share));
             for count in [0, 1, 2, 5] {
                 let replica = ReplicaFreshness {
                     node: NODE.to_owned(),
