@@ -1022,3 +1022,148 @@ freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
 
 
 ### Comparison of runs: compare-
+
+compare-title = Comparison
+compare-heading-confounders = Apples and oranges
+compare-heading-conditions = Conditions
+compare-heading-figures = Figures
+compare-heading-differences = What differs
+compare-heading-left-out = What was left out
+compare-column-operation = operation
+compare-column-figure = figure
+compare-column-base = base
+compare-column-run = run
+compare-column-change = change
+compare-column-interval = 95 %
+compare-column-verdict = verdict
+compare-column-method = by
+# All operations together.
+compare-all-operations = all
+compare-no-differences = nothing in plans, versions and machines
+
+compare-metric-tps = delivered, tps
+compare-metric-p50 = response p50
+compare-metric-p90 = response p90
+compare-metric-p99 = response p99
+compare-metric-p999 = response p99.9
+compare-metric-service-p99 = service p99
+compare-metric-errors = errors
+compare-metric-generator-cpu = CPU of the generator
+compare-metric-pooler-cpu = CPU before PostgreSQL
+compare-metric-server-cpu = CPU of PostgreSQL
+compare-no-evidence = no evidence
+compare-too-few = too few
+compare-faster = faster
+compare-slower = slower
+compare-higher = higher
+compare-lower = lower
+compare-percentage-points = { $points } pp
+
+compare-question-cells = How do the cells of { $base } stand beside its baseline?
+compare-question-runs = What changed from { $base } to { $runs }?
+compare-answer = { $run }: { $result }{ $confounders ->
+    [0] {""}
+    [one] ; but one more difference changes the figures by itself
+   *[other] ; but { $confounders } more differences change the figures by themselves
+ }.
+compare-answer-nothing = nothing can be compared
+compare-answer-too-few = there are too few trials to tell any difference
+compare-answer-no-evidence = no evidence of any difference in { $figures ->
+    [one] { $figures } figure
+   *[other] { $figures } figures
+ }
+compare-answer-changes = of { $figures ->
+    [one] { $figures } figure
+   *[other] { $figures } figures
+ } { $changes }
+compare-answer-better = { $count } better
+compare-answer-worse = { $count } worse
+compare-answer-other = { $count } otherwise different
+
+compare-confounders = { $count ->
+    [one] One difference changes the figures by itself
+   *[other] { $count } differences change the figures by themselves
+ }, whatever else was changed:
+compare-difference = { $path }: { $base } → { $run }{ $cells ->
+    [none] {""}
+   *[other] {" "}({ $cells })
+ }{ $expected ->
+    [true] , on purpose
+   *[false] {""}
+ }
+compare-absent-value = none
+
+compare-method-ranks = ranks of { $base } and { $run ->
+    [one] { $run } trial
+   *[other] { $run } trials
+ }, exact whatever their distribution
+compare-method-pairs = ranks of the differences of { $pairs ->
+    [one] { $pairs } pair
+   *[other] { $pairs } pairs
+ } of trials that were measured side by side
+compare-method-student = Student's distribution for { $base } and { $run ->
+    [one] { $run } trial
+   *[other] { $run } trials
+ }, if their logarithms scatter normally; four of each would need no such condition
+compare-method-blocks = { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s, resampled (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): of these stretches of time only; what another trial would bring is not known
+compare-method-none = { $base } and { $run ->
+    [one] { $run } trial
+   *[other] { $run } trials
+ } are too few for an interval
+
+compare-excluded-trial = { $of_base ->
+    [true] base
+   *[false] run
+ },{ $cell ->
+    [none] {""}
+   *[other] {" "}{ $cell },
+ } trial { $trial }: { $reason }
+compare-unmatched-cells = only the { $of_base ->
+    [true] base
+   *[false] run
+ } has { $cells }
+compare-condition = { $condition }{ $cell ->
+    [none] {""}
+   *[other] {" "}({ $cell })
+ }: { $outcome }{ $value ->
+    [none] {""}
+   *[other] : { $value }
+ }{ $low ->
+    [none] {""}
+   *[other] , between { $low } and { $high }
+ }
+compare-condition-met = met
+compare-condition-not-met = not met
+compare-condition-unknown = cannot be said
+compare-condition-absent = cannot be said: the runs do not have this figure
+compare-legend = medians of the valid trials; changes with their intervals of 95 %; of all { $figures ->
+    [one] { $figures } figure
+   *[other] { $figures } figures
+ } together a false discovery rate of 5 %; seed { $seed }
+
+compare-history-title = History
+compare-history-heading-runs = Runs
+compare-history-heading-changes = Changes
+compare-history-column-when = when
+compare-history-column-pgdyno = pgdyno
+compare-history-column-postgresql = PostgreSQL
+compare-history-column-trials = trials
+compare-history-question = When did the figures of { $experiment } change?
+compare-history-too-few = { $runs ->
+    [one] One run is
+   *[other] { $runs } runs are
+ } too few to find a change: it takes five before and five after it.
+compare-history-no-evidence = No evidence of any change in { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+ }.
+compare-history-changes = { $changes ->
+    [one] One change
+   *[other] { $changes } changes
+ } in { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+ }.
+compare-change-point = { $metric } from { $run } on: { $before } → { $after } ({ $change }, p { $p })
+# Neither plan nor versions nor machine changed at the same run.
+compare-history-no-difference = nothing in plans, versions and machines changed with it

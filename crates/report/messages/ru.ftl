@@ -1099,3 +1099,154 @@ freshness-share = { $share } (95{"\u00A0"}%: от { $low } до { $high }) из 
 
 
 ### Comparison of runs: compare-
+
+compare-title = Сравнение
+compare-heading-confounders = Сравнивается разное
+compare-heading-conditions = Условия
+compare-heading-figures = Показатели
+compare-heading-differences = Чем прогоны различаются
+compare-heading-left-out = Что не учтено
+compare-column-operation = операция
+compare-column-figure = показатель
+compare-column-base = база
+compare-column-run = прогон
+compare-column-change = изменение
+compare-column-interval = 95{"\u00A0"}%
+compare-column-verdict = вывод
+compare-column-method = метод
+# Все операции вместе.
+compare-all-operations = все
+compare-no-differences = планы, версии и машины одинаковы
+
+compare-metric-tps = выполнено, транз/с
+compare-metric-p50 = время ответа, p50
+compare-metric-p90 = время ответа, p90
+compare-metric-p99 = время ответа, p99
+compare-metric-p999 = время ответа, p99.9
+compare-metric-service-p99 = время обслуживания, p99
+compare-metric-errors = ошибки
+compare-metric-generator-cpu = ЦП генератора
+compare-metric-pooler-cpu = ЦП перед PostgreSQL
+compare-metric-server-cpu = ЦП PostgreSQL
+compare-no-evidence = не доказано
+compare-too-few = мало измерений
+compare-faster = быстрее
+compare-slower = медленнее
+compare-higher = выше
+compare-lower = ниже
+compare-percentage-points = { $points }{"\u00A0"}п.{"\u00A0"}п.
+
+compare-question-cells = Чем ячейки прогона { $base } отличаются от его базы сравнения?
+compare-question-runs = Что изменилось по сравнению с прогоном { $base }: { $runs }?
+compare-answer = { $run }: { $result }{ $confounders ->
+    [0] {""}
+    [one] ; но у прогонов есть { $confounders } отличие, которое само меняет показатели
+    [few] ; но у прогонов есть { $confounders } отличия, которые сами меняют показатели
+   *[many] ; но у прогонов есть { $confounders } отличий, которые сами меняют показатели
+ }.
+compare-answer-nothing = сравнивать нечего
+compare-answer-too-few = измерений слишком мало, чтобы доказать хоть какое-то различие
+compare-answer-no-evidence = ни для одного из { $figures ->
+    [one] { $figures } показателя
+   *[other] { $figures } показателей
+ } различие не доказано
+compare-answer-changes = из { $figures ->
+    [one] { $figures } показателя
+   *[other] { $figures } показателей
+ }: { $changes }
+compare-answer-better = лучше — { $count }
+compare-answer-worse = хуже — { $count }
+compare-answer-other = просто другие — { $count }
+
+compare-confounders = { $count ->
+    [one] { $count } отличие само меняет
+    [few] { $count } отличия сами меняют
+   *[many] { $count } отличий сами меняют
+ } показатели, что бы ни сравнивалось:
+compare-difference = { $path }: { $base } → { $run }{ $cells ->
+    [none] {""}
+   *[other] {" "}({ $cells })
+ }{ $expected ->
+    [true] , намеренно
+   *[false] {""}
+ }
+compare-absent-value = нет
+
+compare-method-ranks = по рангам { $base } и { $run ->
+    [one] { $run } измерения
+   *[other] { $run } измерений
+ }: точно при любом их распределении
+compare-method-pairs = по рангам разностей { $pairs ->
+    [one] { $pairs } пары
+   *[other] { $pairs } пар
+ } измерений, сделанных рядом по времени
+compare-method-student = по распределению Стьюдента для { $base } и { $run ->
+    [one] { $run } измерения
+   *[other] { $run } измерений
+ }, если их логарифмы распределены нормально; для четырёх с каждой стороны этого не требуется
+compare-method-blocks = по { $base_count } и { $run_count } блокам длиной { $base_seconds } и { $run_seconds }{"\u00A0"}с, выбранным повторно (корреляция соседних секунд { $base_correlation } и { $run_correlation }): только об этих отрезках времени; что покажет ещё одно измерение, неизвестно
+compare-method-none = для интервала мало: в базе { $base ->
+    [one] { $base } измерение
+    [few] { $base } измерения
+   *[many] { $base } измерений
+ }, в прогоне { $run }
+
+compare-excluded-trial = { $of_base ->
+    [true] база
+   *[false] прогон
+ },{ $cell ->
+    [none] {""}
+   *[other] {" "}{ $cell },
+ } измерение { $trial }: { $reason }
+compare-unmatched-cells = есть только в { $of_base ->
+    [true] базе
+   *[false] прогоне
+ }: { $cells }
+compare-condition = { $condition }{ $cell ->
+    [none] {""}
+   *[other] {" "}({ $cell })
+ }: { $outcome }{ $value ->
+    [none] {""}
+   *[other] : { $value }
+ }{ $low ->
+    [none] {""}
+   *[other] , от { $low } до { $high }
+ }
+compare-condition-met = выполняется
+compare-condition-not-met = не выполняется
+compare-condition-unknown = сказать нельзя
+compare-condition-absent = сказать нельзя: такого показателя у прогонов нет
+compare-legend = медианы достоверных измерений; изменения — с доверительными интервалами 95{"\u00A0"}%; доля ложных открытий среди { $figures ->
+    [one] { $figures } показателя
+   *[other] { $figures } показателей
+ } — не более 5{"\u00A0"}%; начальное число { $seed }
+
+compare-history-title = История
+compare-history-heading-runs = Прогоны
+compare-history-heading-changes = Изменения
+compare-history-column-when = когда
+compare-history-column-pgdyno = pgdyno
+compare-history-column-postgresql = PostgreSQL
+compare-history-column-trials = измерений
+compare-history-question = Когда изменились показатели эксперимента { $experiment }?
+compare-history-too-few = { $runs ->
+    [one] { $runs } прогон
+    [few] { $runs } прогона
+   *[many] { $runs } прогонов
+ } — слишком мало, чтобы найти изменение: нужно пять до него и пять после.
+compare-history-no-evidence = Среди { $runs ->
+    [one] { $runs } прогона
+   *[other] { $runs } прогонов
+ } изменение не доказано.
+compare-history-changes = { $changes ->
+    [one] { $changes } изменение
+    [few] { $changes } изменения
+   *[many] { $changes } изменений
+ } на { $runs ->
+    [one] { $runs } прогон
+    [few] { $runs } прогона
+   *[many] { $runs } прогонов
+ }.
+compare-change-point = { $metric }, начиная с { $run }: { $before } → { $after } ({ $change }, p { $p })
+# Вместе с этим не изменились ни план, ни версии, ни машина.
+compare-history-no-difference = ни план, ни версии, ни машина при этом не менялись

@@ -5,9 +5,9 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::lang::compare::CompareTerm;
 use crate::matrix::{TerminalStyle, render_table};
 use crate::page::{Block, Column, Line, Page, Row, Section, Table, Tone};
+use crate::say;
 use model::Nanos;
 use model::comparison::{
     CellComparison, CellHistory, CellLabel, Comparison, ConditionOutcome, ConditionResult, Difference,
@@ -22,19 +22,19 @@ pub fn page(it: &Comparison, lang: &Lang) -> Page {
     let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
         && runs == [it.base.name.as_str()];
     let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
-        let of_run = |beside: &RunComparison| {
-            let mut all = blocks(beside);
+        let of_run = |comparison: &RunComparison| {
+            let mut all = blocks(comparison);
             if it.runs.len() > 1 && !all.is_empty() {
-                all.insert(0, text(beside.run.name.clone(), Tone::Plain));
+                all.insert(0, text(comparison.run.name.clone(), Tone::Plain));
             }
             all
         };
         it.runs.iter().flat_map(of_run).collect()
     };
-    let fair = |beside: &RunComparison| {
-        let all: Vec<Line> = differences(beside, false, lang);
+    let fair = |comparison: &RunComparison| {
+        let all: Vec<Line> = differences(comparison, false, lang);
         match all.is_empty() {
-            true => vec![text(lang.comparing(CompareTerm::NoDifference).to_owned(), Tone::Faint)],
+            true => vec![text(say!(lang, "compare-no-differences"), Tone::Faint)],
             false => vec![Block::List { items: all }],
         }
     };
@@ -42,20 +42,21 @@ pub fn page(it: &Comparison, lang: &Lang) -> Page {
     Page {
         lang: lang.code(),
         language: lang.name(),
-        title: lang.comparing(CompareTerm::Title).to_owned(),
+        title: say!(lang, "compare-title"),
         question: lang.comparison_question(&it.base.name, if within { &[] } else { &runs }),
         answer: Line { text: answers.join(" "), tone: tone(&it.runs) },
         facts: vec![lang.moment(it.base.started_ms), lang.seed(it.seed)],
-        sections: sections(
-            [
-                ("unlike", CompareTerm::Unlike, each(&|it| other_differences(it, lang))),
-                ("conditions", CompareTerm::Conditions, each(&|it| conditions(it, lang))),
-                ("figures", CompareTerm::Figures, each(&|beside| figures(beside, it.seed, lang))),
-                ("differences", CompareTerm::Differences, each(&fair)),
-                ("left-out", CompareTerm::LeftOut, each(&|it| left_out(it, lang))),
-            ],
-            lang,
-        ),
+        sections: sections([
+            ("unlike", say!(lang, "compare-heading-confounders"), each(&|it| other_differences(it, lang))),
+            ("conditions", say!(lang, "compare-heading-conditions"), each(&|it| conditions(it, lang))),
+            (
+                "figures",
+                say!(lang, "compare-heading-figures"),
+                each(&|comparison| figures(comparison, it.seed, lang)),
+            ),
+            ("differences", say!(lang, "compare-heading-differences"), each(&fair)),
+            ("left-out", say!(lang, "compare-heading-left-out"), each(&|it| left_out(it, lang))),
+        ]),
         words: crate::page::script_words(lang),
     }
 }
@@ -69,17 +70,17 @@ pub fn history(it: &RunHistory, lang: &Lang) -> Page {
     Page {
         lang: lang.code(),
         language: lang.name(),
-        title: lang.comparing(CompareTerm::History).to_owned(),
+        title: say!(lang, "compare-history-title"),
         question: lang.history_question(&it.experiment),
         answer: Line {
             text: lang.history_answer(it.runs.len(), change_count, too_few),
             tone: if change_count > 0 { Tone::Doubt } else { Tone::Plain },
         },
         facts: vec![lang.seed(it.seed)],
-        sections: sections(
-            [("changes", CompareTerm::ChangePoints, found), ("series", CompareTerm::Series, series)],
-            lang,
-        ),
+        sections: sections([
+            ("changes", say!(lang, "compare-history-heading-changes"), found),
+            ("series", say!(lang, "compare-history-heading-runs"), series),
+        ]),
         words: crate::page::script_words(lang),
     }
 }
@@ -112,9 +113,9 @@ fn table(it: &Table, style: TerminalStyle) -> String {
     out
 }
 
-fn sections<const N: usize>(all: [(&'static str, CompareTerm, Vec<Block>); N], lang: &Lang) -> Vec<Section> {
+fn sections<const N: usize>(all: [(&'static str, String, Vec<Block>); N]) -> Vec<Section> {
     let full = all.into_iter().filter(|it| !it.2.is_empty());
-    full.map(|(id, it, blocks)| Section { id, heading: lang.comparing(it).to_owned(), blocks }).collect()
+    full.map(|(id, heading, blocks)| Section { id, heading, blocks }).collect()
 }
 
 fn text(text: String, tone: Tone) -> Block {
@@ -158,7 +159,7 @@ fn differences(it: &RunComparison, unfair: bool, lang: &Lang) -> Vec<Line> {
     let line = |difference: &Difference| {
         let cells: Vec<&str> = difference.cells.iter().map(|number| names[*number].as_str()).collect();
         let tone = if unfair { Tone::Bad } else { Tone::Plain };
-        Line { text: lang.differing(difference, &cells), tone }
+        Line { text: lang.difference_of_runs(difference, &cells), tone }
     };
     it.differences.iter().filter(|it| it.is_confounder() == unfair).map(line).collect()
 }
@@ -167,7 +168,7 @@ fn other_differences(it: &RunComparison, lang: &Lang) -> Vec<Block> {
     let items = differences(it, true, lang);
     match items.len() {
         0 => Vec::new(),
-        n => vec![text(lang.unlike(n), Tone::Bad), Block::List { items }],
+        n => vec![text(lang.confounders(n), Tone::Bad), Block::List { items }],
     }
 }
 
@@ -208,40 +209,36 @@ fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
         let number = methods.iter().position(|known| *known == it).unwrap_or_default();
         char::from(b'a' + (number % 26) as u8).to_string()
     };
-    let column = |it: CompareTerm, numeric, dispensable| Column {
-        heading: lang.comparing(it).to_owned(),
-        numeric,
-        drop_order: dispensable,
-    };
+    let column = |heading, numeric, drop_order| Column { heading, numeric, drop_order };
     let mut columns = vec![
-        column(CompareTerm::Figure, false, 0),
-        column(CompareTerm::Base, true, 2),
-        column(CompareTerm::Run, true, 1),
-        column(CompareTerm::Change, true, 0),
-        column(CompareTerm::Interval, true, 0),
-        column(CompareTerm::Verdict, false, 0),
-        column(CompareTerm::Method, false, 3),
+        column(say!(lang, "compare-column-figure"), false, 0),
+        column(say!(lang, "compare-column-base"), true, 2),
+        column(say!(lang, "compare-column-run"), true, 1),
+        column(say!(lang, "compare-column-change"), true, 0),
+        column(say!(lang, "compare-column-interval"), true, 0),
+        column(say!(lang, "compare-column-verdict"), false, 0),
+        column(say!(lang, "compare-column-method"), false, 3),
     ];
     if several {
-        columns.insert(0, column(CompareTerm::Operation, false, 0));
+        columns.insert(0, column(say!(lang, "compare-column-operation"), false, 0));
     }
     let row = |it: &MetricComparison| {
         let mut cells = vec![
-            lang.metric(it.metric).to_owned(),
-            lang.measure(it.metric, it.base.value),
-            lang.measure(it.metric, it.run.value),
-            lang.changed(&it.change),
-            lang.changed_interval(&it.change),
-            lang.differs(it.metric, it.verdict).to_owned(),
+            lang.metric(it.metric),
+            lang.metric_value(it.metric, it.base.value),
+            lang.metric_value(it.metric, it.run.value),
+            lang.change(&it.change),
+            lang.change_interval(&it.change),
+            lang.metric_verdict(it.metric, it.verdict),
             mark(&it.method),
         ];
         if several {
-            let all = lang.comparing(CompareTerm::All).to_owned();
+            let all = say!(lang, "compare-all-operations");
             cells.insert(0, it.operation.clone().unwrap_or(all));
         }
         Row { cells, tone: figure_tone(it), baseline: false }
     };
-    let note = |it: &&TestMethod| (mark(it), Line { text: lang.method(it), tone: Tone::Faint });
+    let note = |it: &&TestMethod| (mark(it), Line { text: lang.test_method(it), tone: Tone::Faint });
     Table {
         caption: pair_name(cell),
         columns,
@@ -256,7 +253,7 @@ fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
         let names: Vec<String> = cells.iter().map(cell_name).collect();
         if !names.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            items.push(lang.unmatched(of_base, &names));
+            items.push(lang.unmatched_cells(of_base, &names));
         }
     }
     for trial in &it.excluded {
@@ -264,7 +261,7 @@ fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
             [] => vec![lang.status(&trial.status)],
             reasons => reasons.iter().map(|it| lang.reason(it)).collect(),
         };
-        items.push(lang.excluded(
+        items.push(lang.excluded_trial(
             trial.from_base,
             &cell_name(&trial.cell),
             trial.repetition,
@@ -281,13 +278,13 @@ fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> 
     for it in &cell.changes {
         let run = &history.runs[cell.points[it.at].run].source.name;
         let of = cell_name(&cell.label);
-        let told = lang.change_point(it.metric, run, it.before, it.after, it.p);
-        let told = if of.is_empty() { told } else { format!("{of}: {told}") };
-        all.push(text(told, Tone::Doubt));
-        let line = |it: &Difference| Line { text: lang.differing(it, &[]), tone: Tone::Plain };
+        let change = lang.change_point(it.metric, run, it.before, it.after, it.p);
+        let change = if of.is_empty() { change } else { format!("{of}: {change}") };
+        all.push(text(change, Tone::Doubt));
+        let line = |it: &Difference| Line { text: lang.difference_of_runs(it, &[]), tone: Tone::Plain };
         let mut items: Vec<Line> = it.differences.iter().map(line).collect();
         if items.is_empty() {
-            let text = lang.comparing(CompareTerm::NothingElse).to_owned();
+            let text = say!(lang, "compare-history-no-difference");
             items.push(Line { text, tone: Tone::Faint });
         }
         all.push(Block::List { items });
@@ -296,19 +293,11 @@ fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> 
 }
 
 fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
-    let column = |it: CompareTerm, numeric, dispensable| Column {
-        heading: lang.comparing(it).to_owned(),
-        numeric,
-        drop_order: dispensable,
-    };
-    let figure = |it: Metric, dispensable| Column {
-        heading: lang.metric(it).to_owned(),
-        numeric: true,
-        drop_order: dispensable,
-    };
+    let column = |heading, numeric, drop_order| Column { heading, numeric, drop_order };
+    let figure = |metric, drop_order| column(lang.metric(metric), true, drop_order);
     let range = |metric: Metric, it: Option<(f64, f64)>| {
-        let told = |it: f64| lang.measure(metric, it);
-        it.map_or(String::new(), |(low, high)| format!("{} – {}", told(low), told(high)))
+        let value = |value: f64| lang.metric_value(metric, value);
+        it.map_or(String::new(), |(low, high)| format!("{} – {}", value(low), value(high)))
     };
     let (tps, p99) = (cell.points.iter().map(|it| Some(it.tps.0)), cell.points.iter().map(|it| it.p99));
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
@@ -324,7 +313,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
                 run.source.pgdyno_version.clone(),
                 run.server.clone().unwrap_or_default(),
                 it.trials.to_string(),
-                mark(Metric::Tps, lang.measure(Metric::Tps, it.tps.0)),
+                mark(Metric::Tps, lang.metric_value(Metric::Tps, it.tps.0)),
                 range(Metric::Tps, it.tps_interval),
                 mark(Metric::P99, p99),
                 range(Metric::P99, it.p99_interval),
@@ -340,14 +329,14 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     Table {
         caption: cell_name(&cell.label),
         columns: vec![
-            column(CompareTerm::When, false, 0),
-            column(CompareTerm::Program, false, 5),
-            column(CompareTerm::Server, false, 4),
-            column(CompareTerm::Trials, true, 3),
+            column(say!(lang, "compare-history-column-when"), false, 0),
+            column(say!(lang, "compare-history-column-pgdyno"), false, 5),
+            column(say!(lang, "compare-history-column-postgresql"), false, 4),
+            column(say!(lang, "compare-history-column-trials"), true, 3),
             figure(Metric::Tps, 0),
-            column(CompareTerm::Interval, true, 2),
+            column(say!(lang, "compare-column-interval"), true, 2),
             figure(Metric::P99, 0),
-            column(CompareTerm::Interval, true, 2),
+            column(say!(lang, "compare-column-interval"), true, 2),
         ],
         rows: cell.points.iter().enumerate().map(row).collect(),
         notes: sparks.into_iter().map(note).collect(),

@@ -2,7 +2,7 @@
 
 mod advice;
 mod catalogue;
-pub mod compare;
+mod compare;
 mod en;
 pub mod failover;
 mod feeds;
@@ -23,7 +23,6 @@ pub use number::Numbers;
 
 use crate::preview::SchedulePreview;
 use crate::say;
-use compare::CompareWords;
 use live::LiveWords;
 use model::Nanos;
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
@@ -139,7 +138,7 @@ impl Deref for Lang {
 }
 
 /// A language. Called while a report is written, from one thread, once per sentence.
-pub trait Words: Debug + Sync + PageWords + CompareWords + LiveWords + ServeWords {
+pub trait Words: Debug + Sync + PageWords + LiveWords + ServeWords {
     /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;
     /// The effect of failed transactions of this class.

@@ -1,7 +1,6 @@
 //! English.
 
 mod answer;
-mod compare;
 mod live;
 mod page;
 mod serve;

@@ -2,7 +2,6 @@
 
 mod answer;
 mod bench;
-mod compare;
 mod live;
 mod page;
 mod serve;

@@ -1,7 +1,6 @@
 //! Tests of the texts of pages, comparisons, live views and lists of runs.
 
 use super::*;
-use crate::lang::compare::CompareTerm;
 use crate::lang::live::LiveHeading;
 use crate::lang::page::{
     BottleneckRole, ConcurrencyLimit, ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer,
@@ -45,10 +44,6 @@ fn words(lang: &Lang) -> Told {
     {
         tell(format!("{it:?}"), lang.term(it));
     }
-    for it in every!(CompareTerm: Title, Unlike, Conditions, Figures, Differences, LeftOut, Operation, Figure, Base, Run, Change, Interval, Verdict, Method, All, NoDifference, History, Series, ChangePoints, When, Program, Server, Trials, NothingElse)
-    {
-        tell(format!("{it:?}"), lang.comparing(it));
-    }
     for it in every!(ServeTerm: Runs, Run, Experiment, State, Begun, Cells, Trials, Size, Headline, Filter, All, Select, Base, Compare, CompareHelp, Reload, None, Token, LogIn, WantsToken, WrongToken, AllRuns, OneFile, Unknown, Ended, Busy, Foreign)
     {
         tell(format!("{it:?}"), lang.shown(it));
@@ -76,9 +71,9 @@ fn words(lang: &Lang) -> Told {
         tell(format!("{it:?}"), lang.run_state(it));
     }
     for it in Metric::ALL {
-        tell(format!("{it:?}"), lang.metric(it));
+        tell(format!("{it:?}"), &lang.metric(it));
         for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-            tell(format!("{it:?} {verdict:?}"), lang.differs(it, verdict));
+            tell(format!("{it:?} {verdict:?}"), &lang.metric_verdict(it, verdict));
         }
     }
     for key in [
@@ -332,11 +327,11 @@ fn comparisons(lang: &Lang) -> Told {
     let ratio = Change::Ratio { value: Some(0.844), interval };
     let difference = Change::Difference { value: 0.012, interval: Some((-0.01, 0.0145)) };
     for it in [ratio, difference] {
-        tell("changed", lang.changed(&it));
-        tell("interval", lang.changed_interval(&it));
+        tell("changed", lang.change(&it));
+        tell("interval", lang.change_interval(&it));
     }
     for it in Metric::ALL {
-        tell("measure", lang.measure(it, 0.012_345));
+        tell("measure", lang.metric_value(it, 0.012_345));
         tell("change point", lang.change_point(it, "№", 0.012_345, 0.023_456, 0.0005));
     }
     for runs in [&[][..], &["№", "№"]] {
@@ -354,7 +349,7 @@ fn comparisons(lang: &Lang) -> Told {
     };
     tell("answer", lang.comparison_answer(&beside));
     for count in [1, 3, 21] {
-        tell("unlike", lang.unlike(count));
+        tell("unlike", lang.confounders(count));
     }
     let differing = Differing {
         subject: DifferenceSubject::Limit,
@@ -364,7 +359,7 @@ fn comparisons(lang: &Lang) -> Told {
         cells: Vec::new(),
         expected: true,
     };
-    tell("differing", lang.differing(&differing, &["№"]));
+    tell("differing", lang.difference_of_runs(&differing, &["№"]));
     let blocks = Blocks { seconds: 12.0, count: 21, correlation: 0.31 };
     let methods = vec![
         TestMethod::Trials { base: 5, run: 21 },
@@ -375,11 +370,11 @@ fn comparisons(lang: &Lang) -> Told {
     ];
     covers!(methods, TestMethod: Trials, Pairs, FewTrials, Blocks, None);
     for it in methods {
-        tell("method", lang.method(&it));
+        tell("method", lang.test_method(&it));
     }
     for of_base in [false, true] {
-        tell("excluded", lang.excluded(of_base, "№", 1, "№"));
-        tell("unmatched", lang.unmatched(of_base, &["№"]));
+        tell("excluded", lang.excluded_trial(of_base, "№", 1, "№"));
+        tell("unmatched", lang.unmatched_cells(of_base, &["№"]));
     }
     for outcome in every!(ConditionOutcome: Yes, No, Unknown, Absent) {
         for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
