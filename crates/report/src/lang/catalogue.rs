@@ -74,7 +74,12 @@ impl From<String> for Argument<'_> {
 
 impl<'a, T: Into<Argument<'a>>> From<Option<T>> for Argument<'a> {
     fn from(optional: Option<T>) -> Self {
-        optional.map_or(Argument::Text(NONE.into()), Into::into)
+        match optional.map(Into::into) {
+            None => Argument::Text(NONE.into()),
+            // A cell may be called `none`. An invisible word joiner distinguishes its name from an absent argument.
+            Some(Argument::Text(text)) if text == NONE => Argument::Text(format!("\u{2060}{text}").into()),
+            Some(argument) => argument,
+        }
     }
 }
 
