@@ -492,17 +492,497 @@ advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of update
 
 ### Page: words of its script: web-
 
+web-skip = Skip to the content
+web-contents = Contents
+web-language = Language
+web-theme = Colours
+web-theme_auto = As the system
+web-theme_light = Light
+web-theme_dark = Dark
+web-print = Print
+web-good = good
+web-doubt = doubtful
+web-bad = bad
+web-baseline = baseline
+web-trial = Trial
+web-zoom_out = Show the whole time
+web-chart_help = Drag to zoom in, double-click to zoom out; arrow keys move the cursor
+web-time = Time
+web-show_table = Show the numbers
+web-hide_table = Hide the numbers
+web-more_rows = More rows
+web-marks = Events
+web-evidence = Evidence
+# Label of a heat map's menu.
+web-figure = Figure
+web-worse = worse
+web-same = the same
+web-better = better
+# Button that shows all columns of a narrow table, and its opposite.
+web-all_columns = All columns
+web-few_columns = Fewer columns
+web-copy = Copy
+web-copied = Copied
+web-s = { number-seconds }
+web-ms = { number-milliseconds }
+web-us = { number-microseconds }
+web-b = { number-bytes }
+web-kib = { number-kibibytes }
+web-mib = { number-mebibytes }
+web-gib = { number-gibibytes }
+web-tib = { number-tebibytes }
+web-per_second = { number-per-second }
+web-thousand = k
+web-million = M
+web-live = Running now
+web-connecting = Connecting …
+web-lost = Connection lost; trying again
+web-ended = The run has ended
+web-stop = Stop the run
+web-stop_sure = Stop this run? What was measured is kept.
+web-stop_no = Let it run
+web-stopping = Stopping …
+web-stop_failed = The run could not be stopped
+web-no_script = This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text.
+web-cannot_unpack = This browser cannot unpack the page; one of 2023 or later can.
+# Instead of the parts that a summary omits for lack of space.
+web-left_out = The rest is left out here for want of room; the HTML report has it.
+
 
 ### Page: headings and sentences: page-
 
+# Headings of sections.
+page-goals = Goals and load
+page-stack = The system: where time goes and where the queue is
+page-results = Results by operation
+page-matrix = All cells
+page-charts = Over time
+page-statements = Most expensive statements
+page-advice = Indexes
+page-findings = Findings
+page-doubts = Reasons for doubt
+page-environment = Test stand
+page-repeat = Repeat it
+
+# Names of facts.
+page-load = load
+page-window = measured
+page-operations = operations
+page-dataset = data
+page-stop-rules = stop rules
+
+# Headings of columns.
+page-operation = operation
+page-offered = offered/s
+page-delivered = delivered/s
+page-goodput = goodput/s
+page-failed = failed
+page-dropped = dropped
+page-failure = failure
+page-count = count
+page-response-time = response { $figure }, ms
+page-service-time = service { $figure }, ms
+page-answer-size = size { $figure }
+page-answer-sizes = size of answers
+page-statement = statement
+page-calls = calls
+page-total-seconds = total, s
+page-mean-milliseconds = mean, ms
+page-mean-in-baseline = mean in { $baseline }, ms
+page-share-percent = share, %
+page-rows = rows
+page-blocks-hit = blocks hit
+page-blocks-read = blocks read
+page-node = node
+page-version = version
+page-program = program
+page-transport = entrance
+page-node-limits = limits
+page-node-cells = cells
+
+# Other headings and names.
+page-all-operations = all
+page-command = command
+page-file = experiment file
+page-generator = generator
+page-only-cell = the only cell
+page-objectives = objectives
+page-trials = trials
+page-trial = { $cell ->
+    [none] {""}
+   *[other] { $cell },{" "}
+ }trial { $number }
+page-more-trials = { $count ->
+    [one] { $count } more trial
+   *[other] { $count } more trials
+ }
+page-all-steps = { $count ->
+    [one] { $count } step
+   *[other] { $count } steps
+ }
+page-all-cells = all cells
+page-list = { $first } and { $last }
+page-alternatives = { $first } or { $last }
+
+# Short facts about the run.
+page-moment = { $year }-{ $month }-{ $day } { $time } UTC
+page-still-running = still running
+page-extent = { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ } of { $cells ->
+    [one] { $cells } cell
+   *[other] { $cells } cells
+ }
+page-seed = seed { $seed }
+
+# Questions.
+page-question-clients = How much does { $path } hold with { $count ->
+    [one] { $count } client
+   *[other] { $count } clients
+ }?
+page-question-users = How much does { $path } hold with { $count ->
+    [one] { $count } user
+   *[other] { $count } users
+ }?
+page-question-schedule = Does { $path } hold { $schedule }?
+page-question-axes = How does throughput change with { $axes }{ $baseline ->
+    [none] {""}
+   *[other] , compared with { $baseline }
+ }?
+
+# Load; `count` is the last of `clients` or `users`.
+page-closed-model = closed model
+page-open-model = open model
+page-clients = { $clients } { $count ->
+    [one] client
+   *[other] clients
+ }
+page-users = { $users } { $count ->
+    [one] user
+   *[other] users
+ }{ $rate ->
+    [none] {""}
+   *[other] {" "}(coming at { $rate }/s)
+ }
+page-stages = users in stages: { $stages }
+page-stage = { $users }{ $rate ->
+    [none] {""}
+   *[other] {" "}({ $rate }/s)
+ } for { $duration }
+page-thinking = thinking { $time }
+page-thinking-exponential = thinking { $mean } on average (exponential)
+page-thinking-log-normal = thinking { $median } at the median (log-normal, σ { $sigma })
+page-pacing = at least { $time } from start to start
+page-rate-limit = at most { $rate }/s
+page-arrivals-even = even arrivals
+page-arrivals-poisson = Poisson arrivals
+page-in-flight-cap = at most { $clients } in flight
+page-protocol-simple = simple protocol
+page-protocol-extended = extended protocol
+page-protocol-prepared = prepared statements
+page-reconnect = a new connection for each transaction
+page-timeout = given up after { $time }
+page-tries = up to { $count ->
+    [one] { $count } try
+   *[other] { $count } tries
+ }
+page-trial-window = { $repeat ->
+    [1] once
+   *[other] { $repeat } times
+ }, { $duration ->
+    [none] until the schedule ends
+   *[other] { $duration }{ $repeat ->
+        [1] {""}
+       *[other] {" "}each
+     }
+ }{ $warmup ->
+    [none] {""}
+   *[other] {" "}after { $warmup } of warm-up
+ }
+
+# Dataset.
+page-data = { $content }; { $cache }; seed { $seed }
+page-data-rows = { $table }, { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+ }
+page-data-users = { $table }, { $users ->
+    [one] { $users } user
+   *[other] { $users } users
+ }
+page-data-profiles = profiles, { $users ->
+    [one] { $users } user
+   *[other] { $users } users
+ } with { $each } each
+page-data-pgbench = pgbench's tables, scale { $scale }
+page-data-delivery = delivery.send and delivery.receive, scale { $scale }
+page-cache-warm = warm caches
+page-cache-cold = cold caches
+page-cache-as-loaded = caches as loading left them
+
+# Limits of a node.
+page-limit-cpu = { $cpus } CPU
+page-limit-cpus = { $count ->
+    [one] on CPU { $cpus }
+   *[other] on CPUs { $cpus }
+ }
+page-limit-memory = memory { $size }
+page-limit-read-iops = { $rate } reads/s
+page-limit-write-iops = { $rate } writes/s
+page-limit-read-rate = reading { $size }/s
+page-limit-write-rate = writing { $size }/s
+page-not-limited = { $limit } is not limited
+
+# Nodes of a drawing.
+page-pool = { $mode } mode, pool { $size }
+page-slots = { $slots ->
+    [one] { $slots } slot
+   *[other] { $slots } slots
+ }
+page-cpu-used = uses { $used }{ $quota ->
+    [none] {""}
+   *[other] {" "}of { $quota }
+ } CPU
+page-throttled = held back by its quota in { $share } of periods
+page-cpu-bound = the processor is the limit here
+page-pool-bound = the pool is the limit here
+page-queue-here = the queue stands here
+page-busy = { $count } at work
+page-waiting = { $count } waiting
+page-time-per-transaction = { $time } of each transaction
+page-server-role = { $name }, { $role ->
+    [primary] primary
+   *[replica] replica
+ }{ $at_first ->
+    [true] {" "}at first
+   *[false] {""}
+ }
+page-replication-async = log, no commit waits
+page-replication-first = log, commits wait for the first { $count }
+page-replication-any = log, commits wait for any { $count }
+page-promotes-most-advanced = promotes the replica that has most when the primary is silent for { $time }
+page-promotes-laggard = promotes the replica that has least when the primary is silent for { $time }
+page-no-fencing = does not kill the old primary first
+page-patroni-promotes = promotes a replica when the leader’s key has not been renewed for { $time }
+page-etcd-servers = { $count ->
+    [one] { $count } server
+   *[other] { $count } servers
+ } of etcd
+# After a path.
+page-with-replicas = {" "}with { $count ->
+    [one] { $count } replica
+   *[other] { $count } replicas
+ } ({ $replication }); { $manager } promotes
+# Text alternative of a drawing; `node` is the one with the longest time.
+page-drawing = { $path }{ $node ->
+    [none] {""}
+    [generator] ; a transaction spends most of its time in the generator: { $time }
+   *[other] ; a transaction spends most of its time in { $node }: { $time }
+ }
+
+# Charts.
+page-heat-map = { $figure }{ $baseline ->
+    [none] {""}
+   *[other] , better or worse than in { $baseline }
+ }
+page-chart-rate = Offered and delivered
+page-chart-response = Response time
+page-chart-response-by-operation = Response time by operation
+page-chart-failures = Failures by code
+page-chart-in-flight = In flight and waiting for a client
+page-chart-pooler = Poolers and balancers
+page-chart-connections = Sessions of PostgreSQL
+page-chart-processors = Processors
+page-chart-disk = Disk
+page-chart-waits = What active sessions wait for
+page-chart-replication-lag = Replication lag
+page-chart-freshness = Until replicas show what was acknowledged
+page-chart-send-lag = The generator's own send lag
+page-axis-per-second = per second
+page-axis-seconds = seconds
+page-axis-count = number
+page-axis-processors = processors
+page-axis-bytes = bytes
+page-axis-bytes-per-second = bytes per second
+page-series-offered = offered
+page-series-delivered = delivered
+page-series-max = max
+page-series-failed = failed
+page-series-unknown = unknown
+page-series-refused = refused
+page-series-dropped = dropped
+page-series-in-flight = in flight
+page-series-waited = waited for a client
+page-series-clients-active = clients active
+page-series-clients-waiting = clients waiting
+page-series-servers-active = servers active
+page-series-servers-idle = servers idle
+page-series-queue = queue
+page-series-sessions = sessions
+page-series-running = running
+page-series-limit = limit
+page-series-processors = used
+page-series-host = whole machine
+page-series-read = read
+page-series-written = written
+page-series-waiting = waiting
+page-series-replication-lag = behind
+page-series-visible = visible
+page-event-deadlock = deadlock
+page-event-too-many-connections = no slot free
+page-event-slow-statement = slow statement
+page-event-fatal = fatal
+page-event-error = error
+page-event-lifecycle = state
+page-event-fault = fault
+page-event-reverted = healed
+page-event-promoted = promoted
+page-event-rejoined = rejoined
+page-event-other = log
+
+# Environment, and reasons for doubt.
+page-in-trials = in { $trials } of { $total } trials: { $text }
+page-not-passed = The load did not pass through { $nodes }: nothing here is measured of it.
+page-machine-system = system
+page-machine-kernel = kernel
+page-machine-processor = processor
+page-machine-processors = processors
+page-machine-memory = memory
+page-machine-files = open files (allowed, possible)
+page-machine-ports = local ports
+page-machine-clock-source = clock source
+page-machine-governor = frequency governor
+page-machine-cgroups = control groups
+
 
 ### Page: answers: answer-
+
+answer-not-yet = No answer yet: no trial has ended.
+answer-nothing = No answer: { $total ->
+    [1] its one trial does not count
+   *[other] none of { $total } trials counts
+ }: { $reason }.
+# Answer of one cell.
+answer-holds = Holds { $rate }
+answer-delivers = Delivers { $rate }
+# Answers of several cells.
+answer-baseline-holds = { $name } (the baseline) holds { $rate }
+answer-baseline-delivers = { $name } (the baseline) delivers { $rate }
+answer-not-all-clients = { $rate }, though not all of its clients did their work
+answer-other = { $name } holds { $figures }
+answer-best-other = { $name } is the best of the others with { $figures }
+answer-best = { $name } is the best with { $figures }
+answer-worst = { $name } is the worst with { $figures }
+answer-keeps-up = { $name } keeps up with what is offered: { $figures }
+answer-does-not-keep-up = { $name } does not keep up with what is offered: { $figures }
+answer-keep-up = { $count ->
+    [one] { $count } of { $total } open cells keeps
+   *[other] { $count } of { $total } open cells keep
+ } up with what is offered
+answer-highest = most is offered to { $name }: { $figures }
+answer-furthest-behind = furthest behind is { $name }: { $figures }
+
+# `whole` is the rate if it is a whole number.
+answer-rate = { $rate }{ $offered ->
+    [none] {""}
+   *[other] {" "}of { $offered } offered
+ } { $whole ->
+    [one] transaction
+   *[other] transactions
+ } per second { $confidence }
+answer-rate-of-offered = { $rate }{ $offered ->
+    [none] {""}
+   *[other] {" "}of { $offered }
+ } { $confidence }
+answer-confidence = { $low ->
+    [none] ({ $trials })
+   *[other] (95 %: { $low } to { $high }, { $trials })
+ }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }
+ }
+answer-trials = { $count ->
+    [one] { $count } trial
+   *[other] { $count } trials
+ }
+answer-no-evidence = { $ratio } of the baseline: no evidence of a difference
+answer-lower = { $ratio } of the baseline: lower
+answer-higher = { $ratio } of the baseline: higher
+answer-too-few-trials = { $ratio } of the baseline: too few trials to tell
+
+answer-objective-met = its objective is kept
+answer-objective-violated = its objective is BROKEN
+answer-objective-unknown = its objective cannot be judged
+answer-objectives-met = all { $total } objectives are kept
+answer-objectives-unknown = { $count } of { $total } objectives cannot be judged
+answer-objectives-violated = { $count ->
+    [one] { $count } of { $total } objectives is BROKEN
+   *[other] { $count } of { $total } objectives are BROKEN
+ }
+
+answer-trial-valid = its trial is valid
+answer-trial-valid-outage = its trial is valid with doubts: nothing succeeded for { $time }
+answer-all-trials-valid = all trials are valid
+answer-trials-valid = { $valid } of { $total } trials are valid
+answer-trials-valid-outage = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: nothing succeeded for up to { $time }
 
 
 ### Live display: live-
 
 
+### Directory of runs: words of its script: list-, words in the bar of a page: bar-
+
+list-title = Runs
+list-run = Run
+list-experiment = Experiment
+list-state = State
+list-begun = Begun (UTC)
+list-cells = Cells
+list-trials = Trials
+list-size = Size
+list-headline = Answer
+list-filter = Find
+list-all = all
+list-select = Choose
+list-base = baseline
+list-compare = Compare
+list-compare_help = Choose two runs or more: the first is the baseline.
+list-reload = Reload
+list-none = No run matches.
+bar-all_runs = All runs
+bar-one_file = Save as a file
+
+
 ### Directory of runs: serve-
+
+serve-token = Token
+serve-log-in = Log in
+serve-wants-token = This server wants its token: the one it was started with.
+serve-wrong-token = That is not this server's token.
+serve-unknown-run = There is no such run.
+serve-ended = This run has ended already.
+serve-busy = Too many requests at once; try again in a moment.
+serve-foreign-request = This was not sent from a page of this server; open the page again.
+serve-unreadable = It cannot be read: { $reason }
+serve-measuring = Trial { $trial }{ $total ->
+    [none] {""}
+   *[other] {" "}of { $total }
+ } has been measured for { $seconds } s
+serve-setting-up = Trial { $trial }{ $total ->
+    [none] {""}
+   *[other] {" "}of { $total }
+ } is being set up
+serve-stopping = The run was asked to end; what was measured is kept.
+
+# States of runs.
+serve-running = running
+serve-complete = complete
+serve-interrupted = interrupted
+serve-stopped = stopped by a rule
+serve-failed = failed
+serve-skipped = skipped
+serve-lost = lost: its process was killed
 
 
 ### Search for the maximum: search-

@@ -537,17 +537,519 @@ advice-heap-only = обновления без записи в индексы (H
 
 ### Page: words of its script: web-
 
+web-skip = К содержанию
+web-contents = Содержание
+web-language = Язык
+web-theme = Оформление
+web-theme_auto = Как в системе
+web-theme_light = Светлое
+web-theme_dark = Тёмное
+web-print = Печать
+web-good = хорошо
+web-doubt = под сомнением
+web-bad = плохо
+web-baseline = база сравнения
+web-trial = Измерение
+web-zoom_out = Показать всё время
+web-chart_help = Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает всё время; стрелки двигают курсор
+web-time = Время
+web-show_table = Показать числа
+web-hide_table = Скрыть числа
+web-more_rows = Ещё строки
+web-marks = События
+web-evidence = Основание
+# Подпись меню тепловой карты.
+web-figure = Показатель
+web-worse = хуже
+web-same = столько же
+web-better = лучше
+# Кнопка, которая показывает все столбцы узкой таблицы, и обратная ей.
+web-all_columns = Все столбцы
+web-few_columns = Меньше столбцов
+web-copy = Копировать
+web-copied = Скопировано
+web-s = { number-seconds }
+web-ms = { number-milliseconds }
+web-us = { number-microseconds }
+web-b = { number-bytes }
+web-kib = { number-kibibytes }
+web-mib = { number-mebibytes }
+web-gib = { number-gibibytes }
+web-tib = { number-tebibytes }
+web-per_second = { number-per-second }
+web-thousand = тыс.
+web-million = млн
+web-live = Идёт сейчас
+web-connecting = Подключение…
+web-lost = Связь потеряна, подключаемся снова
+web-ended = Прогон окончен
+web-stop = Остановить прогон
+web-stop_sure = Остановить прогон? Всё измеренное сохранится.
+web-stop_no = Пусть идёт
+web-stopping = Останавливаем…
+web-stop_failed = Остановить прогон не удалось
+web-no_script = Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом напечатает `pgdyno report RUN --format md`.
+web-cannot_unpack = Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года.
+# Вместо того, что не поместилось в сводку.
+web-left_out = Остальное здесь не поместилось; оно есть в отчёте HTML.
+
 
 ### Page: headings and sentences: page-
 
+# Заголовки разделов.
+page-goals = Цели и нагрузка
+page-stack = Система: где уходит время и где стоит очередь
+page-results = Результаты по операциям
+page-matrix = Все ячейки
+page-charts = Ход измерения
+page-statements = Самые дорогие запросы
+page-advice = Индексы
+page-findings = Выводы
+page-doubts = Причины для сомнений
+page-environment = Испытательный стенд
+page-repeat = Как повторить
+
+# Названия фактов.
+page-load = нагрузка
+page-window = измерялось
+page-operations = операции
+page-dataset = данные
+page-stop-rules = правила останова
+
+# Заголовки столбцов.
+page-operation = операция
+page-offered = предложено, 1/с
+page-delivered = выполнено, 1/с
+page-goodput = полезно, 1/с
+page-failed = ошибок
+page-dropped = отброшено
+page-failure = ошибка
+page-count = число
+page-response-time = ответ, { $figure }, мс
+page-service-time = обслуживание, { $figure }, мс
+page-answer-size = размер, { $figure }
+page-answer-sizes = размер ответа
+page-statement = запрос
+page-calls = вызовов
+page-total-seconds = всего, с
+page-mean-milliseconds = в среднем, мс
+page-mean-in-baseline = в среднем в { $baseline }, мс
+page-share-percent = доля,{"\u00A0"}%
+page-rows = строк
+page-blocks-hit = блоков найдено в кэше
+page-blocks-read = блоков прочитано
+page-node = узел
+page-version = версия
+page-program = программа
+page-transport = вход
+page-node-limits = ограничения
+page-node-cells = ячейки
+
+# Другие заголовки и названия.
+page-all-operations = все
+page-command = команда
+page-file = файл эксперимента
+page-generator = генератор
+page-only-cell = единственная ячейка
+page-objectives = цели
+page-trials = измерения
+page-trial = { $cell ->
+    [none] {""}
+   *[other] { $cell },{" "}
+ }измерение { $number }
+page-more-trials = ещё { $count ->
+    [one] { $count } измерение
+    [few] { $count } измерения
+   *[many] { $count } измерений
+ }
+page-all-steps = { $count ->
+    [one] { $count } шаг
+    [few] { $count } шага
+   *[many] { $count } шагов
+ }
+page-all-cells = все ячейки
+page-list = { $first } и { $last }
+page-alternatives = { $first } или { $last }
+
+# Короткие факты о прогоне.
+page-moment = { $day }.{ $month }.{ $year } { $time } UTC
+page-still-running = ещё идёт
+page-extent = { $trials ->
+    [one] { $trials } измерение
+    [few] { $trials } измерения
+   *[many] { $trials } измерений
+ } в { $cells ->
+    [one] { $cells } ячейке
+   *[other] { $cells } ячейках
+ }
+page-seed = начальное число { $seed }
+
+# Вопросы.
+page-question-clients = Сколько выдерживает { $path } при { $count ->
+    [one] { $count } клиенте
+   *[other] { $count } клиентах
+ }?
+page-question-users = Сколько выдерживает { $path } при { $count ->
+    [one] { $count } пользователе
+   *[other] { $count } пользователях
+ }?
+page-question-schedule = Выдерживает ли { $path } нагрузку { $schedule }?
+page-question-axes = Как меняется пропускная способность{ $baseline ->
+    [none] {""}
+   *[other] {" "}по сравнению с { $baseline }
+ }, если менять { $axes }?
+
+# Нагрузка; `count` — последнее из чисел `clients` или `users`.
+page-closed-model = закрытая модель
+page-open-model = открытая модель
+page-clients = { $clients } { $count ->
+    [one] клиент
+    [few] клиента
+   *[many] клиентов
+ }
+page-users = { $users } { $count ->
+    [one] пользователь
+    [few] пользователя
+   *[many] пользователей
+ }{ $rate ->
+    [none] {""}
+   *[other] {" "}(по { $rate } в секунду)
+ }
+page-stages = пользователи по ступеням: { $stages }
+page-stage = { $users }{ $rate ->
+    [none] {""}
+   *[other] {" "}(по { $rate } в секунду)
+ } на { $duration }
+page-thinking = пауза { $time }
+page-thinking-exponential = экспоненциальная пауза, в среднем { $mean }
+page-thinking-log-normal = логнормальная пауза, медиана { $median }, σ { $sigma }
+page-pacing = от начала до начала не меньше { $time }
+page-rate-limit = не больше { $rate } в секунду
+page-arrivals-even = равномерный поток заявок
+page-arrivals-poisson = пуассоновский поток заявок
+page-in-flight-cap = в работе не больше { $clients }
+page-protocol-simple = простой протокол
+page-protocol-extended = расширенный протокол
+page-protocol-prepared = подготовленные запросы
+page-reconnect = новое соединение на каждую транзакцию
+page-timeout = ожидание ответа не дольше { $time }
+page-tries = до { $count ->
+    [one] { $count } попытки
+   *[other] { $count } попыток
+ }
+page-trial-window = { $repeat ->
+    [1] один раз
+    [few] { $repeat } раза
+   *[other] { $repeat } раз
+ }, { $duration ->
+    [none] до конца расписания
+   *[other] { $repeat ->
+        [1] {""}
+       *[other] по{" "}
+     }{ $duration }
+ }{ $warmup ->
+    [none] {""}
+   *[other] {" "}после прогрева в { $warmup }
+ }
+
+# Набор данных.
+page-data = { $content }; { $cache }; начальное число { $seed }
+page-data-rows = { $table }, { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }
+page-data-users = { $table }, { $users ->
+    [one] { $users } пользователь
+    [few] { $users } пользователя
+   *[many] { $users } пользователей
+ }
+page-data-profiles = профили, { $users ->
+    [one] { $users } пользователь
+    [few] { $users } пользователя
+   *[many] { $users } пользователей
+ }, по { $each } у каждого
+page-data-pgbench = таблицы pgbench, масштаб { $scale }
+page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
+page-cache-warm = кэш прогрет
+page-cache-cold = кэш холодный
+page-cache-as-loaded = кэш такой, каким его оставила загрузка
+
+# Ограничения узла.
+page-limit-cpu = { $cpus }{"\u00A0"}ЦП
+page-limit-cpus = { $count ->
+    [1] на ядре { $cpus }
+   *[other] на ядрах { $cpus }
+ }
+page-limit-memory = память { $size }
+page-limit-read-iops = { $rate }{"\u00A0"}чтений/с
+page-limit-write-iops = { $rate }{"\u00A0"}записей/с
+page-limit-read-rate = чтение { $size }/с
+page-limit-write-rate = запись { $size }/с
+page-not-limited = ограничение { $limit } не действует
+
+# Узлы чертежа.
+page-pool = { $mode }, пул { $size }
+page-slots = { $slots ->
+    [one] { $slots } слот
+    [few] { $slots } слота
+   *[many] { $slots } слотов
+ }
+page-cpu-used = занято { $used }{ $quota ->
+    [none] {""}
+   *[other] {" "}из { $quota }
+ }{"\u00A0"}ЦП
+page-throttled = придержан квотой в { $share } периодов
+page-cpu-bound = предел здесь: процессор
+page-pool-bound = предел здесь: размер пула
+page-queue-here = очередь стоит здесь
+page-busy = в работе { $count }
+page-waiting = в очереди { $count }
+page-time-per-transaction = { $time } на транзакцию
+page-server-role = { $name }, { $at_first ->
+    [true] сначала{" "}
+   *[false] {""}
+ }{ $role ->
+    [primary] основной
+   *[replica] реплика
+ }
+page-replication-async = журнал, фиксация не ждёт
+page-replication-first = журнал, фиксация ждёт { $count ->
+    [1] первую
+   *[other] первые { $count }
+ }
+page-replication-any = журнал, фиксация ждёт { $count ->
+    [1] любую
+   *[other] любые { $count }
+ }
+page-promotes-most-advanced = повышает самую полную реплику, когда основной сервер молчит { $time }
+page-promotes-laggard = повышает самую отставшую реплику, когда основной сервер молчит { $time }
+page-no-fencing = прежний основной сервер сначала не убивает
+page-patroni-promotes = повышает реплику, когда ключ лидера не обновлялся { $time }
+page-etcd-servers = etcd: { $count ->
+    [one] { $count } сервер
+    [few] { $count } сервера
+   *[many] { $count } серверов
+ }
+# После пути.
+page-with-replicas = , { $count ->
+    [one] { $count } реплика
+    [few] { $count } реплики
+   *[many] { $count } реплик
+ } ({ $replication }), повышает { $manager }
+# Чертёж словами; `node` — узел с наибольшим временем.
+page-drawing = { $path }{ $node ->
+    [none] {""}
+    [generator] ; больше всего времени транзакция проводит в узле «генератор»: { $time }
+   *[other] ; больше всего времени транзакция проводит в узле «{ $node }»: { $time }
+ }
+
+# Графики.
+page-heat-map = { $figure }{ $baseline ->
+    [none] {""}
+   *[other] , лучше или хуже, чем в { $baseline }
+ }
+page-chart-rate = Предложено и выполнено
+page-chart-response = Время ответа
+page-chart-response-by-operation = Время ответа по операциям
+page-chart-failures = Ошибки по кодам
+page-chart-in-flight = В работе и в очереди ожидания
+page-chart-pooler = Пулеры и балансировщики
+page-chart-connections = Сеансы PostgreSQL
+page-chart-processors = Процессоры
+page-chart-disk = Диск
+page-chart-waits = Чего ждут активные сеансы
+page-chart-replication-lag = Отставание реплик
+page-chart-freshness = Через сколько подтверждённое видно на репликах
+page-chart-send-lag = Опоздание отправки у генератора
+page-axis-per-second = в секунду
+page-axis-seconds = секунды
+page-axis-count = число
+page-axis-processors = процессоры
+page-axis-bytes = байты
+page-axis-bytes-per-second = байты в секунду
+page-series-offered = предложено
+page-series-delivered = выполнено
+page-series-max = максимум
+page-series-failed = ошибки
+page-series-unknown = исход неизвестен
+page-series-refused = отказано в соединении
+page-series-dropped = отброшено
+page-series-in-flight = в работе
+page-series-waited = ждали клиента
+page-series-clients-active = активные клиенты
+page-series-clients-waiting = ждущие клиенты
+page-series-servers-active = занятые серверы
+page-series-servers-idle = свободные серверы
+page-series-queue = очередь
+page-series-sessions = сеансы
+page-series-running = работают
+page-series-limit = предел
+page-series-processors = занято
+page-series-host = вся машина
+page-series-read = чтение
+page-series-written = запись
+page-series-waiting = ожидание
+page-series-replication-lag = отставание
+page-series-visible = видно
+page-event-deadlock = взаимная блокировка
+page-event-too-many-connections = нет свободного слота
+page-event-slow-statement = медленный запрос
+page-event-fatal = фатальная ошибка
+page-event-error = ошибка
+page-event-lifecycle = состояние
+page-event-fault = сбой
+page-event-reverted = сбой устранён
+page-event-promoted = повышен до основного
+page-event-rejoined = вернулся репликой
+page-event-other = журнал
+
+# Стенд и причины для сомнений.
+page-in-trials = в { $trials } из { $total } измерений: { $text }
+page-not-passed = Нагрузка не прошла через { $nodes }: о нём здесь ничего не измерено.
+page-machine-system = система
+page-machine-kernel = ядро
+page-machine-processor = процессор
+page-machine-processors = число процессоров
+page-machine-memory = память
+page-machine-files = открытые файлы (разрешено, возможно)
+page-machine-ports = локальные порты
+page-machine-clock-source = источник времени
+page-machine-governor = управление частотой
+page-machine-cgroups = контрольные группы
+
 
 ### Page: answers: answer-
+
+answer-not-yet = Ответа пока нет: ни одно измерение не закончено.
+answer-nothing = Ответа нет: { $total ->
+    [1] единственное измерение
+   *[other] ни одно измерение из { $total }
+ } не учитывается: { $reason }.
+# Ответ одной ячейки.
+answer-holds = Выдерживает { $rate }
+answer-delivers = Выполняется { $rate }
+# Ответы нескольких ячеек.
+answer-baseline-holds = { $name } (база сравнения): { $rate }
+answer-baseline-delivers = { $name } (база сравнения): { $rate }
+answer-not-all-clients = { $rate }, но свою работу сделали не все клиенты
+answer-other = { $name }: { $figures }
+answer-best-other = лучшая из остальных — { $name }: { $figures }
+answer-best = лучшая — { $name }: { $figures }
+answer-worst = худшая — { $name }: { $figures }
+answer-keeps-up = предложенное выполняет { $name } — { $figures }
+answer-does-not-keep-up = предложенного не выдерживает { $name } — { $figures }
+answer-keep-up = предложенное выполняют { $count } из { $total } открытых ячеек
+answer-highest = больше всего { $name } — { $figures }
+answer-furthest-behind = сильнее всех отстаёт { $name } — { $figures }
+
+# `whole` — частота, если она целая; дробное число требует родительного падежа: 1,5 транзакции.
+answer-rate = { $rate } { $whole ->
+    [none] транзакции
+    [one] транзакция
+    [few] транзакции
+   *[many] транзакций
+ } в секунду{ $offered ->
+    [none] {""}
+   *[other] {" "}при предложенных { $offered }
+ } { $confidence }
+answer-rate-of-offered = { $rate }{ $offered ->
+    [none] {""}
+   *[other] {" "}из { $offered }
+ } { $confidence }
+answer-confidence = { $low ->
+    [none] ({ $trials })
+   *[other] (95{"\u00A0"}%: от { $low } до { $high }, { $trials })
+ }{ $p99 ->
+    [none] {""}
+   *[other] , p99 { $p99 }
+ }
+answer-trials = { $count ->
+    [one] { $count } измерение
+    [few] { $count } измерения
+   *[many] { $count } измерений
+ }
+answer-no-evidence = { $ratio } от базы: различие не доказано
+answer-lower = { $ratio } от базы: ниже
+answer-higher = { $ratio } от базы: выше
+answer-too-few-trials = { $ratio } от базы: измерений слишком мало для вывода
+
+answer-objective-met = цель соблюдена
+answer-objective-violated = цель НАРУШЕНА
+answer-objective-unknown = соблюдена ли цель, сказать нельзя
+answer-objectives-met = соблюдены все цели ({ $total })
+answer-objectives-unknown = о соблюдении { $count ->
+    [one] { $count } цели
+   *[other] { $count } целей
+ } из { $total } судить нельзя
+answer-objectives-violated = { $count ->
+    [one] НАРУШЕНА { $count } цель
+    [few] НАРУШЕНЫ { $count } цели
+   *[many] НАРУШЕНО { $count } целей
+ } из { $total }
+
+answer-trial-valid = измерение достоверно
+answer-trial-valid-outage = измерение достоверно, но с оговоркой: ни одного успеха в течение { $time }
+answer-all-trials-valid = все измерения достоверны
+answer-trials-valid = достоверных измерений: { $valid } из { $total }
+answer-trials-valid-outage = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: ни одного успеха до { $time } подряд
 
 
 ### Live display: live-
 
 
+### Directory of runs: words of its script: list-, words in the bar of a page: bar-
+
+list-title = Прогоны
+list-run = Прогон
+list-experiment = Эксперимент
+list-state = Состояние
+list-begun = Начало (UTC)
+list-cells = Ячейки
+list-trials = Измерения
+list-size = Размер
+list-headline = Ответ
+list-filter = Найти
+list-all = все
+list-select = Выбрать
+list-base = база сравнения
+list-compare = Сравнить
+list-compare_help = Выберите два прогона или больше: первый станет базой сравнения.
+list-reload = Обновить
+list-none = Таких прогонов нет.
+bar-all_runs = Все прогоны
+bar-one_file = Сохранить в файл
+
+
 ### Directory of runs: serve-
+
+serve-token = Токен
+serve-log-in = Войти
+serve-wants-token = Нужен токен, с которым запущен этот сервер.
+serve-wrong-token = Это не токен этого сервера.
+serve-unknown-run = Такого прогона нет.
+serve-ended = Этот прогон уже закончился.
+serve-busy = Слишком много запросов одновременно; повторите чуть позже.
+serve-foreign-request = Запрос отправлен не со страницы этого сервера; откройте её заново.
+serve-unreadable = Прочитать не удалось: { $reason }
+serve-measuring = Измерение { $trial }{ $total ->
+    [none] {""}
+   *[other] {" "}из { $total }
+ } идёт { $seconds }{"\u00A0"}с
+serve-setting-up = Измерение { $trial }{ $total ->
+    [none] {""}
+   *[other] {" "}из { $total }
+ } готовится
+serve-stopping = Прогон останавливается; всё измеренное сохраняется.
+
+# Состояния прогонов.
+serve-running = идёт
+serve-complete = завершён
+serve-interrupted = прерван
+serve-stopped = остановлен по правилу
+serve-failed = не удался
+serve-skipped = пропущен
+serve-lost = потерян: его процесс был убит
 
 
 ### Search for the maximum: search-

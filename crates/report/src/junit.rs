@@ -7,7 +7,6 @@
 use crate::findings::unused_nodes;
 use crate::html::escape;
 use crate::lang::Lang;
-use crate::lang::page::PageTerm;
 use crate::matrix::cell_names;
 use crate::page::text::visible;
 use crate::say;
@@ -20,11 +19,12 @@ use model::summary::Doubt;
 /// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let names = cell_names(&account.matrix);
+    let only_cell = say!(lang, "page-only-cell");
     let name = |cell: usize| match names.get(cell).map_or("", String::as_str) {
-        "" => lang.term(PageTerm::OnlyCell),
+        "" => only_cell.as_str(),
         name => name,
     };
-    let mut objectives = TestSuite::new(lang.term(PageTerm::Objectives));
+    let mut objectives = TestSuite::new(say!(lang, "page-objectives"));
     for (cell, of) in account.experiment.cells.iter().enumerate() {
         let trials = || account.trials.iter().filter(move |it| it.cell == cell && it.valid);
         for (at, objective) in of.setup.objectives.iter().enumerate() {
@@ -58,7 +58,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
         };
         reads.case(&account.experiment.name, name(it.cell), "remote_apply", outcome);
     }
-    let mut trials = TestSuite::new(lang.term(PageTerm::Trials));
+    let mut trials = TestSuite::new(say!(lang, "page-trials"));
     for it in &account.trials {
         let which = lang.trial("", it.repetition + 1);
         let outcome = match (trial_outcome(it, lang), unused_nodes(&account.findings, |cell| cell == it.cell))
@@ -133,8 +133,8 @@ struct TestSuite {
 }
 
 impl TestSuite {
-    fn new(name: impl Into<String>) -> TestSuite {
-        TestSuite { name: name.into(), cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
+    fn new(name: String) -> TestSuite {
+        TestSuite { name, cases: String::new(), tests: 0, failures: 0, errors: 0, skipped: 0 }
     }
 
     fn case(&mut self, experiment: &str, cell: &str, name: &str, outcome: CaseOutcome) {

@@ -1,7 +1,9 @@
 //! Languages: a catalogue of messages each, and the choice of messages, which is the same for all.
 
 mod advice;
+pub mod answer;
 mod catalogue;
+mod chart;
 mod compare;
 mod en;
 pub mod failover;
@@ -14,9 +16,10 @@ pub mod number;
 pub mod page;
 mod ru;
 pub mod search;
-pub mod serve;
+mod serve;
 mod stop;
 mod text;
+pub mod workload;
 
 pub use catalogue::{Argument, Catalogue};
 pub use number::Numbers;
@@ -26,8 +29,6 @@ use crate::say;
 use live::LiveWords;
 use model::Nanos;
 use model::summary::{BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, Server};
-use page::PageWords;
-use serve::ServeWords;
 use std::fmt::Debug;
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -138,7 +139,7 @@ impl Deref for Lang {
 }
 
 /// A language. Called while a report is written, from one thread, once per sentence.
-pub trait Words: Debug + Sync + PageWords + LiveWords + ServeWords {
+pub trait Words: Debug + Sync + LiveWords {
     /// A label of at most 23 columns; table headings may be longer.
     fn label(&self, it: Label) -> &'static str;
     /// The effect of failed transactions of this class.

@@ -171,7 +171,7 @@ mod tests {
         };
         let blocks = (0..10).map(|_| Block::Table(table.clone())).collect();
         let section = Section { id: "matrix", heading: "m".into(), blocks };
-        let words = vec![("left_out", "the rest is elsewhere".to_owned())];
+        let words = vec![("left_out".to_owned(), "the rest is elsewhere".to_owned())];
         let page = Page { sections: vec![section], words, ..Page::default() };
         let text = to_markdown(&page);
         assert!(text.len() <= BYTES_MAX, "{}", text.len());

@@ -2,26 +2,26 @@
 
 use crate::html::escape;
 use crate::lang::Lang;
-use crate::lang::serve::ServeTerm;
+use crate::say;
 
 /// A sentence and a link back.
 pub fn notice(sentence: &str, lang: &Lang) -> String {
-    let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), lang.shown(ServeTerm::AllRuns));
+    let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), say!(lang, "bar-all_runs"));
     frame(&body, lang)
 }
 
 /// Login form. `wrong`: true if the previous token was wrong.
 pub fn login(wrong: bool, lang: &Lang) -> String {
     let wrong = match wrong {
-        true => format!("<p class=bad role=alert>{}</p>", lang.shown(ServeTerm::WrongToken)),
+        true => format!("<p class=bad role=alert>{}</p>", say!(lang, "serve-wrong-token")),
         false => String::new(),
     };
     let body = format!(
         "<p>{}</p>{wrong}<form method=post action=/login><label>{} <input name=token type=password \
          autocomplete=current-password autofocus required></label> <button>{}</button></form>",
-        lang.shown(ServeTerm::WantsToken),
-        lang.shown(ServeTerm::Token),
-        lang.shown(ServeTerm::LogIn)
+        say!(lang, "serve-wants-token"),
+        say!(lang, "serve-token"),
+        say!(lang, "serve-log-in")
     );
     frame(&body, lang)
 }

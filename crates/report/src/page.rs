@@ -29,7 +29,6 @@ pub(crate) use context::charted;
 pub(crate) use results::sizes;
 
 use crate::lang::Lang;
-use crate::lang::page::{PageTerm, PageWord};
 use crate::say;
 use context::PageContext;
 use model::run_result::RunResult;
@@ -43,28 +42,26 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
         matrix.push(Block::Table(crate::matrix::table(&account.matrix, &account.findings, lang)));
         matrix.extend(heat_map::blocks(&case));
     }
-    let term = |it| lang.term(it);
     let sections = [
-        ("goals", term(PageTerm::Goals), objectives::blocks(&case)),
-        ("stack", term(PageTerm::Stack), drawing::blocks(&case)),
-        ("failover", &say!(lang, "failover-heading"), failover::blocks(&case)),
-        ("freshness", &say!(lang, "freshness-heading"), freshness::blocks(&case)),
-        ("maximum", &say!(lang, "search-heading-maximum"), maximum::blocks(&case)),
-        ("scalability", &say!(lang, "search-heading-scalability"), scalability::blocks(&case)),
-        ("endured", &say!(lang, "search-heading-soak"), soak::blocks(&case)),
-        ("plateau", &say!(lang, "search-heading-plateau"), plateau::blocks(&case)),
-        ("results", term(PageTerm::Results), results::blocks(&case)),
-        ("matrix", term(PageTerm::Matrix), matrix),
-        ("charts", term(PageTerm::Charts), charts::blocks(&case)),
-        ("statements", term(PageTerm::Statements), statements::blocks(&case)),
-        ("advice", term(PageTerm::Advice), advice::blocks(&case)),
-        ("findings", term(PageTerm::Findings), findings::blocks(&case)),
-        ("doubts", term(PageTerm::Doubts), caveats::blocks(&case)),
-        ("stand", term(PageTerm::Stand), environment::blocks(&case)),
-        ("repeat", term(PageTerm::Repeat), environment::repeat_blocks(&case)),
+        ("goals", say!(lang, "page-goals"), objectives::blocks(&case)),
+        ("stack", say!(lang, "page-stack"), drawing::blocks(&case)),
+        ("failover", say!(lang, "failover-heading"), failover::blocks(&case)),
+        ("freshness", say!(lang, "freshness-heading"), freshness::blocks(&case)),
+        ("maximum", say!(lang, "search-heading-maximum"), maximum::blocks(&case)),
+        ("scalability", say!(lang, "search-heading-scalability"), scalability::blocks(&case)),
+        ("endured", say!(lang, "search-heading-soak"), soak::blocks(&case)),
+        ("plateau", say!(lang, "search-heading-plateau"), plateau::blocks(&case)),
+        ("results", say!(lang, "page-results"), results::blocks(&case)),
+        ("matrix", say!(lang, "page-matrix"), matrix),
+        ("charts", say!(lang, "page-charts"), charts::blocks(&case)),
+        ("statements", say!(lang, "page-statements"), statements::blocks(&case)),
+        ("advice", say!(lang, "page-advice"), advice::blocks(&case)),
+        ("findings", say!(lang, "page-findings"), findings::blocks(&case)),
+        ("doubts", say!(lang, "page-doubts"), caveats::blocks(&case)),
+        ("stand", say!(lang, "page-environment"), environment::blocks(&case)),
+        ("repeat", say!(lang, "page-repeat"), environment::repeat_blocks(&case)),
     ];
-    let section =
-        |(id, heading, blocks): (_, &str, Vec<Block>)| Section { id, heading: heading.to_owned(), blocks };
+    let section = |(id, heading, blocks)| Section { id, heading, blocks };
     Page {
         lang: lang.code(),
         language: lang.name(),
@@ -88,8 +85,8 @@ pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
 }
 
 /// Words that the page's script displays, by their keys.
-pub fn script_words(lang: &Lang) -> Vec<(&'static str, String)> {
-    PageWord::KEYS.iter().map(|(key, word)| (*key, lang.word(*word).to_owned())).collect()
+pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
+    lang.catalogue().with_prefix("web-").collect()
 }
 
 /// A whole report in one language.
@@ -108,7 +105,7 @@ pub struct Page {
     pub facts: Vec<String>,
     pub sections: Vec<Section>,
     /// Words that the page's script displays, by key: `zoom_out`, `dark`, `print`, …
-    pub words: Vec<(&'static str, String)>,
+    pub words: Vec<(String, String)>,
 }
 
 /// A heading and its blocks.

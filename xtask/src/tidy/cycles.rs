@@ -26,7 +26,6 @@ const KNOWN: &[Cycle<'_>] = &[
     ("pgdyno::bench::options", &["diagnostic", "table", "value"]),
     ("report", &["advice", "findings", "lang", "live", "matrix", "page", "plot", "preview"]),
     ("report::lang", &["catalogue", "number"]),
-    ("report::lang::en", &["answer", "page"]),
     ("stack::chain", &["guard", "service"]),
     ("stack::chain", &["patroni", "promote", "replicas"]),
     ("stack::dataset", &["pgbench", "table_spec"]),

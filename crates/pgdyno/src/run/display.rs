@@ -200,7 +200,7 @@ impl RunDisplay {
                 Some(LevelOutcome::No { .. }) => TrialEnd::TooMuch,
                 Some(LevelOutcome::Invalid { reason: why }) => {
                     let scale = seen.map_or(LoadScale::Rate, |it| it.step.scale);
-                    TrialEnd::NotCounted(self.lang.hindered(why, scale))
+                    TrialEnd::NotCounted(self.lang.search_stop_reason(why, scale))
                 }
                 None => TrialEnd::NotCounted(String::new()),
             },

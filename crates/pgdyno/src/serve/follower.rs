@@ -209,7 +209,7 @@ impl Follower {
     fn progress_event(&self) -> String {
         let asked_to_end = store::is_stop_requested(self.run.path());
         let sentence = |lang: &Lang| match &self.trial {
-            _ if asked_to_end => lang.ending().to_owned(),
+            _ if asked_to_end => lang.ending(),
             Some(it) if it.ticks > 0 => {
                 lang.goes_on(it.id.0 as usize, self.trials, &lang.number(&it.ticks.to_string()))
             }

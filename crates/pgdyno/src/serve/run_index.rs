@@ -9,10 +9,9 @@ use crate::compare::{self, CompareRequest};
 use hyper::body::Bytes;
 use report::document::document;
 use report::html::{HtmlShell, served, to_html};
-use report::lang::page::PageWord;
-use report::lang::serve::ServeTerm;
 use report::lang::{self, Lang};
 use report::page::{Line, Page, Tone, page};
+use report::say;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -260,8 +259,8 @@ impl RunIndex {
         let path = self.find(name)?;
         let account = crate::run_result::from_file(&path).map_err(|it| QueryError::Broken(it.message))?;
         let pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
-        let no_script = lang.word(PageWord::NoScript);
-        let shell = HtmlShell { lang: lang.code(), title: &account.experiment.name, no_script, live: false };
+        let (title, no_script) = (&account.experiment.name, &say!(lang, "web-no_script"));
+        let shell = HtmlShell { lang: lang.code(), title, no_script, live: false };
         Ok(to_html(shell, &document(&account, &pages, lang.code(), None)))
     }
 
@@ -278,16 +277,12 @@ impl RunIndex {
             .unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
         let page = |lang: &Lang| {
             let mut page = report::comparison::page(&comparison, lang);
-            page.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+            page.words.extend(lang.catalogue().with_prefix("bar-"));
             page
         };
         let title = page(lang).title;
-        let shell = HtmlShell {
-            lang: lang.code(),
-            title: &title,
-            no_script: lang.word(PageWord::NoScript),
-            live: false,
-        };
+        let no_script = &say!(lang, "web-no_script");
+        let shell = HtmlShell { lang: lang.code(), title: &title, no_script, live: false };
         Ok(served(shell, &[("home", "/")], Some(&compare::page_document(&page, lang))))
     }
 

@@ -12,11 +12,10 @@ use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, HOST, HeaderName, OR
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use model::run_result::RunState;
 use report::html::{self, HtmlShell};
-use report::lang::page::PageWord;
-use report::lang::serve::ServeTerm;
 use report::lang::{self, Lang};
 use report::notice;
 use report::page::{Line, Tone};
+use report::say;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::future::poll_fn;
@@ -109,7 +108,7 @@ impl Site {
             (Route::Stop(name), true) => self.stop(&request, name).await,
             (Route::Stop(_), false) => Ok(response::method_not_allowed("POST")),
             (_, true) => Ok(response::method_not_allowed("GET, HEAD")),
-            (Route::Index, _) => Ok(self.shell(lang.shown(ServeTerm::Runs), &[("runs", "/runs.json")], lang)),
+            (Route::Index, _) => Ok(self.shell(&say!(lang, "list-title"), &[("runs", "/runs.json")], lang)),
             (Route::List, _) => self.list(lang).await,
             (Route::Login, _) => Ok(response::see_other("/", None)),
             (Route::Page(name), _) => self.run(name, lang).await,
@@ -151,8 +150,8 @@ impl Site {
 
     /// Page shell whose script fetches the data.
     fn shell(&self, title: &str, data: &[(&str, &str)], lang: &Lang) -> HttpResponse {
-        let shell =
-            HtmlShell { lang: lang.code(), title, no_script: lang.word(PageWord::NoScript), live: true };
+        let no_script = &say!(lang, "web-no_script");
+        let shell = HtmlShell { lang: lang.code(), title, no_script, live: true };
         response::html(StatusCode::OK, Bytes::from(html::served(shell, data, None)), &self.live_policy)
     }
 
@@ -171,9 +170,9 @@ impl Site {
         let all = self.query(move |shelf| shelf.list(number)).await?;
         let runs: Vec<Value> = all.runs.iter().map(|(it, answer)| row(it, answer.as_ref(), lang)).collect();
         let page = report::page::script_words(lang).into_iter();
-        let own = ServeTerm::KEYS.iter().map(|(key, it)| (*key, lang.shown(*it).to_owned()));
+        let own = lang.catalogue().with_prefix("list-");
         let words: serde_json::Map<String, Value> =
-            page.chain(own).map(|(key, word)| (key.to_owned(), Value::from(word))).collect();
+            page.chain(own).map(|(key, word)| (key, Value::from(word))).collect();
         Ok(response::json(Bytes::from(
             json!({ "words": words, "runs": runs, "more": all.is_partial }).to_string(),
         )))
@@ -206,7 +205,7 @@ impl Site {
                 return self.page(StatusCode::UNAUTHORIZED, notice::login(false, lang));
             }
             SiteError::Access(AccessError::Origin | AccessError::Form) => {
-                (StatusCode::FORBIDDEN, lang.shown(ServeTerm::Foreign).to_owned())
+                (StatusCode::FORBIDDEN, say!(lang, "serve-foreign-request"))
             }
             SiteError::BodyTooLarge => {
                 return response::text(StatusCode::PAYLOAD_TOO_LARGE, "this is no form of ours");
@@ -214,15 +213,9 @@ impl Site {
             SiteError::BodyTimeout => {
                 return response::text(StatusCode::REQUEST_TIMEOUT, "the rest did not arrive");
             }
-            SiteError::Query(QueryError::Unknown) => {
-                (StatusCode::NOT_FOUND, lang.shown(ServeTerm::Unknown).to_owned())
-            }
-            SiteError::Query(QueryError::Busy) => {
-                (StatusCode::SERVICE_UNAVAILABLE, lang.shown(ServeTerm::Busy).to_owned())
-            }
-            SiteError::Query(QueryError::Ended) => {
-                (StatusCode::CONFLICT, lang.shown(ServeTerm::Ended).to_owned())
-            }
+            SiteError::Query(QueryError::Unknown) => (StatusCode::NOT_FOUND, say!(lang, "serve-unknown-run")),
+            SiteError::Query(QueryError::Busy) => (StatusCode::SERVICE_UNAVAILABLE, say!(lang, "serve-busy")),
+            SiteError::Query(QueryError::Ended) => (StatusCode::CONFLICT, say!(lang, "serve-ended")),
             SiteError::Query(QueryError::Broken(why)) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(why))
             }

@@ -8,7 +8,6 @@ use hyper::body::Bytes;
 use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
 use report::document::document;
 use report::lang;
-use report::lang::serve::ServeTerm;
 use report::live_events;
 use report::page::{Page, page};
 use std::path::Path;
@@ -81,7 +80,7 @@ impl Snapshot {
         }
         let mut pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
         for (it, lang) in pages.iter_mut().zip(lang::all()) {
-            it.words.extend(ServeTerm::BAR.map(|(key, word)| (key, lang.shown(word).to_owned())));
+            it.words.extend(lang.catalogue().with_prefix("bar-"));
         }
         let text = |it: &lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
         let charts = trial.map(|it| it.1);

@@ -138,9 +138,9 @@ impl Catalogue {
     }
 
     /// Messages whose identifiers have this prefix, with their identifiers without it, in the order of the file.
-    pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (&str, String)> {
+    pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (String, String)> {
         let names = self.identifiers.iter().map(String::as_str);
-        names.filter_map(move |name| Some((name.strip_prefix(prefix)?, self.render(name, &[]))))
+        names.filter_map(move |name| Some((name.strip_prefix(prefix)?.to_owned(), self.render(name, &[]))))
     }
 }
 

@@ -1,9 +1,6 @@
 //! English.
 
-mod answer;
 mod live;
-mod page;
-mod serve;
 
 use super::number::{Numbers, quantile};
 use super::{Label, Words};

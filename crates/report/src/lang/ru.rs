@@ -1,10 +1,7 @@
 //! Russian.
 
-mod answer;
 mod bench;
 mod live;
-mod page;
-mod serve;
 
 use super::number::Numbers;
 use super::{Label, Words};

@@ -1,4 +1,5 @@
 use super::*;
+use fluent_syntax::ast;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
 use model::objective::{
@@ -8,6 +9,7 @@ use model::plan::{PoolMode, Transport};
 use model::stop::{StopEvent, TankDifference};
 use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
 use model::{Nanos, PerSecond, Spacing};
+use std::collections::BTreeSet;
 
 /// All variants of an enum without fields. A missing variant does not compile.
 macro_rules! every {
@@ -322,56 +324,112 @@ fn ill_written(text: &str) -> Option<String> {
     None
 }
 
+/// Products, protocols, names of settings and options, quantiles.
+const NAMES: [&str; 40] = [
+    "B",
+    "CONCURRENTLY",
+    "CREATE",
+    "HAProxy",
+    "HOT",
+    "HTML",
+    "INDEX",
+    "PG",
+    "Pandora",
+    "Patroni",
+    "PgBouncer",
+    "PostgreSQL",
+    "Prometheus",
+    "TCP",
+    "TLS",
+    "Tank",
+    "UTC",
+    "Unix",
+    "Yandex.Tank",
+    "book.tickets",
+    "delivery.receive",
+    "delivery.send",
+    "etcd",
+    "j",
+    "max_connections",
+    "maxconn",
+    "n",
+    "net.ipv4.ip_local_port_range",
+    "once",
+    "p",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p99.9",
+    "pgbench",
+    "pgdyno",
+    "remote_apply",
+    "startup",
+    "ulimit",
+];
+
 #[test]
 fn russian_is_russian() {
-    /// Products, protocols, names of settings and options, quantiles.
-    const NAMES: [&str; 33] = [
-        "HAProxy",
-        "HTML",
-        "PG",
-        "Pandora",
-        "Patroni",
-        "PgBouncer",
-        "PostgreSQL",
-        "Prometheus",
-        "TCP",
-        "TLS",
-        "Tank",
-        "UTC",
-        "Unix",
-        "Yandex.Tank",
-        "book.tickets",
-        "etcd",
-        "j",
-        "max_connections",
-        "maxconn",
-        "n",
-        "net.ipv4.ip_local_port_range",
-        "once",
-        "p",
-        "p50",
-        "p90",
-        "p95",
-        "p99",
-        "p99.9",
-        "pgbench",
-        "pgdyno",
-        "remote_apply",
-        "startup",
-        "ulimit",
-    ];
     let mut wrong = Vec::new();
     for (what, text) in all(russian()).into_iter().chain(said::said(russian())) {
-        // Commands stay unchanged.
-        let told = text.replace("`pgdyno report RUN --format md`", "");
         let foreign =
-            latin(&told).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
+            latin(&text).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
         // Versions keep their points, ports and SQLSTATEs their digits.
-        let told =
-            ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(told.clone(), |told, it| told.replace(it, ""));
-        wrong.extend([foreign, ill_written(&told)].into_iter().flatten().map(|it| format!("{what}: {it}")));
+        let numbers =
+            ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(text.clone(), |text, it| text.replace(it, ""));
+        wrong
+            .extend([foreign, ill_written(&numbers)].into_iter().flatten().map(|it| format!("{what}: {it}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Texts of the messages of a file between their arguments.
+fn texts_of_file(file: &str) -> Vec<String> {
+    fn texts(pattern: &ast::Pattern<&str>, found: &mut Vec<String>) {
+        for element in &pattern.elements {
+            match element {
+                ast::PatternElement::TextElement { value } => found.push((*value).to_owned()),
+                ast::PatternElement::Placeable { expression: ast::Expression::Select { variants, .. } } => {
+                    variants.iter().for_each(|variant| texts(&variant.value, found));
+                }
+                ast::PatternElement::Placeable { .. } => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for entry in fluent_syntax::parser::parse(file).expect("a catalogue").body {
+        if let ast::Entry::Message(ast::Message { value: Some(pattern), .. }) = entry {
+            texts(&pattern, &mut found);
+        }
+    }
+    found
+}
+
+#[test]
+fn russian_messages_are_russian() {
+    let mut wrong = Vec::new();
+    for text in texts_of_file(include_str!("../../messages/ru.ftl")) {
+        // Commands and settings stay unchanged.
+        let words: String = text.split('`').step_by(2).collect();
+        wrong.extend(
+            latin(&words).into_iter().filter(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The dictionaries have the words that the scripts of the page and of the list of runs display.
+#[test]
+fn scripts_have_their_words() {
+    const WITHOUT_SCRIPT: [&str; 3] = ["no_script", "cannot_unpack", "left_out"];
+    let script: BTreeSet<&str> =
+        include_str!("../../../../web/src/words.ts").split('"').skip(1).step_by(2).collect();
+    let words =
+        ["web-", "list-", "bar-"].into_iter().flat_map(|prefix| english().catalogue().with_prefix(prefix));
+    let words: Vec<String> = words.map(|(key, _)| key).collect();
+    let words: BTreeSet<&str> =
+        words.iter().map(String::as_str).filter(|key| !WITHOUT_SCRIPT.contains(key)).collect();
+    assert_eq!(words, script);
 }
 
 #[test]

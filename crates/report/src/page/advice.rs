@@ -6,7 +6,6 @@ use super::results::{FigureColumn, non_empty_columns};
 use super::text::truncate;
 use super::{Block, Column, Line};
 use crate::advice::{index_sentences, remedy};
-use crate::lang::page::PageTerm;
 use crate::say;
 use model::advice::{Advice, StatementAdvice as Statement};
 
@@ -40,16 +39,8 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
     }
     let known = |it: Option<f64>| it.map_or(String::new(), |it| format(it, lang));
     let figures: Vec<FigureColumn<'_, Statement>> = vec![
-        (
-            lang.term(PageTerm::SharePercent).to_owned(),
-            1,
-            Box::new(move |it| known(it.share.map(|it| 100.0 * it))),
-        ),
-        (
-            lang.term(PageTerm::MeanMillis).to_owned(),
-            2,
-            Box::new(move |it| known(it.mean.map(|it| 1e3 * it))),
-        ),
+        (say!(lang, "page-share-percent"), 1, Box::new(move |it| known(it.share.map(|it| 100.0 * it)))),
+        (say!(lang, "page-mean-milliseconds"), 2, Box::new(move |it| known(it.mean.map(|it| 1e3 * it)))),
         (
             say!(lang, "advice-rows-read"),
             3,
@@ -59,7 +50,7 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
     ];
     let rows: Vec<&Statement> = advice.statements.iter().collect();
     if !rows.is_empty() {
-        let first = Column { heading: lang.term(PageTerm::Statement).to_owned(), ..Column::default() };
+        let first = Column { heading: say!(lang, "page-statement"), ..Column::default() };
         let mut table =
             non_empty_columns((first, |it: &Statement| truncate(&it.text, TEXT_CHARS_MAX)), figures, &rows);
         // The last two columns contain words.

@@ -3,10 +3,9 @@
 use super::context::{PageContext, is_open};
 use super::{Line, Tone, failover, maximum, plateau, soak};
 use crate::findings::unused_nodes;
-use crate::lang::page::{
-    ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, PageQuestion, TrialCounts,
-};
+use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
 use crate::lang::search::SearchQuestion;
+use crate::lang::workload::PageQuestion;
 use model::Nanos;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;
@@ -31,7 +30,7 @@ pub fn question(case: &PageContext<'_>) -> String {
     }
     let it = match experiment.cells.as_slice() {
         [one] => {
-            return case.lang.question(&PageQuestion::One { way: &way, load: &one.setup.load });
+            return case.lang.question(&PageQuestion::One { path: &way, load: &one.setup.load });
         }
         _ => PageQuestion::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
     };
@@ -105,13 +104,13 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     let valid = || ended.iter().filter(|it| it.valid);
     let outages: Vec<Nanos> = valid().filter_map(|it| it.doubts.iter().find_map(outage)).collect();
     let outage = outages.iter().max().map(|longest| (*longest, outages.len()));
-    let trials = TrialCounts { valid: valid().count(), of: ended.len(), outage };
-    let goals = objective_summary(case);
+    let trials = TrialCounts { valid: valid().count(), total: ended.len(), outage };
+    let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));
     let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| objective_levels(case, it)));
     let [highest, strained] =
         [case.open.highest, case.open.strained].map(|it| it.and_then(|it| objective_levels(case, it)));
-    let opened = OpenModelAnswer { kept_up: case.open.kept_up, of: case.open.of, highest, strained };
+    let opened = OpenModelAnswer { kept_up: case.open.kept_up, total: case.open.of, highest, strained };
     let open = Some(&opened).filter(|it| it.highest.is_some() || it.strained.is_some());
     let nothing = baseline.is_none() && best.is_none() && open.is_none();
     if nothing || trials.valid == 0 {
@@ -124,21 +123,21 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
             (None, Some(status)) => case.lang.status(status),
             (None, None) => case.lang.status(&TrialStatus::Interrupted),
         };
-        let answer = PageAnswer::Nothing { why: &why, of: trials.of };
+        let answer = PageAnswer::Nothing { reason: &why, total: trials.total };
         return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
     let it = match (account.experiment.cells.len(), only) {
-        (1, Some(held)) => PageAnswer::One { held, trials, goals },
-        _ => PageAnswer::Many { baseline, best, worst, open, trials, goals },
+        (1, Some(level)) => PageAnswer::One { level, trials, objectives },
+        _ => PageAnswer::Many { baseline, best, worst, open, trials, objectives },
     };
-    let doubtful = trials.valid < trials.of
-        || goals.unknown > 0
+    let doubtful = trials.valid < trials.total
+        || objectives.unknown > 0
         || account.info.state != RunState::Complete
         || account.trials.iter().any(|it| !it.doubts.is_empty())
         || account.matrix.rows.iter().any(|it| !it.unapplied_limits.is_empty());
-    let tone = match (goals.broken, doubtful) {
+    let tone = match (objectives.violated, doubtful) {
         (1.., _) => Tone::Bad,
         (0, true) => Tone::Doubt,
         (0, false) => Tone::Good,
@@ -168,15 +167,15 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
 
 /// Counts each objective once: violated if any trial violates it.
 fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
-    let mut goals = ObjectiveCounts::default();
+    let mut counts = ObjectiveCounts::default();
     for it in &case.account.matrix.objectives {
         match (it.violated, it.unknown, it.met) {
-            (1.., ..) => goals.broken += 1,
-            (0, 0, 1..) => goals.kept += 1,
-            _ => goals.unknown += 1,
+            (1.., ..) => counts.violated += 1,
+            (0, 0, 1..) => counts.met += 1,
+            _ => counts.unknown += 1,
         }
     }
-    goals
+    counts
 }
 
 /// Short phrases about the run: start, duration, size.

@@ -4,7 +4,7 @@ use super::context::PageContext;
 use super::text::truncate;
 use super::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use crate::lang::Lang;
-use crate::lang::page::PageTerm;
+use crate::say;
 use model::EventKind;
 use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
 use model::run_result::TrialResult;
@@ -52,9 +52,9 @@ pub fn chart(it: &Chart, lang: &Lang) -> ChartView {
     let unit = it.kind.unit();
     ChartView {
         id: it.kind,
-        title: lang.chart(it.kind).to_owned(),
+        title: lang.chart(it.kind),
         unit,
-        axis: lang.axis(unit).to_owned(),
+        axis: lang.axis(unit),
         logarithmic: it.kind.is_logarithmic(),
         stacked: it.kind.is_stacked(),
         tracks: it.series.iter().map(|it| track(it, lang)).collect(),
@@ -66,7 +66,7 @@ fn track(it: &ChartSeries, lang: &Lang) -> TrackView {
     let label = match (it.kind, it.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
         (_, None) => word,
         (ChartSeriesKind::Waiting, Some(label)) if label == RUNNING_LABEL => {
-            lang.term(PageTerm::Running).to_owned()
+            say!(lang, "page-series-running")
         }
         (ChartSeriesKind::Sessions | ChartSeriesKind::Waiting, Some(label)) => label,
         (

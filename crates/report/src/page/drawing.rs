@@ -2,7 +2,8 @@
 
 use super::context::PageContext;
 use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
-use crate::lang::page::{BottleneckRole, ConcurrencyLimit, PageTerm, ServerSeat};
+use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
+use crate::say;
 use model::Nanos;
 use model::finding::Finding;
 use model::matrix::{Hop, UnappliedLimit};
@@ -33,7 +34,7 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         all.find(|it| it.node == node).cloned().unwrap_or_default()
     };
     let generator = seen(GENERATOR);
-    let heading = case.lang.term(PageTerm::Generator).to_owned();
+    let heading = say!(case.lang, "page-generator");
     let missing = |node: &str| row.unapplied_limits.iter().filter(|it| it.node == node).collect::<Vec<_>>();
     let limits = &stack.generator;
     let none = missing(GENERATOR);
@@ -41,7 +42,7 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     for (at, hop) in row.hops.iter().enumerate() {
         let last = at + 1 == row.hops.len();
         let is_primary = last && !stack.replica_names().is_empty();
-        let seat = is_primary.then(|| seat_text(case, setup, &hop.node, ServerSeat::Primary));
+        let seat = is_primary.then(|| role_text(case, setup, &hop.node, ServerRole::Primary));
         let room = concurrency_limit(hop, last).map(|it| case.lang.room(&it));
         let lines = seat.into_iter().chain(room).collect();
         let limits = limits_of(stack, &hop.node);
@@ -68,8 +69,8 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
 }
 
 /// Role of a server among several; injected faults may change it.
-fn seat_text(case: &PageContext<'_>, setup: &Setup, name: &str, it: ServerSeat) -> String {
-    case.lang.seat(name, it, !setup.faults.is_empty())
+fn role_text(case: &PageContext<'_>, setup: &Setup, name: &str, it: ServerRole) -> String {
+    case.lang.server_role(name, it, !setup.faults.is_empty())
 }
 
 /// Replicas of the last node, with the same `product`, and their failover manager.
@@ -83,7 +84,7 @@ fn replicas<'a>(
 ) -> Option<DrawnReplicas> {
     let plan = setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
     let one = |name: &String| {
-        let first = vec![seat_text(case, setup, name, ServerSeat::Replica)];
+        let first = vec![role_text(case, setup, name, ServerRole::Replica)];
         node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &seen(name), name)
     };
     let line = |text| Line { text, tone: Tone::Plain };
@@ -127,7 +128,7 @@ fn node(
     let plain = |text| Line { text, tone: Tone::Plain };
     let standing = bottleneck_text(case, cell, name);
     let mut lines: Vec<Line> =
-        standing.map(|(it, tone)| Line { text: lang.standing(it).to_owned(), tone }).into_iter().collect();
+        standing.map(|(it, tone)| Line { text: lang.standing(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
     // The share of a quota implies the quota.
     let told = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
@@ -136,7 +137,7 @@ fn node(
         lines.push(plain(limits));
     }
     for it in missing {
-        lines.push(Line { text: lang.no_limit(&it.limit, ""), tone: Tone::Doubt });
+        lines.push(Line { text: lang.no_limit(&it.limit), tone: Tone::Doubt });
     }
     lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.cpu_limit))));
     let held = seen.throttled.filter(|it| *it > 0.0);
@@ -165,7 +166,7 @@ fn transport_text(case: &PageContext<'_>, entrance: Option<Transport>, tls: Opti
         (None | Some(Transport::Tls), Some(version)) => {
             format!("{} {version}", case.lang.way(Some(Transport::Tls)))
         }
-        (entrance, _) => case.lang.way(entrance).to_owned(),
+        (entrance, _) => case.lang.way(entrance),
     }
 }
 

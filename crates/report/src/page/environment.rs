@@ -2,7 +2,7 @@
 
 use super::context::PageContext;
 use super::{Block, Column, Row, Table, Tone};
-use crate::lang::page::PageTerm;
+use crate::say;
 use model::plan::Transport;
 use model::run_result::NodeInfo;
 use serde_json::Value;
@@ -16,14 +16,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     if !facts.is_empty() {
         blocks.push(Block::Facts { facts });
     }
-    let column = |term| Column { heading: lang.term(term).to_owned(), ..Column::default() };
-    let terms = [
-        PageTerm::Node,
-        PageTerm::Version,
-        PageTerm::Entrance,
-        PageTerm::LimitsOfNode,
-        PageTerm::Program,
-        PageTerm::CellsOfNode,
+    let headings = [
+        say!(lang, "page-node"),
+        say!(lang, "page-version"),
+        say!(lang, "page-transport"),
+        say!(lang, "page-node-limits"),
+        say!(lang, "page-program"),
+        say!(lang, "page-node-cells"),
     ];
     let row = |it: &NodeInfo| {
         let none: Vec<String> = it.unapplied_limits.iter().map(|it| format!("⚠ {it}")).collect();
@@ -42,7 +41,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     };
     let rows: Vec<Row> = merge_equal_nodes(&stand.nodes).iter().map(row).collect();
     if !rows.is_empty() {
-        let columns = terms.map(column).to_vec();
+        let columns = headings.map(|heading| Column { heading, ..Column::default() }).to_vec();
         blocks.push(Block::Table(Table { columns, rows, ..Table::default() }));
     }
     for node in &stand.nodes {
@@ -105,7 +104,7 @@ fn transport_name(case: &PageContext<'_>, it: &str) -> String {
 
 /// A fact about the machine. Amounts of memory are in bytes, ports are a range.
 fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
-    let name = case.lang.machine(key).map_or_else(|| key.replace('_', " "), str::to_owned);
+    let name = case.lang.machine(key).unwrap_or_else(|| key.replace('_', " "));
     let value = match value.parse::<u64>() {
         Ok(bytes) if key == "memory" => case.lang.bytes(bytes as f64),
         _ => match serde_json::from_str::<Value>(value) {
@@ -143,7 +142,7 @@ fn plain_value(it: &Value) -> String {
 fn cells(case: &PageContext<'_>, it: &NodeInfo) -> String {
     let of = case.account.experiment.cells.len();
     if of == 1 {
-        return case.lang.term(PageTerm::OnlyCell).to_owned();
+        return say!(case.lang, "page-only-cell");
     }
     let names: Vec<&str> = it.cells.iter().map(|it| case.name(*it)).collect();
     case.lang.cells(&names, of)
@@ -152,17 +151,13 @@ fn cells(case: &PageContext<'_>, it: &NodeInfo) -> String {
 /// The command and the file.
 pub fn repeat_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let about = &case.account.info;
-    let code = |term, text: &str, folded| Block::Code {
-        name: case.lang.term(term).to_owned(),
-        text: text.trim_end().to_owned(),
-        folded,
-    };
+    let code = |name, text: &str, folded| Block::Code { name, text: text.trim_end().to_owned(), folded };
     let mut blocks = Vec::new();
     if !about.command.is_empty() {
-        blocks.push(code(PageTerm::Command, &about.command, false));
+        blocks.push(code(say!(case.lang, "page-command"), &about.command, false));
     }
     if !about.text.is_empty() {
-        blocks.push(code(PageTerm::File, &about.text, true));
+        blocks.push(code(say!(case.lang, "page-file"), &about.text, true));
     }
     blocks
 }

@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use super::{Block, EvidenceLink};
 use crate::findings::views;
-use crate::lang::page::PageTerm;
+use crate::say;
 use model::chart::ChartKind;
 use model::finding::{Bound, Circumstance, Finding};
 
@@ -36,7 +36,7 @@ fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
         }
     }
     if links.is_empty() {
-        let text = case.lang.term(PageTerm::Matrix).to_owned();
+        let text = say!(case.lang, "page-matrix");
         links.push(EvidenceLink { text, section: "matrix", trial: None, chart: None });
     }
     links

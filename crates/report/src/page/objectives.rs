@@ -2,30 +2,31 @@
 
 use super::context::PageContext;
 use super::{Block, Line, Tone};
-use crate::lang::page::PageTerm;
+use crate::say;
 use model::plan::{Load, LoadModel, Operation, OperationKind, Setup};
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (lang, experiment) = (case.lang, &case.account.experiment);
     let setups: Vec<&Setup> = experiment.cells.iter().map(|it| &it.setup).collect();
-    let name = |term| lang.term(term).to_owned();
     let mut facts = Vec::new();
     let max = experiment.goal.max_search();
     let loads = loads(&setups, max.is_some());
-    facts.extend(loads.iter().map(|it| (name(PageTerm::Load), lang.load(&it.load, it.sql, &it.concurrency))));
+    facts.extend(
+        loads.iter().map(|it| (say!(lang, "page-load"), lang.load(&it.load, it.sql, &it.concurrency))),
+    );
     let window = |it: &&Setup| match max {
         Some(max) => lang.search_window(max, it.load.warmup, experiment.repeat),
         None => lang.window(&it.load, experiment.repeat),
     };
     let windows = distinct(setups.iter().map(window));
-    facts.push((name(PageTerm::Window), windows.join("; ")));
+    facts.push((say!(lang, "page-window"), windows.join("; ")));
     let mixes = distinct(setups.iter().map(|it| mix(&it.operations)));
-    facts.extend(mixes.into_iter().map(|it| (name(PageTerm::Operations), it)));
+    facts.extend(mixes.into_iter().map(|it| (say!(lang, "page-operations"), it)));
     let datasets = distinct(setups.iter().filter_map(|it| it.dataset.as_ref()).map(|it| lang.dataset(it)));
-    facts.extend(datasets.into_iter().map(|it| (name(PageTerm::Dataset), it)));
+    facts.extend(datasets.into_iter().map(|it| (say!(lang, "page-dataset"), it)));
     let rules = distinct(setups.iter().flat_map(|it| it.stop_rules.iter().cloned()));
     if !rules.is_empty() {
-        facts.push((name(PageTerm::StopRules), rules.join(", ")));
+        facts.push((say!(lang, "page-stop-rules"), rules.join(", ")));
     }
     let mut blocks = vec![Block::Facts { facts }];
     let tallies = &case.account.matrix.objectives;

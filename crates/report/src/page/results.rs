@@ -3,8 +3,8 @@
 use super::context::PageContext;
 use super::number::{format, millis};
 use super::{Block, Column, Row, Table, Tone};
-use crate::lang::page::PageTerm;
 use crate::lang::{Label, Lang};
+use crate::say;
 use model::Nanos;
 use model::run_result::{CellResult, OperationResult, RunResult, SizeFigures};
 
@@ -30,18 +30,17 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
         rows.push(total);
     }
     let name = |it: &OperationResult| match it.name.as_str() {
-        "" => lang.term(PageTerm::Total).to_owned(),
+        "" => say!(lang, "page-all-operations"),
         name => name.to_owned(),
     };
     let failed = |it: &OperationResult| it.failures.iter().map(|it| it.count).sum::<u64>();
     let count = |it: u64| lang.number(&it.to_string());
-    let term = |it| lang.term(it).to_owned();
     let [mean, max] = [Label::Mean, Label::Max].map(|it| lang.label(it));
     let figures: Vec<FigureColumn<'_, OperationResult>> = vec![
-        (term(PageTerm::Offered), 5, Box::new(|it| format(it.offered.0, lang))),
-        (term(PageTerm::Delivered), 0, Box::new(|it| format(it.delivered.0, lang))),
+        (say!(lang, "page-offered"), 5, Box::new(|it| format(it.offered.0, lang))),
+        (say!(lang, "page-delivered"), 0, Box::new(|it| format(it.delivered.0, lang))),
         (
-            term(PageTerm::Goodput),
+            say!(lang, "page-goodput"),
             2,
             Box::new(|it| it.goodput.map_or(String::new(), |it| format(it.0, lang))),
         ),
@@ -55,13 +54,13 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
         (lang.times(true, mean), 9, Box::new(|it| millis(it.service.mean, lang))),
         (lang.times(true, "p50"), 6, Box::new(|it| millis(it.service.p50, lang))),
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
-        (term(PageTerm::Failed), 3, Box::new(|it| count(failed(it)))),
-        (term(PageTerm::Dropped), 3, Box::new(|it| count(it.dropped))),
+        (say!(lang, "page-failed"), 3, Box::new(|it| count(failed(it)))),
+        (say!(lang, "page-dropped"), 3, Box::new(|it| count(it.dropped))),
         (lang.size("p50"), 5, Box::new(|it| size(it, |it| it.p50, lang))),
         (lang.size("p99"), 7, Box::new(|it| size(it, |it| it.p99, lang))),
         (lang.size(max), 8, Box::new(|it| size(it, |it| Some(it.max), lang))),
     ];
-    let first = (Column { heading: term(PageTerm::Operation), ..Column::default() }, name);
+    let first = (Column { heading: say!(lang, "page-operation"), ..Column::default() }, name);
     let mut table = non_empty_columns(first, figures, &rows);
     table.caption = caption;
     Some(table)
@@ -84,7 +83,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
         .collect();
     let figures: Vec<FigureColumn<'_, (String, &OperationResult)>> = vec![
         (
-            lang.term(PageTerm::Count).to_owned(),
+            say!(lang, "page-count"),
             0,
             Box::new(|it| lang.number(&it.1.sizes.map_or(0, |it| it.count).to_string())),
         ),
@@ -92,10 +91,10 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
         (lang.size("p99"), 0, Box::new(|it| size(it.1, |it| it.p99, lang))),
         (lang.size(lang.label(Label::Max)), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
     ];
-    let first =
-        (Column { heading: lang.size(""), ..Column::default() }, |it: &(String, &OperationResult)| {
-            it.0.clone()
-        });
+    let first = (
+        Column { heading: say!(lang, "page-answer-sizes"), ..Column::default() },
+        |it: &(String, &OperationResult)| it.0.clone(),
+    );
     let table = non_empty_columns(first, figures, &rows.iter().collect::<Vec<_>>());
     (!rows.is_empty()).then_some(table)
 }
@@ -133,9 +132,9 @@ pub(super) fn non_empty_columns<T>(
 
 fn failures(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let failures = &it.total.as_ref()?.failures;
-    let text = |heading: &str| Column { heading: heading.to_owned(), ..Column::default() };
-    let count = Column { heading: lang.term(PageTerm::Count).to_owned(), numeric: true, drop_order: 0 };
-    let columns = vec![text(lang.term(PageTerm::Code)), count, text(lang.label(Label::Effect))];
+    let text = |heading| Column { heading, ..Column::default() };
+    let count = Column { heading: say!(lang, "page-count"), numeric: true, drop_order: 0 };
+    let columns = vec![text(say!(lang, "page-failure")), count, text(lang.label(Label::Effect).to_owned())];
     let row = |it: &model::summary::Failure| {
         let cells = vec![it.describe(), lang.number(&it.count.to_string()), lang.effect(it.class).to_owned()];
         Row { cells, tone: Tone::Bad, baseline: false }

@@ -5,7 +5,7 @@ use super::number::format;
 use super::results::{FigureColumn, non_empty_columns};
 use super::text::truncate;
 use super::{Block, Column};
-use crate::lang::page::PageTerm;
+use crate::say;
 use model::run_result::StatementStats;
 
 /// Characters of a statement's text that are shown.
@@ -23,14 +23,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             continue;
         }
         let beside = baseline.filter(|it| *it != cell);
-        let term = |it| lang.term(it).to_owned();
         let known = |it: Option<f64>| it.map_or(String::new(), |it| format(it, lang));
         let percent = |it: f64| lang.number(&format!("{:.1}", 100.0 * it));
         let mut figures: Vec<FigureColumn<'_, StatementStats>> = vec![
-            (term(PageTerm::Calls), 2, Box::new(|it| format(it.calls, lang))),
-            (term(PageTerm::TotalSeconds), 3, Box::new(|it| format(it.total, lang))),
-            (term(PageTerm::SharePercent), 1, Box::new(move |it| percent(it.share))),
-            (term(PageTerm::MeanMillis), 0, Box::new(|it| format(1e3 * it.mean, lang))),
+            (say!(lang, "page-calls"), 2, Box::new(|it| format(it.calls, lang))),
+            (say!(lang, "page-total-seconds"), 3, Box::new(|it| format(it.total, lang))),
+            (say!(lang, "page-share-percent"), 1, Box::new(move |it| percent(it.share))),
+            (say!(lang, "page-mean-milliseconds"), 0, Box::new(|it| format(1e3 * it.mean, lang))),
         ];
         if let Some(beside) = beside {
             let there = move |it: &StatementStats| of(beside).iter().find(|other| other.text == it.text);
@@ -38,16 +37,16 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             figures.push((lang.mean_in(case.name(beside)), 1, Box::new(mean)));
         }
         figures.extend([
+            (say!(lang, "page-rows"), 4, Box::new(|it: &StatementStats| format(it.rows, lang)) as Box<_>),
+            (say!(lang, "page-blocks-hit"), 5, Box::new(move |it: &StatementStats| known(it.hit)) as Box<_>),
             (
-                term(PageTerm::RowsOfStatement),
-                4,
-                Box::new(|it: &StatementStats| format(it.rows, lang)) as Box<_>,
+                say!(lang, "page-blocks-read"),
+                5,
+                Box::new(move |it: &StatementStats| known(it.read)) as Box<_>,
             ),
-            (term(PageTerm::Hit), 5, Box::new(move |it: &StatementStats| known(it.hit)) as Box<_>),
-            (term(PageTerm::Read), 5, Box::new(move |it: &StatementStats| known(it.read)) as Box<_>),
         ]);
         let text = |it: &StatementStats| truncate(&it.text, MOST);
-        let first = (Column { heading: term(PageTerm::Statement), ..Column::default() }, text);
+        let first = (Column { heading: say!(lang, "page-statement"), ..Column::default() }, text);
         let mut table = non_empty_columns(first, figures, &rows);
         table.caption = case.name(cell).to_owned();
         blocks.push(Block::Table(table));

@@ -314,17 +314,6 @@ fn folds_three_axes_into_two() {
     assert_eq!(heat.layers[0].cells[3].shade, Some(-0.25));
 }
 
-#[test]
-fn script_words_have_unique_keys() {
-    let mut keys: Vec<&str> = PageWord::KEYS.iter().map(|it| it.0).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    assert_eq!(keys.len(), PageWord::KEYS.len());
-    for lang in lang::all() {
-        assert!(script_words(lang).iter().all(|it| !it.1.is_empty()));
-    }
-}
-
 /// A trial with the given numbers of points and operations. Noisy values compress worse than real ones.
 fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};

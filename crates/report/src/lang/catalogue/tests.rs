@@ -37,8 +37,7 @@ fn renders_arguments() {
 
 #[test]
 fn lists_messages_by_prefix() {
-    let words: Vec<(String, String)> =
-        Language::new(".").0.with_prefix("web-").map(|(name, text)| (name.to_owned(), text)).collect();
+    let words: Vec<(String, String)> = Language::new(".").0.with_prefix("web-").collect();
     assert_eq!(words, [("stop".into(), "Stop".into()), ("copy".into(), "Copy".into())]);
 }
 

@@ -1,12 +1,10 @@
 //! Tests of the texts of pages, comparisons, live views and lists of runs.
 
 use super::*;
+use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
 use crate::lang::live::LiveHeading;
-use crate::lang::page::{
-    BottleneckRole, ConcurrencyLimit, ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer,
-    PageQuestion, PageTerm, PageWord, ServerSeat, TrialCounts,
-};
-use crate::lang::serve::ServeTerm;
+use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
+use crate::lang::workload::PageQuestion;
 use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::comparison::{
@@ -36,39 +34,27 @@ pub(super) fn said(lang: &Lang) -> Told {
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(PageWord: Skip, Contents, Language, Theme, ThemeAuto, ThemeLight, ThemeDark, Print, Good, Doubt, Bad, Baseline, Trial, ZoomOut, ChartHelp, Time, ShowTable, HideTable, MoreRows, Marks, Evidence, Figure, Worse, Same, Better, AllColumns, FewColumns, Copy, Copied, Seconds, Milliseconds, Microseconds, Bytes, Kibibytes, Mebibytes, Gibibytes, Tebibytes, PerSecond, Thousand, Million, Live, Connecting, Lost, Ended, Stop, StopSure, StopNo, Stopping, StopFailed, NoScript, CannotUnpack, LeftOut)
-    {
-        tell(format!("{it:?}"), lang.word(it));
-    }
-    for it in every!(PageTerm: Goals, Stack, Results, Matrix, Charts, Statements, Advice, Findings, Doubts, Stand, Repeat, Load, Window, Operations, Dataset, StopRules, Operation, Total, Offered, Delivered, Goodput, Failed, Dropped, Code, Count, Effect, Statement, Calls, TotalSeconds, MeanMillis, SharePercent, RowsOfStatement, Hit, Read, Node, Version, Program, Entrance, LimitsOfNode, CellsOfNode, Command, File, Generator, Running, OnlyCell, Objectives, Trials)
-    {
-        tell(format!("{it:?}"), lang.term(it));
-    }
-    for it in every!(ServeTerm: Runs, Run, Experiment, State, Begun, Cells, Trials, Size, Headline, Filter, All, Select, Base, Compare, CompareHelp, Reload, None, Token, LogIn, WantsToken, WrongToken, AllRuns, OneFile, Unknown, Ended, Busy, Foreign)
-    {
-        tell(format!("{it:?}"), lang.shown(it));
-    }
     for it in every!(LiveHeading: Rate, Median, P99, Processors) {
         tell(format!("{it:?}"), lang.live_heading(it));
     }
     for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
-        tell(format!("{it:?}"), lang.chart(it));
+        tell(format!("{it:?}"), &lang.chart(it));
     }
     for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
-        tell(format!("{it:?}"), lang.axis(it));
+        tell(format!("{it:?}"), &lang.axis(it));
     }
     for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,
         Rejoined, Other)
     {
-        tell(format!("{it:?}"), lang.event(it));
+        tell(format!("{it:?}"), &lang.event(it));
     }
     for it in every!(BottleneckRole: Processor, Pool, Queue) {
-        tell(format!("{it:?}"), lang.standing(it));
+        tell(format!("{it:?}"), &lang.standing(it));
     }
     for it in states() {
-        tell(format!("{it:?}"), lang.run_state(it));
+        tell(format!("{it:?}"), &lang.run_state(it));
     }
     for it in Metric::ALL {
         tell(format!("{it:?}"), &lang.metric(it));
@@ -88,12 +74,12 @@ fn words(lang: &Lang) -> Told {
         "governor",
         "cgroups",
     ] {
-        tell(key.to_owned(), lang.machine(key).unwrap_or_default());
+        tell(key.to_owned(), &lang.machine(key).unwrap_or_default());
     }
     for it in [None, Some(Transport::Unix)] {
         tell("way".into(), &lang.way(it));
     }
-    tell("ending".into(), lang.ending());
+    tell("ending".into(), &lang.ending());
     tell("only cell".into(), lang.only_cell());
     all
 }
@@ -155,9 +141,7 @@ fn page(lang: &Lang) -> Told {
         cpus: vec![1, 2],
     };
     tell("limits", lang.limits(&limits));
-    for why in ["", "№"] {
-        tell("no limit", lang.no_limit("№", why));
-    }
+    tell("no limit", lang.no_limit("№"));
     for service in [false, true] {
         tell("times", lang.times(service, "p99.9"));
     }
@@ -172,10 +156,10 @@ fn page(lang: &Lang) -> Told {
     tell("held back", lang.held_back(0.123));
     tell("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
     tell("spent", lang.spent(Nanos::from_micros(1_234)));
-    for (seat, at_first) in
-        [(ServerSeat::Primary, false), (ServerSeat::Primary, true), (ServerSeat::Replica, true)]
+    for (role, at_first) in
+        [(ServerRole::Primary, false), (ServerRole::Primary, true), (ServerRole::Replica, true)]
     {
-        tell("seat", lang.seat("№", seat, at_first));
+        tell("server role", lang.server_role("№", role, at_first));
     }
     for it in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)] {
         tell("followed", lang.followed(it));
@@ -250,7 +234,7 @@ fn loads(lang: &Lang) -> Told {
     covers!(models, Model: Closed, Users, Open);
     for it in models {
         let load = load(it, Some(Nanos::from_secs(7_500)));
-        tell("question", lang.question(&PageQuestion::One { way: "№", load: &load }));
+        tell("question", lang.question(&PageQuestion::One { path: "№", load: &load }));
         for mode in every!(QueryMode: Simple, Extended, Prepared) {
             tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
         }
@@ -278,7 +262,7 @@ fn loads(lang: &Lang) -> Told {
 
 fn answers(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let held = |offered, verdict, idle| ObjectiveLevel {
+    let level = |offered, verdict, idle| ObjectiveLevel {
         name: "№",
         tps: 21_570.4,
         interval: Some((21_400.0, 21_700.0)),
@@ -289,33 +273,42 @@ fn answers(lang: &Lang) -> Told {
         against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
         idle,
     };
-    let trials = TrialCounts { valid: 20, of: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
-    let goals = |kept, broken, unknown| ObjectiveCounts { kept, broken, unknown };
+    let trials = TrialCounts { valid: 20, total: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
+    let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
     let mut tell = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
     tell(&PageAnswer::NotYet);
-    for of in [1, 21] {
-        tell(&PageAnswer::Nothing { why: "№", of });
+    for total in [1, 21] {
+        tell(&PageAnswer::Nothing { reason: "№", total });
     }
     for offered in [None, Some(30_000.0)] {
         tell(&PageAnswer::One {
-            held: &held(offered, ChangeVerdict::Higher, false),
+            level: &level(offered, ChangeVerdict::Higher, false),
             trials,
-            goals: goals(1, 0, 0),
+            objectives: counts(1, 0, 0),
         });
     }
-    let (low, few) = (held(None, ChangeVerdict::Lower, true), held(None, ChangeVerdict::TooFewRuns, false));
+    let (low, few) = (level(None, ChangeVerdict::Lower, true), level(None, ChangeVerdict::TooFewRuns, false));
     let (high, none) =
-        (held(None, ChangeVerdict::Higher, false), held(None, ChangeVerdict::NoEvidence, false));
-    let strained = held(Some(30_000.0), ChangeVerdict::Lower, false);
-    let of = |of, highest, strained| OpenModelAnswer { kept_up: 1, of, highest, strained };
-    let opened =
-        [of(1, Some(strained), None), of(1, None, Some(strained)), of(21, Some(strained), Some(strained))];
-    let kept =
-        [goals(0, 0, 0), goals(0, 1, 0), goals(0, 0, 1), goals(2, 0, 0), goals(2, 0, 1), goals(2, 1, 1)];
-    for (at, goals) in kept.into_iter().enumerate() {
+        (level(None, ChangeVerdict::Higher, false), level(None, ChangeVerdict::NoEvidence, false));
+    let strained = level(Some(30_000.0), ChangeVerdict::Lower, false);
+    let open = |total, highest, strained| OpenModelAnswer { kept_up: 1, total, highest, strained };
+    let opened = [
+        open(1, Some(strained), None),
+        open(1, None, Some(strained)),
+        open(21, Some(strained), Some(strained)),
+    ];
+    let objectives = [
+        counts(0, 0, 0),
+        counts(0, 1, 0),
+        counts(0, 0, 1),
+        counts(2, 0, 0),
+        counts(2, 0, 1),
+        counts(2, 1, 1),
+    ];
+    for (at, objectives) in objectives.into_iter().enumerate() {
         let (baseline, open) = (Some(&low).filter(|_| at > 0), opened.get(at));
-        tell(&PageAnswer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, goals });
-        tell(&PageAnswer::Many { baseline, best: Some(&none), worst: None, open, trials, goals });
+        tell(&PageAnswer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, objectives });
+        tell(&PageAnswer::Many { baseline, best: Some(&none), worst: None, open, trials, objectives });
     }
     all
 }

@@ -1,0 +1,257 @@
+//! Answer of a run, in one sentence.
+
+use super::Lang;
+use crate::page::number::three_digits;
+use crate::say;
+use model::Nanos;
+use model::matrix::{BaselineComparison, ChangeVerdict};
+
+/// Answer of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub enum PageAnswer<'a> {
+    /// No trial has ended.
+    NotYet,
+    /// No trial counts, for a reason that is a complete sentence; `total`: number of trials.
+    Nothing {
+        reason: &'a str,
+        total: usize,
+    },
+    One {
+        level: &'a ObjectiveLevel<'a>,
+        trials: TrialCounts,
+        objectives: ObjectiveCounts,
+    },
+    /// `best` and `worst` are closed-model cells other than the baseline. At least one of the four is present.
+    Many {
+        baseline: Option<&'a ObjectiveLevel<'a>>,
+        best: Option<&'a ObjectiveLevel<'a>>,
+        worst: Option<&'a ObjectiveLevel<'a>>,
+        open: Option<&'a OpenModelAnswer<'a>>,
+        trials: TrialCounts,
+        objectives: ObjectiveCounts,
+    },
+}
+
+/// Results of one cell.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectiveLevel<'a> {
+    pub name: &'a str,
+    /// Successful transactions per second, with the 95 % CI.
+    pub tps: f64,
+    pub interval: Option<(f64, f64)>,
+    /// Number of trials of the median.
+    pub runs: u32,
+    /// Arrivals per second; open model only.
+    pub offered: Option<f64>,
+    pub p99: Option<Nanos>,
+    /// True if the p99 is a lower bound, because arrivals remained unanswered.
+    pub p99_at_least: bool,
+    /// Comparison with the baseline.
+    pub against: Option<BaselineComparison>,
+    /// True if the cell is excluded from comparisons: clients were refused or starved, or too many errors occurred.
+    pub idle: bool,
+}
+
+/// Open-model cells other than the baseline. Their throughput equals the offered rate unless they cannot keep up.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenModelAnswer<'a> {
+    /// Number of cells that keep up with the offered rate, and number of all.
+    pub kept_up: usize,
+    pub total: usize,
+    /// The cell with the highest offered rate of those that keep up.
+    pub highest: Option<ObjectiveLevel<'a>>,
+    /// The cell that is furthest behind, of the others.
+    pub strained: Option<ObjectiveLevel<'a>>,
+}
+
+/// Numbers of valid and of all trials.
+#[derive(Clone, Copy, Debug)]
+pub struct TrialCounts {
+    pub valid: usize,
+    pub total: usize,
+    /// Outages in valid trials: the longest total time without a success in a trial, and the number of such trials.
+    pub outage: Option<(Nanos, usize)>,
+}
+
+/// Numbers of objectives that all trials met, that some violated, and of the others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectiveCounts {
+    pub met: usize,
+    pub violated: usize,
+    pub unknown: usize,
+}
+
+impl Lang {
+    /// The answer in one sentence.
+    pub fn answer(&self, answer: &PageAnswer<'_>) -> String {
+        match *answer {
+            PageAnswer::NotYet => say!(self, "answer-not-yet"),
+            PageAnswer::Nothing { reason, total } => say!(self, "answer-nothing", reason, total),
+            PageAnswer::One { level, trials, objectives } => {
+                let rate = self.answered_rate(level);
+                let answer = match level.offered {
+                    None => say!(self, "answer-holds", rate),
+                    Some(_) => say!(self, "answer-delivers", rate),
+                };
+                self.with_validity(vec![answer], objectives, trials)
+            }
+            PageAnswer::Many { baseline, best, worst, open, trials, objectives } => {
+                let mut parts = Vec::new();
+                parts.extend(baseline.map(|level| self.answer_of_baseline(level)));
+                parts.extend(best.map(|level| {
+                    let (name, figures) = (level.name, self.compared_rate(level));
+                    match (worst, baseline) {
+                        // The only other one is neither best nor worst.
+                        (None, _) => say!(self, "answer-other", name, figures),
+                        (Some(_), Some(_)) => say!(self, "answer-best-other", name, figures),
+                        (Some(_), None) => say!(self, "answer-best", name, figures),
+                    }
+                }));
+                parts.extend(worst.map(|level| {
+                    say!(self, "answer-worst", name = level.name, figures = self.compared_rate(level))
+                }));
+                parts.extend(open.into_iter().flat_map(|open| self.answers_of_open_cells(open)));
+                self.with_validity(parts, objectives, trials)
+            }
+        }
+    }
+
+    /// Ends an answer with the verdicts on objectives and on the validity of trials.
+    fn with_validity(
+        &self,
+        mut parts: Vec<String>,
+        objectives: ObjectiveCounts,
+        trials: TrialCounts,
+    ) -> String {
+        parts.extend(self.verdict_on_objectives(objectives));
+        parts.push(self.validity(trials));
+        parts.join("; ") + "."
+    }
+
+    fn answer_of_baseline(&self, level: &ObjectiveLevel<'_>) -> String {
+        let (name, mut rate) = (level.name, self.answered_rate(level));
+        if level.idle {
+            rate = say!(self, "answer-not-all-clients", rate);
+        }
+        match level.offered {
+            None => say!(self, "answer-baseline-holds", name, rate),
+            Some(_) => say!(self, "answer-baseline-delivers", name, rate),
+        }
+    }
+
+    /// Offered and delivered rates of open-model cells.
+    fn answers_of_open_cells(&self, open: &OpenModelAnswer<'_>) -> Vec<String> {
+        let figures = |level: &ObjectiveLevel<'_>| {
+            let numbers = self.numbers();
+            let offered = level.offered.map(|rate| numbers.three(rate));
+            let confidence = self.confidence(level);
+            say!(self, "answer-rate-of-offered", rate = numbers.three(level.tps), offered, confidence)
+        };
+        let OpenModelAnswer { kept_up: count, total, highest, strained } = *open;
+        match (total, highest, strained) {
+            (1, Some(level), _) => {
+                vec![say!(self, "answer-keeps-up", name = level.name, figures = figures(&level))]
+            }
+            (1, None, Some(level)) => {
+                vec![say!(self, "answer-does-not-keep-up", name = level.name, figures = figures(&level))]
+            }
+            (total, highest, strained) => {
+                let all = say!(self, "answer-keep-up", count, total);
+                let highest = highest
+                    .map(|level| say!(self, "answer-highest", name = level.name, figures = figures(&level)));
+                let strained = strained.map(|level| {
+                    say!(self, "answer-furthest-behind", name = level.name, figures = figures(&level))
+                });
+                [Some(all), highest, strained].into_iter().flatten().collect()
+            }
+        }
+    }
+
+    /// `21570 transactions per second (95 %: 21400 to 21700, 5 trials), p99 12.3 ms`.
+    fn answered_rate(&self, level: &ObjectiveLevel<'_>) -> String {
+        let rate = three_digits(level.tps);
+        let whole = rate.parse::<u64>().ok();
+        let offered = level.offered.map(|rate| self.numbers().three(rate));
+        let confidence = self.confidence(level);
+        say!(self, "answer-rate", rate = self.number(&rate), offered, whole, confidence)
+    }
+
+    /// A rate without its unit, and its comparison with the baseline.
+    fn compared_rate(&self, level: &ObjectiveLevel<'_>) -> String {
+        let numbers = self.numbers();
+        let rate = format!("{} {}", numbers.three(level.tps), self.confidence(level));
+        let Some((ratio, verdict)) = level.against.and_then(|it| Some((it.ratio?, it.verdict))) else {
+            return rate;
+        };
+        let ratio = numbers.fixed(ratio, 3);
+        let comparison = match verdict {
+            ChangeVerdict::NoEvidence => say!(self, "answer-no-evidence", ratio),
+            ChangeVerdict::Lower => say!(self, "answer-lower", ratio),
+            ChangeVerdict::Higher => say!(self, "answer-higher", ratio),
+            ChangeVerdict::TooFewRuns => say!(self, "answer-too-few-trials", ratio),
+        };
+        format!("{rate}, {comparison}")
+    }
+
+    /// Interval and number of trials of a rate, and the p99.
+    fn confidence(&self, level: &ObjectiveLevel<'_>) -> String {
+        let numbers = self.numbers();
+        let [low, high] = match level.interval {
+            Some((low, high)) => [low, high].map(|rate| Some(numbers.three(rate))),
+            None => [None, None],
+        };
+        let sign = if level.p99_at_least { format!(">{}", numbers.gap) } else { String::new() };
+        let p99 = level.p99.map(|time| sign + &self.time(time));
+        let trials = say!(self, "answer-trials", count = level.runs);
+        say!(self, "answer-confidence", low, high, trials, p99)
+    }
+
+    fn verdict_on_objectives(&self, counts: ObjectiveCounts) -> Option<String> {
+        let ObjectiveCounts { met, violated, unknown } = counts;
+        let total = met + violated + unknown;
+        Some(match (total, violated, unknown) {
+            (0, ..) => return None,
+            (1, 0, 0) => say!(self, "answer-objective-met"),
+            (1, 1, _) => say!(self, "answer-objective-violated"),
+            (1, ..) => say!(self, "answer-objective-unknown"),
+            (_, 0, 0) => say!(self, "answer-objectives-met", total),
+            (_, 0, count) => say!(self, "answer-objectives-unknown", count, total),
+            (_, count, _) => say!(self, "answer-objectives-violated", count, total),
+        })
+    }
+
+    fn validity(&self, counts: TrialCounts) -> String {
+        let TrialCounts { valid, total, outage } = counts;
+        match (valid, total, outage) {
+            (1, 1, Some((time, _))) => say!(self, "answer-trial-valid-outage", time = self.time(time)),
+            (_, _, Some((time, doubtful))) => {
+                say!(self, "answer-trials-valid-outage", valid, total, doubtful, time = self.time(time))
+            }
+            (1, 1, None) => say!(self, "answer-trial-valid"),
+            (_, _, None) if valid == total => say!(self, "answer-all-trials-valid"),
+            (_, _, None) => say!(self, "answer-trials-valid", valid, total),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::russian;
+
+    #[test]
+    fn objectives_in_their_number() {
+        for (met, violated, unknown, expected) in [
+            (1, 0, 0, "цель соблюдена"),
+            (2, 0, 0, "соблюдены все цели (2)"),
+            (2, 1, 0, "НАРУШЕНА 1 цель из 3"),
+            (1, 2, 0, "НАРУШЕНЫ 2 цели из 3"),
+            (0, 5, 1, "НАРУШЕНО 5 целей из 6"),
+            (2, 0, 1, "о соблюдении 1 цели из 3 судить нельзя"),
+            (1, 0, 2, "о соблюдении 2 целей из 3 судить нельзя"),
+        ] {
+            let counts = ObjectiveCounts { met, violated, unknown };
+            assert_eq!(russian().verdict_on_objectives(counts).as_deref(), Some(expected));
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Question, load and dataset of an experiment.
+
+use super::Lang;
+use crate::say;
+use model::plan::{CacheState, Content, Dataset, Load, LoadModel, ThinkTime, UserStage};
+use model::summary::QueryMode;
+use model::{Nanos, Spacing};
+
+/// Question of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub enum PageQuestion<'a> {
+    /// The capacity of one system. `path`: products from the first node to PostgreSQL.
+    One { path: &'a str, load: &'a Load },
+    /// The effect of the axes.
+    Matrix { axes: &'a [&'a str], baseline: Option<&'a str> },
+}
+
+impl Lang {
+    pub fn question(&self, question: &PageQuestion<'_>) -> String {
+        match *question {
+            PageQuestion::One { path, load } => match &load.model {
+                LoadModel::Closed { clients, .. } => {
+                    say!(self, "page-question-clients", path, count = *clients)
+                }
+                users @ LoadModel::Users { .. } => {
+                    say!(self, "page-question-users", path, count = users.clients())
+                }
+                LoadModel::Open { schedule, .. } => say!(self, "page-question-schedule", path, schedule),
+            },
+            PageQuestion::Matrix { axes, baseline } => {
+                say!(self, "page-question-axes", axes = self.list(axes), baseline)
+            }
+        }
+    }
+
+    /// `sql`: true if the SQL protocol matters, which HTTP requests lack. `concurrency`: numbers of clients, or
+    /// in-flight caps, over the cells. `concurrency` and an open model's schedule are empty if a search chooses them.
+    pub fn load(&self, load: &Load, sql: bool, concurrency: &[u32]) -> String {
+        let numbers = self.numbers();
+        let count = concurrency.last().copied().unwrap_or_default();
+        let clients: Vec<String> = concurrency.iter().map(|&count| numbers.count(count.into())).collect();
+        let clients = self.alternatives(&clients);
+        let mut parts = match &load.model {
+            LoadModel::Closed { think, .. } => {
+                let clients = (count > 0).then(|| say!(self, "page-clients", clients, count));
+                let parts = [Some(say!(self, "page-closed-model")), clients, self.thinking(*think)];
+                parts.into_iter().flatten().collect::<Vec<String>>()
+            }
+            LoadModel::Users { stages, think, pacing, rate_max } => {
+                let think = match *think {
+                    ThinkTime::Constant(time) => self.thinking(time),
+                    ThinkTime::Exponential { mean } => {
+                        Some(say!(self, "page-thinking-exponential", mean = numbers.chosen(mean)))
+                    }
+                    ThinkTime::LogNormal { median, sigma } => Some(say!(
+                        self,
+                        "page-thinking-log-normal",
+                        median = numbers.chosen(median),
+                        sigma = numbers.plain(sigma)
+                    )),
+                };
+                let parts = [
+                    Some(say!(self, "page-closed-model")),
+                    Some(self.users(stages, clients, count)),
+                    think,
+                    pacing.map(|time| say!(self, "page-pacing", time = numbers.chosen(time))),
+                    rate_max.map(|rate| say!(self, "page-rate-limit", rate = numbers.plain(rate))),
+                ];
+                parts.into_iter().flatten().collect()
+            }
+            LoadModel::Open { schedule, arrivals, .. } => {
+                let arrivals = match arrivals {
+                    Spacing::Even => say!(self, "page-arrivals-even"),
+                    Spacing::Poisson => say!(self, "page-arrivals-poisson"),
+                };
+                let mut parts = vec![say!(self, "page-open-model")];
+                parts.extend((!schedule.is_empty()).then(|| schedule.clone()));
+                parts.extend([arrivals, say!(self, "page-in-flight-cap", clients)]);
+                parts
+            }
+        };
+        parts.extend(sql.then(|| match load.query_mode {
+            QueryMode::Simple => say!(self, "page-protocol-simple"),
+            QueryMode::Extended => say!(self, "page-protocol-extended"),
+            QueryMode::Prepared => say!(self, "page-protocol-prepared"),
+        }));
+        parts.extend(load.reconnect.then(|| say!(self, "page-reconnect")));
+        parts.extend(load.timeout.map(|time| say!(self, "page-timeout", time = numbers.chosen(time))));
+        parts.extend(
+            (load.max_tries > 1).then(|| say!(self, "page-tries", count = u32::from(load.max_tries))),
+        );
+        parts.join(", ")
+    }
+
+    fn thinking(&self, time: Nanos) -> Option<String> {
+        (time > Nanos::ZERO).then(|| say!(self, "page-thinking", time = self.numbers().chosen(time)))
+    }
+
+    /// `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. `users`: numbers of a single stage over the
+    /// cells, of which `count` is the last.
+    fn users(&self, stages: &[UserStage], users: String, count: u32) -> String {
+        let numbers = self.numbers();
+        let rate = |stage: &UserStage| stage.spawn_rate.map(|rate| numbers.plain(rate));
+        if let [only] = stages {
+            return say!(self, "page-users", users, count, rate = rate(only));
+        }
+        let stage = |stage: &UserStage| {
+            let users = numbers.count(stage.users.into());
+            say!(self, "page-stage", users, rate = rate(stage), duration = self.span(stage.duration))
+        };
+        say!(self, "page-stages", stages = stages.iter().map(stage).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Number and duration of each cell's trials.
+    pub fn window(&self, load: &Load, repeat: u32) -> String {
+        let duration = load.duration.map(|time| self.span(time));
+        let warmup = (load.warmup > Nanos::ZERO).then(|| self.span(load.warmup));
+        say!(self, "page-trial-window", repeat, duration, warmup)
+    }
+
+    pub fn dataset(&self, dataset: &Dataset) -> String {
+        let rows = |table: &str, rows: u64| say!(self, "page-data-rows", table, rows);
+        let content = match &dataset.content {
+            Content::Tickets { rows: count } => rows("book.tickets", *count),
+            Content::Books { rows: count } => rows("book.bookv2", *count),
+            Content::Declared(tables) => {
+                let each = tables.iter().map(|table| rows(&table.name, table.rows));
+                each.collect::<Vec<_>>().join("; ")
+            }
+            Content::Users { users } => say!(self, "page-data-users", table = "social.users", users = *users),
+            Content::Profiles { users, per_user } => {
+                say!(self, "page-data-profiles", users = *users, each = *per_user)
+            }
+            Content::Pgbench { scale } => say!(self, "page-data-pgbench", scale = *scale),
+            Content::Delivery { scale } => {
+                say!(self, "page-data-delivery", scale = self.numbers().plain(*scale))
+            }
+        };
+        let cache = match dataset.cache {
+            CacheState::Warm => say!(self, "page-cache-warm"),
+            CacheState::Cold => say!(self, "page-cache-cold"),
+            CacheState::AsIs => say!(self, "page-cache-as-loaded"),
+        };
+        say!(self, "page-data", content, cache, seed = dataset.seed.to_string())
+    }
+}
