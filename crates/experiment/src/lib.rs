@@ -11,6 +11,7 @@ mod diagnostic;
 pub mod file;
 mod json;
 mod matrix;
+mod name;
 mod path;
 mod schema_index;
 mod setup;

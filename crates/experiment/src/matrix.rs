@@ -1,6 +1,7 @@
 //! Cells of the matrix.
 
 use crate::diagnostic::{Diagnostic, Span, quote};
+use crate::name::{appearance_error, plain};
 use crate::path::{self, META, Path};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
@@ -114,6 +115,11 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagn
             (Some(path.clone()), items.iter().map(|it| single(key, &path, it)).collect())
         }
         Value::Map(entries) => {
+            for name in entries.iter().map(|it| &it.0).chain([key]) {
+                if let Some((found, instead)) = appearance_error(&name.text) {
+                    mistakes.push(Diagnostic::new(&name.span, found, instead));
+                }
+            }
             let variant = |(name, sets): &(Key, Node)| {
                 let sets = sets.entries().iter().filter_map(|(key, value)| {
                     Some((key.clone(), axis_path(shape, key, mistakes)?, value.clone()))
@@ -137,6 +143,13 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagn
                 found,
                 "leave one of them out; repeat says how often",
             ));
+        } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&it.label)) {
+            // Values have to be as written, so that variants with names tell them apart.
+            let found =
+                format!("{} looks like another value of the axis {}", quote(&it.label), quote(&key.text));
+            let instead =
+                "name the variants, as in `way: { first: { path: value }, second: { path: value } }`";
+            mistakes.push(Diagnostic::new(&it.sets[0].2.span, found, instead));
         }
     }
     Some(Axis { key: key.clone(), path, chosen: all.clone(), all })

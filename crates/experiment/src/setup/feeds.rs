@@ -3,6 +3,7 @@
 use super::SetupBuilder;
 use crate::diagnostic::quote;
 use crate::file;
+use crate::name::name_error;
 use crate::template::is_name;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 
@@ -38,8 +39,8 @@ impl SetupBuilder<'_> {
     fn feed(&mut self, name: String, it: file::Feed) -> (Feed, FeedInfo) {
         let path = format!("feeds.{name}");
         let at = |key: &str| format!("{path}.{key}");
-        if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
-            self.report(&path, format!("{} is no name", quote(&name)), "name the feed in 1 to 64 letters");
+        if let Some((found, instead)) = name_error(&name, "feed") {
+            self.report(&path, found, instead);
         }
         let given: Vec<&str> =
             [("file", it.file.is_some()), ("sql", it.sql.is_some()), ("rows", it.rows.is_some())]

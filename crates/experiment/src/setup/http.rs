@@ -4,6 +4,7 @@ use super::SetupBuilder;
 use crate::datum::Ordered;
 use crate::diagnostic::{any_of, nearest, quote};
 use crate::file::{self, Capture, OneOrMany};
+use crate::name::name_error;
 use crate::template::{self, TemplatePiece, is_name};
 use crate::tree::{Node, Value};
 use crate::unit::Word;
@@ -109,9 +110,8 @@ impl SetupBuilder<'_> {
         for (i, it) in all.into_iter().enumerate() {
             let at = format!("{path}[{i}]");
             if let Some(name) = &it.name {
-                if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
-                    let found = format!("{} is no name", quote(name));
-                    self.report(&format!("{at}.name"), found, "name the step in 1 to 64 letters");
+                if let Some((found, instead)) = name_error(name, "step") {
+                    self.report(&format!("{at}.name"), found, instead);
                 } else if names.contains(name) {
                     let found = format!("a second step {}", quote(name));
                     self.report(

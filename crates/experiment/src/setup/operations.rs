@@ -7,6 +7,7 @@ use super::mix::Mix;
 use crate::GrammarDiagnostic;
 use crate::diagnostic::{Source, Span, nearest, quote};
 use crate::file;
+use crate::name::name_error;
 use crate::template::is_name;
 use crate::unit::Word;
 use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
@@ -53,12 +54,8 @@ impl SetupBuilder<'_> {
         context: &Context<'_>,
     ) -> Operation {
         let path = format!("operations.{name}");
-        if name.trim().is_empty() || name.contains(char::is_control) || name.len() > 64 {
-            self.report(
-                &path,
-                format!("{} is no name", quote(&name)),
-                "name the operation in 1 to 64 letters",
-            );
+        if let Some((found, instead)) = name_error(&name, "operation") {
+            self.report(&path, found, instead);
         }
         let methods = it.request.methods();
         let mut works: Vec<&str> = [
