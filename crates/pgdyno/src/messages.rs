@@ -61,6 +61,25 @@ pub fn abort_message(why: &AbortReason) -> (Code, String) {
     (Code::SqlState(*b"38000"), words)
 }
 
+/// Longest line that [`one_line`] returns, in characters.
+const LINE_CHARS_MAX: usize = 1000;
+
+/// A message of a server in one line of at most [`LINE_CHARS_MAX`] characters.
+pub fn one_line(message: &str) -> String {
+    let mut words = message.split_whitespace();
+    let mut line = String::new();
+    while line.len() <= 4 * LINE_CHARS_MAX
+        && let Some(it) = words.next()
+    {
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.extend(it.chars().take(LINE_CHARS_MAX + 1));
+    }
+    match line.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// First line of a message without its severity, such as `ERROR: `.
 fn shorten(words: &str) -> String {
     let line = words.lines().next().unwrap_or_default();
@@ -90,6 +109,22 @@ mod tests {
         (0..1000).for_each(|n| it.add(&n.to_string(), &"long".repeat(1000)));
         assert_eq!(it.0.len(), CODES_MAX);
         assert!(it.0.iter().all(|it| it.1.chars().count() <= MESSAGE_CHARS_MAX));
+    }
+
+    #[test]
+    fn a_line_has_no_line_break_and_is_bounded() {
+        for (message, expected) in [
+            ("ERROR:  a\nDETAIL:  b\r\n\tc", "ERROR: a DETAIL: b c"),
+            ("a\u{2028}b\u{85}c\u{b}d", "a b c d"),
+            ("", ""),
+        ] {
+            assert_eq!(one_line(message), expected, "{message:?}");
+        }
+        for long in ["x".repeat(1 << 20), "x ".repeat(1 << 20), "ж\n".repeat(1 << 20)] {
+            let line = one_line(&long);
+            assert_eq!((line.chars().count(), line.ends_with('…')), (LINE_CHARS_MAX + 1, true));
+        }
+        assert_eq!(one_line(&"x".repeat(LINE_CHARS_MAX)), "x".repeat(LINE_CHARS_MAX));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::options::Vacuum;
 use crate::cli::{CommandError, Terminal};
+use crate::messages::one_line;
 use model::Code;
 use model::summary::{PartitionMethod, Partitions};
 use stack::client::{Connection, Error};
@@ -87,13 +88,13 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
     }
 }
 
-/// Text of an error in libpq's form.
+/// Text of an error in libpq's form. Each part of the server's text is one line.
 pub fn libpq_text(error: &Error) -> String {
     match error {
         Error::Server(it) => {
-            let mut out = format!("{}:  {}", it.severity, it.message);
-            it.detail.iter().for_each(|it| out += &format!("\nDETAIL:  {it}"));
-            it.hint.iter().for_each(|it| out += &format!("\nHINT:  {it}"));
+            let mut out = format!("{}:  {}", one_line(&it.severity), one_line(&it.message));
+            it.detail.iter().for_each(|it| out += &format!("\nDETAIL:  {}", one_line(it)));
+            it.hint.iter().for_each(|it| out += &format!("\nHINT:  {}", one_line(it)));
             out
         }
         other => other.to_string(),

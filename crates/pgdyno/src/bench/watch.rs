@@ -5,7 +5,7 @@ use super::options::BenchOptions;
 use crate::cli::{Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::measure::LoadListener;
-use crate::messages::Messages;
+use crate::messages::{Messages, one_line};
 use load::script::{CommandKind, Value, Variables};
 use load::{AbortReason, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};
@@ -117,7 +117,7 @@ impl LoadListener for BenchDisplay<'_> {
         self.messages.add_event(&said);
         match said {
             LoadEvent::Refused { client, message, .. } => {
-                let why = os_error_text(&message);
+                let why = os_error_text(&one_line(&message));
                 self.terminal.error(&format!("connection to server {} failed: {why}", self.server));
                 self.terminal.detail(&format!("client {} could not connect", client.0));
             }
@@ -126,14 +126,17 @@ impl LoadListener for BenchDisplay<'_> {
                 let scripts = &self.work.plan().program.scripts;
                 let kind = command_name(&scripts[usize::from(script.0)].commands[usize::from(command)].kind);
                 self.terminal.error(&format!(
-                    "client {} got an error in command {command} ({kind}) of script {}; {message}{then}",
-                    client.0, script.0
+                    "client {} got an error in command {command} ({kind}) of script {}; {}{then}",
+                    client.0,
+                    script.0,
+                    one_line(&message)
                 ));
             }
             LoadEvent::Aborted { client, script, command, reason: why } => {
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
                 let aborted = |of: &str, why: &str| {
                     let of = if of.is_empty() { String::new() } else { format!(" ({of})") };
+                    let why = one_line(why);
                     let what =
                         format!("client {client} aborted in command {command}{of} of script {script}; {why}");
                     self.terminal.error(&what);
@@ -142,11 +145,11 @@ impl LoadListener for BenchDisplay<'_> {
                 let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));
                 match why {
                     AbortReason::Expression(message) => {
-                        self.terminal.error(&message);
+                        self.terminal.error(&one_line(&message));
                         aborted(name, "evaluation of meta-command failed");
                     }
                     AbortReason::Shell(message) => {
-                        self.terminal.error(&message);
+                        self.terminal.error(&one_line(&message));
                         aborted(name, "execution of meta-command failed");
                     }
                     AbortReason::RowCount { got } => aborted(name, &format!("expected one row, got {got}")),
