@@ -60,10 +60,16 @@ impl PlanError {
 
 /// Reads and plans an experiment file. Starts nothing.
 pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError> {
+    read_with_text(path, sets, quick).map(|it| it.0)
+}
+
+/// Like [`read`], and returns the file's text too: a pipe can be read only once.
+pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan, String), PlanError> {
     let unreadable =
         |error| PlanError::Unreadable(format!("cannot read {}: {}", path.display(), os_error_text(&error)));
     let text = read_text(path).map_err(unreadable)?;
-    plan(path, &text, sets, quick).map_err(PlanError::Invalid)
+    let plan = plan(path, &text, sets, quick).map_err(PlanError::Invalid)?;
+    Ok((plan, text))
 }
 
 /// Plan of an experiment file's text. `path` appears in diagnostics, and relative file names are relative to it.

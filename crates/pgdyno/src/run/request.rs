@@ -20,8 +20,16 @@ pub struct RunRequest {
     pub plan: Plan,
     /// Trials that a resumed run has already measured.
     pub completed: Vec<CompletedTrial>,
-    /// File of the resumed run.
-    resumed: Option<PathBuf>,
+    source: RunSource,
+}
+
+/// Source of a run's plan.
+#[derive(Debug)]
+enum RunSource {
+    /// Experiment file, and its text.
+    Experiment { file: PathBuf, text: String },
+    /// File of the run that is resumed.
+    Resumed(PathBuf),
 }
 
 /// Reads the request from the arguments. Starts nothing.
@@ -30,8 +38,11 @@ pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>,
         return resumed(&args.out, run).map(Ok);
     }
     let file = args.file.as_ref().expect("clap wants one of both");
-    let plan = check::read(file, &args.set, args.quick);
-    Ok(plan.map(|plan| RunRequest { plan, completed: Vec::new(), resumed: None }))
+    let read = check::read_with_text(file, &args.set, args.quick);
+    Ok(read.map(|(plan, text)| {
+        let source = RunSource::Experiment { file: file.clone(), text };
+        RunRequest { plan, completed: Vec::new(), source }
+    }))
 }
 
 /// Rejects a run file that others may have written. Resuming would execute its contents, so the file must belong to the
@@ -66,20 +77,17 @@ fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
     })?;
     let lasting = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
     let plan = Plan { durations: lasting.collect(), warnings: Vec::new(), experiment };
-    Ok(RunRequest { plan, completed: completed::read_all(&path)?, resumed: Some(path) })
+    Ok(RunRequest { plan, completed: completed::read_all(&path)?, source: RunSource::Resumed(path) })
 }
 
 /// Opens the file of a resumed run, or creates a new one in the output directory.
 pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let Some(file) = args.file.as_ref().filter(|_| asked.resumed.is_none()) else {
-        let path = asked.resumed.as_ref().expect("there is no other way without a file");
-        return store::resume(path, now_ms()).map_err(trouble);
+    let (file, text) = match &asked.source {
+        RunSource::Resumed(path) => return store::resume(path, now_ms()).map_err(trouble),
+        RunSource::Experiment { file, text } => (file, text),
     };
-    let text = check::read_text(file).map_err(|it| {
-        CommandError::new(format!("could not read {}: {}", file.display(), os_error_text(&it)))
-    })?;
-    let header = header(&asked.plan.experiment, text);
+    let header = header(&asked.plan.experiment, text.clone());
     let writer = store::create(&args.out, &header).map_err(trouble)?;
     writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: repeat_command(args, file) });
     Ok(writer)
