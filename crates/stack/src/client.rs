@@ -2,6 +2,7 @@
 //!
 //! It uses `wire`'s channel, for set-up, probes and loading. The measured load does not use it.
 
+use crate::interrupt;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -345,17 +346,15 @@ impl Connection {
                 self.wait_for(self.timeout).map_err(|it| self.net_error(it))?;
                 return refusal.map_or(Ok(()), |it| Err(Error::Server(it)));
             }
-            if let Some(patience) = self.timeout {
-                let left = patience.saturating_sub(begun.elapsed());
-                if left.is_zero() {
-                    return Err(self.net_error(io::ErrorKind::WouldBlock.into()));
-                }
-                if more {
-                    self.wait_for(Some(left)).map_err(|it| self.net_error(it))?;
-                }
+            let left = self.timeout.map(|it| it.saturating_sub(begun.elapsed()));
+            if left.is_some_and(|it| it.is_zero()) {
+                return Err(self.net_error(io::ErrorKind::WouldBlock.into()));
+            }
+            if interrupt::is_interrupted() {
+                return Err(self.net_error(interrupt::error()));
             }
             if more {
-                self.receive()?;
+                self.receive(left)?;
             }
         }
     }
@@ -380,8 +379,11 @@ impl Connection {
         None
     }
 
-    fn receive(&mut self) -> Result<(), Error> {
+    /// Receives what the server sends within `left`, or nothing if it is time to check the limit and the flag.
+    fn receive(&mut self, left: Option<Duration>) -> Result<(), Error> {
         self.flush()?;
+        let wait = interrupt::longest_wait(left);
+        self.stream.wait_to_read(wait).map_err(|it| self.net_error(it))?;
         self.received.drain(..self.consumed);
         self.consumed = 0;
         let from = self.received.len();
@@ -394,6 +396,10 @@ impl Connection {
                     return Ok(());
                 }
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
+                Err(it) if it.kind() == io::ErrorKind::WouldBlock => {
+                    self.received.truncate(from);
+                    return Ok(());
+                }
                 Err(it) => return Err(self.net_error(it)),
             }
         }
@@ -404,7 +410,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // Otherwise the server would continue the statement in an open session.
         if self.busy {
-            self.cancel();
+            interrupt::without_interrupt(|| self.cancel());
         }
         // Without it, the server logs an unexpected end of the connection.
         let _ = self.wait_for(Some(Duration::from_millis(100)));
@@ -451,10 +457,18 @@ impl Stream {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
             Address::Tcp(it) => {
-                let stream = TcpStream::connect_timeout(it, patience)?;
+                let stream = interrupt::connect(it, patience)?;
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
+        }
+    }
+
+    /// Sets the timeout of each read.
+    fn wait_to_read(&self, patience: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Unix(it) => it.set_read_timeout(patience),
+            Stream::Tcp(it) => it.set_read_timeout(patience),
         }
     }
 

@@ -3,6 +3,7 @@
 //! It opens one connection per request. The measured load does not use it.
 
 use crate::client::Address;
+use crate::interrupt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -52,14 +53,17 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
     }
     let mut input = vec![0; 16 << 10];
     loop {
-        stream.set_timeout(left()?)?;
+        stream.set_timeout(interrupt::longest_wait(Some(left()?)).unwrap_or(patience))?;
         let n = channel.outgoing().len();
         stream.write_all(channel.outgoing())?;
         channel.sent(n);
         let n = match stream.read(&mut input) {
             Ok(n) => n,
             Err(it) if it.kind() == ErrorKind::Interrupted => continue,
-            Err(it) if it.kind() == ErrorKind::WouldBlock => return Err(late(())),
+            Err(it) if it.kind() == ErrorKind::WouldBlock => match interrupt::is_interrupted() {
+                true => return Err(interrupt::error()),
+                false => continue,
+            },
             Err(it) => return Err(it),
         };
         let mut answer = None;
@@ -136,7 +140,7 @@ impl Stream for UnixStream {
 fn connect(address: &Address, patience: Duration) -> io::Result<Box<dyn Stream>> {
     Ok(match address {
         Address::Unix(path) => Box::new(UnixStream::connect(path)?),
-        Address::Tcp(address) => Box::new(TcpStream::connect_timeout(address, patience)?),
+        Address::Tcp(address) => Box::new(interrupt::connect(address, patience)?),
     })
 }
 

@@ -12,6 +12,7 @@ pub mod find;
 pub mod freshness;
 pub mod host;
 pub mod http;
+pub mod interrupt;
 pub mod limits;
 pub mod location;
 pub mod log_parser;

@@ -13,6 +13,7 @@ pub use launch::{Launch, Sig, StopStep, User};
 pub use protocol::{End, NodeId};
 
 use crate::host::Cgroups;
+use crate::interrupt;
 use crate::limits::{Group, UnappliedLimit};
 use crate::log_parser::disk_full;
 use model::StaleRunDirectory;
@@ -228,6 +229,9 @@ impl Supervisor {
                 Readiness::NotYet(why) => why,
                 Readiness::Never(why) => return Err(self.failure(id, "become ready", why)),
             };
+            if interrupt::is_interrupted() {
+                return Err(self.failure(id, "become ready", "the user ended the run".to_owned()));
+            }
             // Not a plain sleep: the end of the node interrupts it.
             self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));

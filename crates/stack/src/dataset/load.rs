@@ -4,6 +4,7 @@ use super::copy::{CopyProgress, RowSource, copy_rows};
 use super::dataset_record::{self, DatasetRecord};
 use super::{BareCopyResult, Error, LoadResult, Loader, Stage, TableSpec, quote_identifier, table_specs};
 use crate::client::{self, Connection};
+use crate::interrupt::without_interrupt;
 use model::plan::Dataset;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -54,23 +55,27 @@ pub fn load(
         Err(error) => {
             drop(connections);
             // Otherwise useless rows would remain. If this fails too, the record makes the next load drop them.
-            let _ = loader.connect().map(|mut it| {
-                let mark = DatasetRecord::read(&mut it);
-                mark.map(|mark| mark.filter(|it| !it.complete).map(|mark| mark.drop_all(&mut it)))
-            });
+            let _ = without_interrupt(|| drop_incomplete(loader));
             return Err(error);
         }
     };
     Ok(LoadResult::new(sent, copying, begun.elapsed(), false))
 }
 
+/// Drops what a load that failed has created.
+fn drop_incomplete(loader: &Loader<'_>) -> Result<(), client::Error> {
+    let mut connection = loader.connect()?;
+    let mark = DatasetRecord::read(&mut connection)?.filter(|it| !it.complete);
+    mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
+}
+
 /// Drops everything that [`load`] created: tables, schemas and record. Tables of others stay.
 pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
-    let mut connection = loader.connect()?;
-    match DatasetRecord::read(&mut connection)? {
-        Some(mark) => mark.drop_all(&mut connection),
-        None => Ok(()),
-    }
+    without_interrupt(|| {
+        let mut connection = loader.connect()?;
+        let mark = DatasetRecord::read(&mut connection)?;
+        mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
+    })
 }
 
 /// Sends the same bytes over as many connections into the same tables, without keys and statistics, then drops the

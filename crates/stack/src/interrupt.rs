@@ -1,0 +1,113 @@
+//! Flag that ends blocking waits of a set-up
+//!
+//! A set-up runs on one thread and makes many calls, any of which may wait for a server that never answers. The flag
+//! belongs to the thread, so that all waits below [`with_interrupt`] end soon after a signal.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
+use std::cell::RefCell;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Interval at which a wait checks the flag.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+thread_local! {
+    static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`. Its waits on this thread end with an error soon after `flag` is set.
+pub fn with_interrupt<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    with_flag(Some(Arc::clone(flag)), work)
+}
+
+/// Runs `work`, whose waits on this thread no flag ends: it leaves something unusable if it stops halfway.
+pub fn without_interrupt<T>(work: impl FnOnce() -> T) -> T {
+    with_flag(None, work)
+}
+
+fn with_flag<T>(flag: Option<Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
+    /// Restores the outer flag, also after a panic.
+    struct Restore(Option<Arc<AtomicBool>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            FLAG.set(self.0.take());
+        }
+    }
+    let _outer = Restore(FLAG.replace(flag));
+    work()
+}
+
+/// True if the waits of this thread must end.
+pub(crate) fn is_interrupted() -> bool {
+    FLAG.with_borrow(|it| it.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)))
+}
+
+/// Longest single wait of this thread if `left` remains; `None` without a limit.
+pub(crate) fn longest_wait(left: Option<Duration>) -> Option<Duration> {
+    let interval = FLAG.with_borrow(|it| it.is_some().then_some(CHECK_INTERVAL));
+    left.into_iter().chain(interval).min()
+}
+
+/// Opens a TCP connection within `patience`.
+pub(crate) fn connect(address: &SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let until = Instant::now() + patience;
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let wait = longest_wait(Some(left)).and_then(|it| Timespec::try_from(it).ok());
+        match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], wait.as_ref()) {
+            Ok(0) if left.is_zero() => return Err(ErrorKind::TimedOut.into()),
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => break,
+            Err(error) => return Err(error.into()),
+        }
+        if is_interrupted() {
+            return Err(error());
+        }
+    }
+    sockopt::socket_error(&socket)??;
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    Ok(stream)
+}
+
+/// Error of a wait that the flag ended.
+pub(crate) fn error() -> io::Error {
+    io::Error::other("interrupted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flag_counts_on_its_thread_while_the_work_runs() {
+        let (inner, outer) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
+        assert!(!is_interrupted());
+        with_interrupt(&outer, || {
+            assert!(!is_interrupted());
+            with_interrupt(&inner, || {
+                assert!(is_interrupted());
+                assert!(!std::thread::spawn(is_interrupted).join().expect("it does not panic"));
+            });
+            assert!(!is_interrupted());
+            assert_eq!(longest_wait(None), Some(CHECK_INTERVAL));
+            assert_eq!(longest_wait(Some(Duration::from_millis(1))), Some(Duration::from_millis(1)));
+            assert_eq!(without_interrupt(|| longest_wait(None)), None);
+            outer.store(true, Ordering::Relaxed);
+            assert!(is_interrupted());
+        });
+        assert!(!is_interrupted());
+    }
+}
