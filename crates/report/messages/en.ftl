@@ -36,6 +36,118 @@ number-range-to = {" "}to{" "}
 
 ### Summary of a benchmark: bench-
 
+# Labels, at most 23 columns; `bench-count`, `bench-mean` and `bench-max` at most 8, labels before a script's number at
+# most 20.
+bench-count = count
+bench-mean = mean
+bench-max = max
+bench-response-time = response time, ms
+bench-service-time = service time, ms
+bench-script-response = response, ms, script
+bench-script-service = service, ms, script
+bench-script-statements = commands, ms, script
+bench-connecting = log-in, ms
+bench-backlog-wait = wait for a client, ms
+bench-send-lag = send lag, us
+bench-timer-jitter = timer jitter here, us
+bench-failures = failures
+bench-effect = effect
+bench-dropped = dropped
+bench-clients = per client
+bench-generator = generator
+bench-measured = measured
+bench-verdict = verdict
+bench-note = note
+bench-valid = valid
+bench-invalid = INVALID
+
+# Effects of failed transactions.
+bench-effect-none = none
+bench-effect-unknown = unknown: connection broke
+bench-effect-refused = not connected
+
+bench-never-sent = { $dropped } of { $arrivals } arrivals were never sent ({ $share })
+bench-fairness = fewest { $fewest }, median { $median }, most { $most } transactions; Jain's index { $jain }
+bench-cpu-cost = { $user } us user + { $system } us system per transaction, { $spun } us of it spinning; busiest thread { $busiest } busy
+bench-measured-postgres = PostgreSQL { $version }{ $origin ->
+    [none] {""}
+   *[other] {" "}from { $origin }
+ }, { $transport } { $address }, database { $database }
+bench-measured-http = { $version }, HTTP/1.1 over { $transport } { $address }
+bench-measured-how = { $server }; { $model }; driver { $driver }; seed { $seed }
+bench-unix-socket = Unix socket
+bench-tls = TCP with TLS { $version }
+bench-closed-model = closed model
+bench-closed-model-thinking = closed model, thinking { $time }
+bench-open-model-even = open model, { $schedule }, even arrivals
+bench-open-model-poisson = open model, { $schedule }, Poisson arrivals
+
+# Preview of a schedule.
+bench-arrivals-per-second = arrivals/s
+bench-preview = { $arrivals ->
+    [none] about { $expected ->
+        [one] { $expected } arrival
+       *[other] { $expected } arrivals
+     }
+    [one] { $arrivals } arrival
+   *[other] { $arrivals } arrivals
+ } in { $duration }, { $spacing }, at { $rates }
+bench-spacing-even = evenly spaced
+bench-spacing-poisson = Poisson with seed { $seed } ({ $expected } expected)
+bench-rates = { $lowest } to { $highest }
+
+# Verdicts.
+bench-failed = FAILED: no transaction succeeded{ $failure ->
+    [none] {""}
+   *[other] : { $failure }
+ }
+bench-valid-with-doubts = valid with doubts: { $doubt }
+
+# Reasons why a measurement does not count.
+bench-late = the generator was late: send lag was { $lag } at { $quantile }; { $jitter ->
+    [none] this host's timer jitter is not known
+   *[other] this host's timer jitter was { $jitter }
+ }
+bench-saturated = the generator was saturated: thread { $thread } worked { $busy } of the time; use more threads (-j) or less load
+bench-exhausted = { $connections ->
+    [one] { $connections } connection
+   *[other] { $connections } connections
+ } could not be opened: file descriptors or local ports ran out; raise ulimit -n or net.ipv4.ip_local_port_range
+bench-suspended = the machine was suspended for { $duration }
+bench-throttled = the generator was held back by its own limit in { $share } of the quota's periods
+bench-stalled = thread { $thread } of the generator froze for { $duration }
+bench-aborted = { $clients } of { $total } clients gave up, because their script could not go on; the load was smaller than planned
+
+# Doubts about a measurement.
+bench-host-late = this host is late: send lag was { $lag } at { $quantile }, its timer jitter { $jitter }; response times contain it
+bench-stolen = the hypervisor gave { $processors } processors' time of this machine to others
+bench-starved = thread { $thread } of the generator waited for a processor in { $share } of the time; response times contain it
+bench-cap-reached = all { $clients } clients were busy: of { $arrivals } arrivals { $waited } waited for one, { $dropped } were dropped; then this is no open test any more
+bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides who waited
+bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
+bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
+bench-no-success = no transaction ended well
+bench-few-samples = { $count ->
+    [one] { $count } transaction is
+   *[other] { $count } transactions are
+ } too few for p99, which takes 1000; run longer
+bench-small-answers = { $share } of the HTTP answers have about { $small } where others to the same request have { $large }: look whether they are error or log-in pages
+bench-clock-stepped = this machine's clock was set { $direction ->
+    [back] back
+   *[forward] forward
+ } by { $step }; no duration and no moment in this report depends on it, those in other programs' logs do
+
+
+### Headings of tables: table-
+
+table-interval = 95 %
+table-ratio = ratio
+table-path = path
+table-cell = cell
+table-compared-with = beside
+table-transport = transport
+table-trials = runs
+
 
 ### Stop rules and objectives: stop-
 
@@ -929,6 +1041,100 @@ answer-trials-valid-outage = { $valid } of { $total } trials are valid, { $doubt
 
 
 ### Live display: live-
+
+# Lines about the run.
+live-run-begins = { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ } of { $cells ->
+    [one] { $cells } cell
+   *[other] { $cells } cells
+ } in the order of seed { $seed }; about { $duration } under load
+live-search-begins = searching the maximum of { $cells ->
+    [1] one cell
+   *[other] { $cells } cells
+ }, seed { $seed }; { $duration } under load each time
+live-note = note: { $text }
+live-scraped = a Prometheus can scrape { $url }
+live-broken-off = the run was broken off: { $reason }
+live-kept = { $path } after { $duration }
+
+# Activities.
+live-setting-up = setting up
+live-fetching = fetching PostgreSQL { $major }
+live-starting = starting { $node }
+live-dropping = dropping what was loaded before
+live-loading = loading: { $sent } of { $total ->
+    [one] { $total } row
+   *[other] { $total } rows
+ }
+live-keys = building keys
+live-statistics = taking statistics
+live-restored = the data is as it was after { $time }
+live-data-unchanged = the data is as it was: nothing was written
+live-warmed = the caches are ready
+live-warming-up = warming up
+live-measuring = { $second } of { $total } s
+
+# Milestones.
+live-ready = { $node } is ready after { $time }
+live-already-loaded = { $rows ->
+    [one] { $rows } row is
+   *[other] { $rows } rows are
+ } there already
+live-loaded = { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+ } loaded in { $time }, { $rate } per second
+live-cache-not-cold = the caches stay warm: neither the server nor its files are ours
+live-directory-removed = removed { $directory }, left by a run that was killed
+live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
+live-in-use = process { $pid } ({ $program }) uses it
+live-not-inspectable = process { $pid } ({ $program }) may use it and cannot be inspected
+live-mount-or-socket = { $path } is mounted or listened on
+
+# Results of trials.
+live-held = { $figures }: held
+live-too-much = { $figures }: too much
+live-not-counted = { $figures }: does not count{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+ }
+live-stopped = { $figures }, stopped by { $rule } after second { $second }
+live-interrupted = { $figures ->
+    [none] interrupted before it began
+   *[other] { $figures }, interrupted
+ }
+live-skipped = skipped: { $reason }
+live-failed-trial = failed: { $reason }
+
+# Headings of rows, at most 10 columns.
+live-completed = rate
+live-processors = CPU
+
+# Figures.
+live-rate = { $rate } tps
+live-failed = { $count } failed
+live-dropped = { $count } dropped
+live-refused = { $count } refused
+live-in-flight = { $count } in flight
+live-waiting = { $count } waiting
+live-servers-busy = { $count } servers busy
+live-cpu-used = { $node } { $used }{ $quota ->
+    [none] {""}
+   *[other] {" "}of { $quota }
+ }
+live-left = about { $duration } left
+live-step = step { $number }; what it shows decides how many follow
+live-level-rate = { $rate } per second
+live-level-clients = { $count ->
+    [one] { $count } client
+   *[other] { $count } clients
+ }
+live-lines-lost = ({ $count ->
+    [one] { $count } line
+   *[other] { $count } lines
+ } could not be shown in time)
 
 
 ### Directory of runs: words of its script: list-, words in the bar of a page: bar-

@@ -36,6 +36,135 @@ number-range-to = {" "}до{" "}
 
 ### Summary of a benchmark: bench-
 
+# Подписи: не больше 23 столбцов; `bench-count`, `bench-mean` и `bench-max` — не больше 8, подписи перед номером
+# скрипта — не больше 20.
+bench-count = число
+bench-mean = среднее
+bench-max = максимум
+bench-response-time = время ответа, мс
+bench-service-time = время обслуживания, мс
+bench-script-response = ответ, мс, скрипт
+bench-script-service = обслуж., мс, скрипт
+bench-script-statements = команды, мс, скрипт
+bench-connecting = подключение, мс
+bench-backlog-wait = ожидание клиента, мс
+bench-send-lag = опоздание отправки, мкс
+bench-timer-jitter = джиттер таймера, мкс
+bench-failures = ошибки
+bench-effect = изменения в базе
+bench-dropped = отброшено
+bench-clients = по клиентам
+bench-generator = генератор
+bench-measured = что измерено
+bench-verdict = итог
+bench-note = оговорка
+bench-valid = достоверно
+bench-invalid = НЕДОСТОВЕРНО
+
+# Последствия неудачных транзакций.
+bench-effect-none = нет
+bench-effect-unknown = неизвестно: обрыв связи
+bench-effect-refused = не было соединения
+
+bench-never-sent = так и не { $dropped ->
+    [one] отправлена { $dropped } заявка
+    [few] отправлены { $dropped } заявки
+   *[many] отправлено { $dropped } заявок
+ } из { $arrivals } ({ $share })
+bench-fairness = транзакций у клиента: меньше всего { $fewest }, медиана { $median }, больше всего { $most }; индекс Джейна { $jain }
+bench-cpu-cost = на транзакцию { $user }{"\u00A0"}мкс в режиме пользователя и { $system }{"\u00A0"}мкс в режиме ядра, из них { $spun }{"\u00A0"}мкс активного ожидания; самый занятый поток работал { $busiest } времени
+bench-measured-postgres = PostgreSQL { $version }{ $origin ->
+    [none] {""}
+   *[other] {" "}из { $origin }
+ }, { $transport } { $address }, база { $database }
+bench-measured-http = { $version }, HTTP/1.1 поверх { $transport } { $address }
+bench-measured-how = { $server }; { $model }; драйвер { $driver }; начальное число { $seed }
+bench-unix-socket = Unix-сокет
+bench-tls = TCP с TLS { $version }
+bench-closed-model = закрытая модель
+bench-closed-model-thinking = закрытая модель с паузой { $time }
+bench-open-model-even = открытая модель, { $schedule }, равномерный поток заявок
+bench-open-model-poisson = открытая модель, { $schedule }, пуассоновский поток заявок
+
+# Предпросмотр расписания.
+bench-arrivals-per-second = заявок/с
+bench-preview = { $arrivals ->
+    [none] около { $expected ->
+        [one] { $expected } заявки
+       *[other] { $expected } заявок
+     }
+    [one] { $arrivals } заявка
+    [few] { $arrivals } заявки
+   *[many] { $arrivals } заявок
+ } за { $duration }, { $spacing }, частота { $rates }
+bench-spacing-even = равномерный поток
+bench-spacing-poisson = пуассоновский поток с начальным числом { $seed } (в среднем { $expected })
+bench-rates = от { $lowest } до { $highest }
+
+# Итоги.
+bench-failed = НЕ УДАЛОСЬ: ни одна транзакция не завершилась успешно{ $failure ->
+    [none] {""}
+   *[other] : { $failure }
+ }
+bench-valid-with-doubts = достоверно, но с оговоркой: { $doubt }
+
+# Причины, по которым измерение не учитывается.
+bench-late = генератор опаздывал: { $quantile } опоздания отправки — { $lag }; { $jitter ->
+    [none] джиттер таймера этой машины неизвестен
+   *[other] джиттер таймера этой машины — { $jitter }
+ }
+bench-saturated = генератор был загружен до предела: поток { $thread } работал { $busy } времени; добавьте потоков (-j) или уменьшите нагрузку
+bench-exhausted = не удалось открыть { $connections ->
+    [one] { $connections } соединение
+    [few] { $connections } соединения
+   *[many] { $connections } соединений
+ }: кончились файловые дескрипторы или локальные порты; увеличьте ulimit -n или net.ipv4.ip_local_port_range
+bench-suspended = машина была приостановлена на { $duration }
+bench-throttled = генератор был придержан собственным ограничением в { $share } периодов квоты
+bench-stalled = поток { $thread } генератора замер на { $duration }
+bench-aborted = { $clients ->
+    [one] { $clients } клиент из { $total } прекратил
+    [few] { $clients } клиента из { $total } прекратили
+   *[many] { $clients } клиентов из { $total } прекратили
+ } работу: их скрипт не мог продолжаться; нагрузка была меньше заданной
+
+# Сомнения в измерении.
+bench-host-late = эта машина опаздывает: { $quantile } опоздания отправки — { $lag }, джиттера её таймера — { $jitter }; время ответа содержит и это
+bench-stolen = гипервизор отдавал другим { $processors } процессора этой машины
+bench-starved = поток { $thread } генератора ждал процессора { $share } времени; время ответа содержит и это
+bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
+    [one] { $arrivals } заявки
+   *[other] { $arrivals } заявок
+ } ждали клиента { $waited }, отброшено { $dropped }; такой тест уже не открытый
+bench-uneven = клиенты обслужены неравномерно: от { $fewest } до { $most ->
+    [one] { $most } транзакции
+   *[other] { $most } транзакций
+ } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
+bench-outage = ни одного успеха в течение { $duration } (с { $from } до { $to })
+bench-outages = ни одного успеха в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
+bench-no-success = ни одна транзакция не завершилась успешно
+bench-few-samples = { $count ->
+    [one] { $count } транзакция
+    [few] { $count } транзакции
+   *[many] { $count } транзакций
+ } — слишком мало для p99: нужна хотя бы 1000; измеряйте дольше
+bench-small-answers = { $share } ответов сервиса размером около { $small }, а другие ответы на тот же запрос — { $large }; проверьте, не страницы ли это ошибки или входа
+bench-clock-stepped = часы этой машины переведены { $direction ->
+    [back] назад
+   *[forward] вперёд
+ } на { $step }; длительности и моменты в этом отчёте от них не зависят, а в логах других программ зависят
+
+
+### Headings of tables: table-
+
+table-interval = 95{"\u00A0"}%
+table-ratio = отношение
+table-path = путь
+table-cell = ячейка
+table-compared-with = против
+table-transport = транспорт
+table-trials = измерений
+
 
 ### Stop rules and objectives: stop-
 
@@ -996,6 +1125,106 @@ answer-trials-valid-outage = достоверных измерений: { $valid
 
 
 ### Live display: live-
+
+# Строки о прогоне.
+live-run-begins = { $trials ->
+    [one] { $trials } измерение
+    [few] { $trials } измерения
+   *[many] { $trials } измерений
+ }, { $cells ->
+    [one] { $cells } ячейка
+    [few] { $cells } ячейки
+   *[many] { $cells } ячеек
+ }, порядок по начальному числу { $seed }; под нагрузкой около { $duration }
+live-search-begins = поиск максимума для { $cells ->
+    [one] { $cells } ячейки
+   *[other] { $cells } ячеек
+ }, начальное число { $seed }; каждый раз под нагрузкой { $duration }
+live-note = примечание: { $text }
+live-scraped = Prometheus может забирать показатели с { $url }
+live-broken-off = прогон оборвался: { $reason }
+live-kept = { $path }, прошло { $duration }
+
+# Действия.
+live-setting-up = подготовка
+live-fetching = скачивается PostgreSQL { $major }
+live-starting = запускается { $node }
+live-dropping = удаляется загруженное раньше
+live-loading = загружено { $sent } из { $total ->
+    [one] { $total } строки
+   *[other] { $total } строк
+ }
+live-keys = строятся ключи и индексы
+live-statistics = собирается статистика
+live-restored = данные восстановлены за { $time }
+live-data-unchanged = данные прежние: в них не писали
+live-warmed = кэши готовы
+live-warming-up = прогрев
+live-measuring = { $second } из { $total }{"\u00A0"}с
+
+# Вехи.
+live-ready = { $node }: запуск занял { $time }
+live-already-loaded = уже на месте: { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }
+live-loaded = загрузка: { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ } за { $time }, { $rate } в секунду
+live-cache-not-cold = кэши остаются прогретыми: ни сервер, ни его файлы нам не принадлежат
+live-directory-removed = каталог { $directory } удалён: он остался от прерванного запуска
+live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }
+live-in-use = его использует процесс { $pid } ({ $program })
+live-not-inspectable = его может использовать процесс { $pid } ({ $program }), а проверить это нельзя
+live-mount-or-socket = { $path } — точка монтирования или открытый сокет
+
+# Результаты измерений.
+live-held = { $figures }: выдержано
+live-too-much = { $figures }: слишком много
+live-not-counted = { $figures }: не учитывается{ $reason ->
+    [none] {""}
+   *[other] : { $reason }
+ }
+live-stopped = { $figures }, остановлено по правилу { $rule } после секунды { $second }
+live-interrupted = { $figures ->
+    [none] прервано до начала
+   *[other] { $figures }, прервано
+ }
+live-skipped = пропущено: { $reason }
+live-failed-trial = не удалось: { $reason }
+
+# Заголовки строк, не больше 10 столбцов.
+live-completed = выполнено
+live-processors = ЦП
+
+# Показатели.
+live-rate = { $rate }{"\u00A0"}транз/с
+live-failed = ошибок: { $count }
+live-dropped = отброшено: { $count }
+live-refused = отказов в соединении: { $count }
+live-in-flight = в работе: { $count }
+live-waiting = ждут { $count }
+live-servers-busy = занято серверов { $count }
+live-cpu-used = { $node } { $used }{ $quota ->
+    [none] {""}
+   *[other] {" "}из { $quota }
+ }
+live-left = осталось около { $duration }
+live-step = шаг { $number }; сколько их будет, решает измеренное
+live-level-rate = { $rate } в секунду
+live-level-clients = { $count ->
+    [one] { $count } клиент
+    [few] { $count } клиента
+   *[many] { $count } клиентов
+ }
+live-lines-lost = (не удалось вовремя показать: { $count ->
+    [one] { $count } строка
+    [few] { $count } строки
+   *[many] { $count } строк
+ })
 
 
 ### Directory of runs: words of its script: list-, words in the bar of a page: bar-

@@ -3,10 +3,11 @@
 //! Findings that affect the reading of others come first. Findings of one kind share a paragraph or a table; as JSON
 //! each finding is separate.
 
-use crate::lang::{Label, Lang};
+use crate::lang::Lang;
 use crate::matrix::{TerminalStyle, cell_names, interval_text};
 use crate::page::text::to_characters;
 use crate::page::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
+use crate::say;
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 
@@ -134,9 +135,15 @@ fn rank(it: &Finding) -> u8 {
 
 /// A table with one row per finding.
 fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
-    let headings = [Label::Cell, Label::Beside, Label::Transport, Label::VsBaseline, Label::Interval];
-    let mut headings: Vec<&str> = headings.map(|it| lang.label(it)).to_vec();
-    headings.extend([lang.label(Label::Runs), ""]);
+    let headings = [
+        say!(lang, "table-cell"),
+        say!(lang, "table-compared-with"),
+        say!(lang, "table-transport"),
+        say!(lang, "table-ratio"),
+        say!(lang, "table-interval"),
+        say!(lang, "table-trials"),
+        String::new(),
+    ];
     let name = |cell: usize| names.get(cell).cloned().unwrap_or_default();
     let mut rows = Vec::new();
     for finding in all {

@@ -3,8 +3,8 @@
 //! Renders a few lines that a terminal redraws in place, or one line for a log. Sanitises foreign text.
 
 use crate::lang::Lang;
-use crate::lang::live::LiveHeading;
 use crate::plot::CharacterSet;
+use crate::say;
 use model::live::LiveSecond;
 use model::summary::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, StaleRunDirectory};
@@ -290,8 +290,8 @@ fn one_line(it: &LiveView, lang: &Lang) -> String {
     let mut parts = vec![format!("{}: {}", it.cell, lang.doing(&it.activity))];
     if let Some(second) = &it.second {
         parts.push(lang.live_rate(second.rate));
-        for (heading, time) in [(LiveHeading::Median, second.p50), (LiveHeading::P99, second.p99)] {
-            parts.extend(time.map(|it| format!("{} {}", lang.live_heading(heading), lang.live_time(it))));
+        for (heading, time) in [("p50", second.p50), ("p99", second.p99)] {
+            parts.extend(time.map(|it| format!("{heading} {}", lang.live_time(it))));
         }
         parts.push(lang.live_counts(second));
         parts.extend(pools(second, lang));
@@ -329,11 +329,10 @@ fn rows(
     };
     let time = |it: Option<Nanos>| it.map_or(nothing.to_owned(), |it| lang.live_time(it));
     let rows = [
-        (LiveHeading::Rate, lang.live_rate(second.rate), &it.rates),
-        (LiveHeading::Median, time(second.p50), &it.medians),
-        (LiveHeading::P99, time(second.p99), &it.p99s),
-    ]
-    .map(|(heading, value, past)| (lang.live_heading(heading), value, past));
+        (say!(lang, "live-completed"), lang.live_rate(second.rate), &it.rates),
+        ("p50".to_owned(), time(second.p50), &it.medians),
+        ("p99".to_owned(), time(second.p99), &it.p99s),
+    ];
     let heading = rows.iter().map(|it| it.0.width()).max().unwrap_or(0);
     let value = rows.iter().map(|it| it.1.width()).max().unwrap_or(0);
     let room = columns.saturating_sub(heading + value + 4);
@@ -352,7 +351,7 @@ fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {
 fn processors(it: &LiveView, second: &LiveSecond, lang: &Lang) -> Option<String> {
     let of = |node: &str| it.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
     let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, of(&it.node))).collect();
-    (!all.is_empty()).then(|| format!("{}: {}", lang.live_heading(LiveHeading::Processors), all.join(", ")))
+    (!all.is_empty()).then(|| format!("{}: {}", say!(lang, "live-processors"), all.join(", ")))
 }
 
 fn event_line(it: &LogLine, lang: &Lang) -> String {

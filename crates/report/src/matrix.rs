@@ -4,11 +4,12 @@
 //! transport. A terminal drops the least important columns until the rest fits.
 
 use crate::findings::{has_too_few_runs, paragraph, views};
-use crate::lang::{Label, Lang};
+use crate::lang::Lang;
 use crate::page::number::three_digits;
 use crate::page::text::to_characters;
 use crate::page::{self, Column, Line, Table, Tone};
 use crate::plot::CharacterSet;
+use crate::say;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
 use model::summary::InvalidReason;
@@ -191,11 +192,11 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
         Some(it) => number(Figure::Tps, it.median, lang),
         None => "-".to_owned(),
     });
-    push(lang.label(Label::Interval).to_owned(), 4, &|row| {
+    push(say!(lang, "table-interval"), 4, &|row| {
         row.estimate(Figure::Tps).map_or(String::new(), |it| interval(it, lang))
     });
-    push(lang.label(Label::VsBaseline).to_owned(), 1, &|row| ratio_text(row, lang));
-    push(lang.label(Label::Interval).to_owned(), 5, &|row| ratio_interval_text(row, lang));
+    push(say!(lang, "table-ratio"), 1, &|row| ratio_text(row, lang));
+    push(say!(lang, "table-interval"), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
     // Omit columns that are zero everywhere.
@@ -337,7 +338,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
     }
     // Paths first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
-    (Column { heading: lang.label(Label::Path).to_owned(), numeric: false, drop_order: 0 }, cells)
+    (Column { heading: say!(lang, "table-path"), numeric: false, drop_order: 0 }, cells)
 }
 
 /// Columns between two cells.

@@ -1,7 +1,8 @@
 //! Preview of a schedule.
 
-use crate::lang::{Label, Lang};
+use crate::lang::Lang;
 use crate::plot::{self, CharacterSet};
+use crate::say;
 use model::{Nanos, PerSecond, Spacing};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> St
     }
     let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
     let plot = plot::plot_bars(
-        lang.label(Label::ArrivalsPerSecond),
+        &say!(lang, "bench-arrivals-per-second"),
         &rates,
         it.duration,
         characters,

@@ -18,6 +18,7 @@ use report::lang::Lang;
 use report::live::{
     self, Activity, FinishedTrial, LiveView, LogLine, Milestone, RunProgress, TrialEnd, TrialFigures,
 };
+use report::say;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -290,7 +291,7 @@ impl DisplayedCell {
         let quotas = nodes.chain([own]).filter_map(|(name, limits)| Some((name, limits.cpu?)));
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
         // Label such as `transaction, 125`.
-        let name = if values.is_empty() { lang.only_cell().to_owned() } else { values.join(", ") };
+        let name = if values.is_empty() { say!(lang, "page-only-cell") } else { values.join(", ") };
         DisplayedCell { name, duration: lasting, window: lasting - load.warmup, quotas: quotas.collect() }
     }
 }

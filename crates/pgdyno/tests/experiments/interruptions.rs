@@ -73,7 +73,7 @@ fn ctrl_c_ends_loading() {
     running.signal(Signal::INT);
     let ended = running.wait();
     ended.expect(1);
-    assert!(ended.err.contains("1/2  the one cell: interrupted before it began"), "{}", ended.err);
+    assert!(ended.err.contains("1/2  the only cell: interrupted before it began"), "{}", ended.err);
     assert_eq!(trials(&bench.stored())[0].1, RunStatus::Interrupted);
     bench.await_cleanup();
 }

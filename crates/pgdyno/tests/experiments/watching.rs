@@ -127,7 +127,7 @@ fn an_unread_pipe_does_not_block_the_run() {
     reader.read_to_string(&mut said).expect("it ends");
     assert!(child.wait().expect("it ends").success());
     let said = &said[filled..];
-    assert!(said.starts_with("2 trials of 1 cell") && said.contains("\n2/2  the one cell: "), "{said}");
+    assert!(said.starts_with("2 trials of 1 cell") && said.contains("\n2/2  the only cell: "), "{said}");
     assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
 }
 

@@ -1,9 +1,10 @@
 //! Report lines that pgbench lacks, at most 100 columns wide.
 
 use super::pgbench::line;
-use crate::lang::{Label, Lang};
+use crate::lang::Lang;
 use crate::page::text::to_characters;
 use crate::plot::CharacterSet;
+use crate::say;
 use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptSummary};
 use model::{Nanos, Summary};
 
@@ -20,41 +21,41 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
     failures(out, it, lang);
     let dropped = it.total.counts.dropped;
     if dropped > 0 {
-        write_wrapped(out, lang.label(Label::Dropped), &lang.dropped(dropped, it.total.counts.arrivals()));
+        write_wrapped(out, &say!(lang, "bench-dropped"), &lang.dropped(dropped, it.total.counts.arrivals()));
     }
     if let Some(fairness) = it.fairness.filter(|_| it.plan.clients > 1) {
-        write_wrapped(out, lang.label(Label::Clients), &lang.fairness(&fairness));
+        write_wrapped(out, &say!(lang, "bench-clients"), &lang.fairness(&fairness));
     }
     if let Some(cost) = it.generator.per_transaction {
         let busiest = it.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
-        write_wrapped(out, lang.label(Label::Generator), &lang.generator(&cost, busiest));
+        write_wrapped(out, &say!(lang, "bench-generator"), &lang.generator(&cost, busiest));
     }
-    write_wrapped(out, lang.label(Label::Measured), &lang.measured(&it.server, &it.plan));
+    write_wrapped(out, &say!(lang, "bench-measured"), &lang.measured(&it.server, &it.plan));
     let (validity, clients) = (&it.validity, it.plan.clients);
     match &validity.reasons[..] {
         _ if it.total.counts.ok == 0 => {
             let verdict = lang.nothing_succeeded(it.top_failure().map(failure_name).as_deref());
-            write_wrapped(out, lang.label(Label::Verdict), &verdict);
+            write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
         [] => {
             let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
             let verdict = match outage {
                 Some(it) => lang.valid_but(&lang.doubt(it, clients)),
-                None => lang.label(Label::Valid).to_owned(),
+                None => say!(lang, "bench-valid"),
             };
-            write_wrapped(out, lang.label(Label::Verdict), &verdict);
+            write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
         reasons => {
             for reason in reasons {
-                let why = format!("{}: {}", lang.label(Label::Invalid), lang.reason(reason));
-                write_wrapped(out, lang.label(Label::Verdict), &why);
+                let why = format!("{}: {}", say!(lang, "bench-invalid"), lang.reason(reason));
+                write_wrapped(out, &say!(lang, "bench-verdict"), &why);
             }
         }
     }
     let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NoSuccess);
     let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !told(it)) {
-        write_wrapped(out, lang.label(Label::Note), &lang.doubt(doubt, clients));
+        write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));
     }
 }
 
@@ -83,33 +84,35 @@ fn write_wrapped(out: &mut String, label: &str, text: &str) {
 
 fn distributions(out: &mut String, it: &Summary, lang: &Lang) {
     const COLUMNS: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
-    let [count, mean, max] = [Label::Count, Label::Mean, Label::Max].map(|it| lang.label(it));
+    let [count, mean, max] = [say!(lang, "bench-count"), say!(lang, "bench-mean"), say!(lang, "bench-max")];
     let [p50, p90, p95, p99, p999] = COLUMNS;
     line!(out, "{:LABEL$}{count:>11}{mean:>9}{p50:>9}{p90:>9}{p95:>9}{p99:>9}{p999:>9}{max:>9}", "");
     let mut row = |label: String, unit: Unit, it: &Distribution| {
         line!(out, "{label:<LABEL$}{}", cells(unit, it, lang));
     };
-    row(lang.label(Label::Response).into(), Unit::Millis, &it.total.response);
-    row(lang.label(Label::Service).into(), Unit::Millis, &it.total.service);
+    row(say!(lang, "bench-response-time"), Unit::Millis, &it.total.response);
+    row(say!(lang, "bench-service-time"), Unit::Millis, &it.total.service);
     if it.scripts.len() > 1 {
         for (number, script) in it.scripts.iter().enumerate() {
-            let of = |label| format!("{} {}", lang.label(label), number + 1);
-            row(of(Label::ResponseOfScript), Unit::Millis, &script.group.response);
-            row(of(Label::ServiceOfScript), Unit::Millis, &script.group.service);
+            let [response, service] =
+                [say!(lang, "bench-script-response"), say!(lang, "bench-script-service")]
+                    .map(|label| format!("{label} {}", number + 1));
+            row(response, Unit::Millis, &script.group.response);
+            row(service, Unit::Millis, &script.group.service);
         }
     }
     if it.connects.each.count > 0 && it.plan.reconnect {
-        row(lang.label(Label::Connecting).into(), Unit::Millis, &it.connects.each);
+        row(say!(lang, "bench-connecting"), Unit::Millis, &it.connects.each);
     }
     if it.generator.backlog_wait.count > 0 {
-        row(lang.label(Label::BacklogWait).into(), Unit::Millis, &it.generator.backlog_wait);
+        row(say!(lang, "bench-backlog-wait"), Unit::Millis, &it.generator.backlog_wait);
     }
     // In the closed model nothing is due at a fixed time, so nothing can be late.
     if it.generator.send_lag.count > 0 {
-        row(lang.label(Label::SendLag).into(), Unit::Micros, &it.generator.send_lag);
+        row(say!(lang, "bench-send-lag"), Unit::Micros, &it.generator.send_lag);
     }
     if it.generator.jitter.count > 0 {
-        row(lang.label(Label::Jitter).into(), Unit::Micros, &it.generator.jitter);
+        row(say!(lang, "bench-timer-jitter"), Unit::Micros, &it.generator.jitter);
     }
     out.push('\n');
 }
@@ -156,7 +159,7 @@ fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &Lang) 
     if measured.is_empty() {
         return;
     }
-    line!(out, "{} {}", lang.label(Label::Statements), number + 1);
+    line!(out, "{} {}", say!(lang, "bench-script-statements"), number + 1);
     for it in measured {
         let text: String = it.text.chars().take(LABEL - 3).collect();
         line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &it.service, lang));
@@ -172,10 +175,10 @@ fn failures(out: &mut String, it: &Summary, lang: &Lang) {
     line!(
         out,
         "{:<44}{:>11}{:>9}   {}",
-        lang.label(Label::Failures),
-        lang.label(Label::Count),
+        say!(lang, "bench-failures"),
+        say!(lang, "bench-count"),
         "%",
-        lang.label(Label::Effect)
+        say!(lang, "bench-effect")
     );
     let (arrivals, numbers) = (it.total.counts.arrivals(), lang.numbers());
     for failure in all {

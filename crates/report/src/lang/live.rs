@@ -1,54 +1,198 @@
-//! Sentences of the live view.
+//! Sentences of the live view. They are written during a run, at most some hundred times per second.
 
-use crate::live::{Activity, FinishedTrial, Milestone};
+use super::Lang;
+use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures, decimals};
+use crate::say;
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::plan::LoadScale;
-use model::{Nanos, PerSecond};
+use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
-/// Sentences of the live view. Called during a run, from one thread, at most some hundred times per second.
-pub trait LiveWords {
-    /// First line of a run. `lasting`: total time under load of all trials.
-    fn run_begins(&self, trials: usize, cells: usize, seed: u64, lasting: Nanos) -> String;
-    /// First line of a search. `each`: time under load of one trial.
-    fn search_begins(&self, cells: usize, seed: u64, each: Nanos) -> String;
+impl Lang {
+    /// First line of a run. `duration`: total time under load of all trials.
+    pub fn run_begins(&self, trials: usize, cells: usize, seed: u64, duration: Nanos) -> String {
+        let (seed, duration) = (seed.to_string(), self.whole_seconds(duration));
+        say!(self, "live-run-begins", trials, cells, seed, duration)
+    }
+
+    /// First line of a search. `duration`: time under load of one trial.
+    pub fn search_begins(&self, cells: usize, seed: u64, duration: Nanos) -> String {
+        let (seed, duration) = (seed.to_string(), self.whole_seconds(duration));
+        say!(self, "live-search-begins", cells, seed, duration)
+    }
+
     /// A note about the experiment.
-    fn run_note(&self, it: &str) -> String;
+    pub fn run_note(&self, text: &str) -> String {
+        say!(self, "live-note", text)
+    }
+
     /// Address at which Prometheus can scrape the run.
-    fn run_scraped(&self, url: &str) -> String;
+    pub fn run_scraped(&self, url: &str) -> String {
+        say!(self, "live-scraped", url)
+    }
+
     /// The run ended early.
-    fn run_broken_off(&self, why: &str) -> String;
+    pub fn run_broken_off(&self, reason: &str) -> String {
+        say!(self, "live-broken-off", reason)
+    }
+
     /// Last line: path of the run file.
-    fn run_kept(&self, path: &str, took: Nanos) -> String;
-    /// Name of the cell of a matrix without axes.
-    fn only_cell(&self) -> &'static str;
-    fn doing(&self, it: &Activity) -> String;
-    fn milestone(&self, it: &Milestone) -> String;
+    pub fn run_kept(&self, path: &str, elapsed: Nanos) -> String {
+        say!(self, "live-kept", path, duration = self.whole_seconds(elapsed))
+    }
+
+    pub fn doing(&self, activity: &Activity) -> String {
+        match activity {
+            Activity::SettingUp => say!(self, "live-setting-up"),
+            Activity::Fetching { major } => say!(self, "live-fetching", major = *major),
+            Activity::Starting { node } => say!(self, "live-starting", node),
+            Activity::Dropping => say!(self, "live-dropping"),
+            Activity::Loading { sent, of: total } => say!(self, "live-loading", sent = *sent, total = *total),
+            Activity::Keys => say!(self, "live-keys"),
+            Activity::Statistics => say!(self, "live-statistics"),
+            Activity::Restored { took } => say!(self, "live-restored", time = self.tenths(*took)),
+            Activity::DataUnchanged => say!(self, "live-data-unchanged"),
+            Activity::Warmed => say!(self, "live-warmed"),
+            Activity::WarmingUp => say!(self, "live-warming-up"),
+            Activity::Measuring { second, of: total } => {
+                let total = self.numbers().fixed(total.as_secs_f64(), 0);
+                say!(self, "live-measuring", second = *second, total)
+            }
+        }
+    }
+
+    pub fn milestone(&self, milestone: &Milestone) -> String {
+        match milestone {
+            Milestone::Ready { node, took } => say!(self, "live-ready", node, time = self.tenths(*took)),
+            Milestone::AlreadyLoaded { rows } => say!(self, "live-already-loaded", rows = *rows),
+            Milestone::Loaded { rows, took, rate } => {
+                let rate = self.numbers().fixed(rate.0, 0);
+                say!(self, "live-loaded", rows = *rows, time = self.tenths(*took), rate)
+            }
+            Milestone::CacheNotCold => say!(self, "live-cache-not-cold"),
+            Milestone::StaleDirectory(stale) => self.stale_directory(stale),
+        }
+    }
+
+    fn stale_directory(&self, stale: &StaleRunDirectory) -> String {
+        let directory = stale.directory.display().to_string();
+        let reason = match &stale.retained {
+            None => return say!(self, "live-directory-removed", directory),
+            Some(RetainReason::InUse { pid, program }) => {
+                say!(self, "live-in-use", pid = pid.to_string(), program)
+            }
+            Some(RetainReason::NotInspectable { pid, program }) => {
+                say!(self, "live-not-inspectable", pid = pid.to_string(), program)
+            }
+            Some(RetainReason::MountOrSocket(path)) => {
+                say!(self, "live-mount-or-socket", path = path.display().to_string())
+            }
+            Some(RetainReason::System(reason)) => reason.clone(),
+        };
+        say!(self, "live-directory-retained", directory, reason)
+    }
+
     /// Result of a trial, after its position and cell.
-    fn trial_finished(&self, it: &FinishedTrial) -> String;
+    pub fn trial_finished(&self, trial: &FinishedTrial) -> String {
+        // A step of a search says why in its own words.
+        let with_reason = !matches!(trial.end, TrialEnd::NotCounted(_));
+        let interrupted = trial.figures.as_ref().map(|figures| self.trial_figures(figures, with_reason));
+        let figures = interrupted.clone().unwrap_or_default();
+        match &trial.end {
+            TrialEnd::Complete => figures,
+            TrialEnd::Held => say!(self, "live-held", figures),
+            TrialEnd::TooMuch => say!(self, "live-too-much", figures),
+            TrialEnd::NotCounted(reason) => {
+                say!(self, "live-not-counted", figures, reason = Some(reason).filter(|text| !text.is_empty()))
+            }
+            TrialEnd::Stopped { rule, second } => {
+                say!(self, "live-stopped", figures, rule, second = *second)
+            }
+            TrialEnd::Interrupted => say!(self, "live-interrupted", figures = interrupted),
+            TrialEnd::Skipped(reason) => say!(self, "live-skipped", reason),
+            TrialEnd::Failed(reason) => say!(self, "live-failed-trial", reason),
+        }
+    }
 
-    /// Headings of rows, at most 10 columns.
-    fn live_heading(&self, it: LiveHeading) -> &'static str;
-    fn live_rate(&self, it: PerSecond) -> String;
-    fn live_time(&self, it: Nanos) -> String;
+    /// Figures of a trial. `with_reason`: also why it is invalid.
+    fn trial_figures(&self, figures: &TrialFigures, with_reason: bool) -> String {
+        let p99 = |time| format!("p99 {}", self.live_time(time));
+        let invalid = |reason| format!("{}: {}", say!(self, "bench-invalid"), self.reason(reason));
+        let parts = [
+            Some(self.live_rate(figures.rate)),
+            figures.p99.map(p99),
+            (figures.failed > 0).then(|| say!(self, "live-failed", count = figures.failed)),
+            figures.outage.as_ref().map(|doubt| self.doubt(doubt, 0)),
+            figures.invalid.as_ref().filter(|_| with_reason).map(invalid),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn live_rate(&self, rate: PerSecond) -> String {
+        say!(self, "live-rate", rate = self.numbers().fixed(rate.0, 0))
+    }
+
+    pub fn live_time(&self, time: Nanos) -> String {
+        let (numbers, millis) = (self.numbers(), time.as_millis_f64());
+        format!("{}{}{}", numbers.fixed(millis, decimals(millis)), numbers.gap, numbers.millis)
+    }
+
     /// Counts of a second.
-    fn live_counts(&self, it: &LiveSecond) -> String;
-    fn live_pool(&self, it: &PoolState) -> String;
-    /// CPU usage of a node. `of`: its quota in CPUs.
-    fn live_used(&self, it: &NodeCpu, of: Option<f64>) -> String;
-    fn live_left(&self, it: Nanos) -> String;
-    /// Number of a search's trial, from 1; the total is unknown.
-    fn live_step(&self, trial: usize) -> String;
-    /// A cell and its level, in arrivals per second or clients.
-    fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String;
-    /// Number of log lines that were dropped because they were not read in time.
-    fn live_lost(&self, lines: u64) -> String;
-}
+    pub fn live_counts(&self, second: &LiveSecond) -> String {
+        let parts = [
+            Some(say!(self, "live-failed", count = second.failed)),
+            (second.dropped > 0).then(|| say!(self, "live-dropped", count = second.dropped)),
+            (second.refused > 0).then(|| say!(self, "live-refused", count = second.refused)),
+            Some(say!(self, "live-in-flight", count = second.in_flight)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
 
-/// Heading of a row of the live view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveHeading {
-    Rate,
-    Median,
-    P99,
-    Processors,
+    pub fn live_pool(&self, pool: &PoolState) -> String {
+        let whole = |count: f64| self.numbers().fixed(count, 0);
+        let waiting = pool.waiting.map(|count| say!(self, "live-waiting", count = whole(count)));
+        let busy = pool.busy.map(|count| say!(self, "live-servers-busy", count = whole(count)));
+        let parts: Vec<String> = waiting.into_iter().chain(busy).collect();
+        format!("{}: {}", pool.node, parts.join(", "))
+    }
+
+    /// CPU usage of a node, and its quota in CPUs.
+    pub fn live_used(&self, node: &NodeCpu, quota: Option<f64>) -> String {
+        let numbers = self.numbers();
+        let (used, quota) = (numbers.fixed(node.processors, 2), quota.map(|cpus| numbers.plain(cpus)));
+        say!(self, "live-cpu-used", node = &node.node, used, quota)
+    }
+
+    pub fn live_left(&self, duration: Nanos) -> String {
+        say!(self, "live-left", duration = self.whole_seconds(duration))
+    }
+
+    /// Number of a search's trial, from 1; the total is unknown.
+    pub fn live_step(&self, number: usize) -> String {
+        say!(self, "live-step", number)
+    }
+
+    /// A cell and its level, in arrivals per second or clients.
+    pub fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String {
+        let level = match scale {
+            LoadScale::Rate => say!(self, "live-level-rate", rate = self.numbers().three(level)),
+            LoadScale::Clients => say!(self, "live-level-clients", count = level.round() as u64),
+        };
+        if cell.is_empty() { level } else { format!("{cell}, {level}") }
+    }
+
+    /// Number of log lines that were dropped because they were not read in time.
+    pub fn live_lost(&self, count: u64) -> String {
+        say!(self, "live-lines-lost", count)
+    }
+
+    /// A duration in whole seconds, rounded down.
+    fn whole_seconds(&self, duration: Nanos) -> String {
+        self.span(Nanos::from_secs(duration.0 / 1_000_000_000))
+    }
+
+    /// Seconds with one decimal.
+    fn tenths(&self, duration: Nanos) -> String {
+        let numbers = self.numbers();
+        format!("{}{}{}", numbers.fixed(duration.as_secs_f64(), 1), numbers.gap, numbers.seconds)
+    }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::preview::SchedulePreview;
 use fluent_syntax::ast;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
@@ -7,7 +8,10 @@ use model::objective::{
 };
 use model::plan::{PoolMode, Transport};
 use model::stop::{StopEvent, TankDifference};
-use model::summary::{EndCondition, LoadModelSummary, QueryMode, ServerTransport};
+use model::summary::{
+    BenchPlan, CpuCost, Doubt, EndCondition, FailureClass, Fairness, InvalidReason, LoadModelSummary,
+    QueryMode, Server, ServerTransport,
+};
 use model::{Nanos, PerSecond, Spacing};
 use std::collections::BTreeSet;
 
@@ -192,11 +196,8 @@ fn hops() -> Vec<Hop> {
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut tell = |what: String, text: String| all.push((what, text));
-    for (it, text) in labels(lang) {
-        tell(format!("{it:?}"), text);
-    }
     for it in every!(FailureClass: Failed, Unknown, Refused) {
-        tell(format!("{it:?}"), lang.effect(it).to_owned());
+        tell(format!("{it:?}"), lang.effect(it));
     }
     for it in figures() {
         tell(format!("{it:?}"), lang.figure(it).to_owned());
@@ -277,13 +278,6 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
     all
 }
 
-fn labels(lang: &Lang) -> Vec<(Label, String)> {
-    let labels = every!(Label: Count, Mean, Max, Response, Service, ResponseOfScript, ServiceOfScript, Connecting,
-        BacklogWait, SendLag, Jitter, ArrivalsPerSecond, Statements, Failures, Effect, Dropped, Clients, Generator,
-        Measured, Verdict, Note, Valid, Invalid, Interval, VsBaseline, Path, Cell, Beside, Transport, Runs);
-    labels.into_iter().map(|it| (it, lang.label(it).to_owned())).collect()
-}
-
 fn figures() -> [Figure; 12] {
     every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
 }
@@ -325,13 +319,14 @@ fn ill_written(text: &str) -> Option<String> {
 }
 
 /// Products, protocols, names of settings and options, quantiles.
-const NAMES: [&str; 40] = [
+const NAMES: [&str; 41] = [
     "B",
     "CONCURRENTLY",
     "CREATE",
     "HAProxy",
     "HOT",
     "HTML",
+    "HTTP",
     "INDEX",
     "PG",
     "Pandora",
@@ -461,16 +456,35 @@ fn every_sentence_is_told_in_each_language() {
 
 #[test]
 fn words_have_room_in_their_columns() {
+    /// Labels by their greatest number of columns. Numbers of scripts follow those of 20.
+    const LABELS: [(usize, &[&str]); 3] = [
+        (8, &["bench-count", "bench-mean", "bench-max"]),
+        (20, &["bench-script-response", "bench-script-service", "bench-script-statements"]),
+        (
+            23,
+            &[
+                "bench-response-time",
+                "bench-service-time",
+                "bench-connecting",
+                "bench-backlog-wait",
+                "bench-send-lag",
+                "bench-timer-jitter",
+                "bench-dropped",
+                "bench-clients",
+                "bench-generator",
+                "bench-measured",
+                "bench-verdict",
+                "bench-note",
+            ],
+        ),
+    ];
     let wide = |it: &str| it.chars().count();
     for lang in super::all() {
-        for (it, text) in labels(lang) {
-            // Numbers of scripts follow the label.
-            let room = match it {
-                Label::ResponseOfScript | Label::ServiceOfScript => 20,
-                Label::Count | Label::Mean | Label::Max => 8,
-                _ => 23,
-            };
-            assert!(wide(&text) <= room, "{it:?}: {text}");
+        for (room, labels) in LABELS {
+            for label in labels {
+                let text = lang.catalogue().render(label, &[]);
+                assert!(wide(&text) <= room, "{label}: {text}");
+            }
         }
         for it in figures() {
             assert!(wide(&lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));

@@ -3,7 +3,7 @@
 use super::context::PageContext;
 use super::number::{format, millis};
 use super::{Block, Column, Row, Table, Tone};
-use crate::lang::{Label, Lang};
+use crate::lang::Lang;
 use crate::say;
 use model::Nanos;
 use model::run_result::{CellResult, OperationResult, RunResult, SizeFigures};
@@ -35,7 +35,7 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
     };
     let failed = |it: &OperationResult| it.failures.iter().map(|it| it.count).sum::<u64>();
     let count = |it: u64| lang.number(&it.to_string());
-    let [mean, max] = [Label::Mean, Label::Max].map(|it| lang.label(it));
+    let [mean, max] = [&say!(lang, "bench-mean"), &say!(lang, "bench-max")];
     let figures: Vec<FigureColumn<'_, OperationResult>> = vec![
         (say!(lang, "page-offered"), 5, Box::new(|it| format(it.offered.0, lang))),
         (say!(lang, "page-delivered"), 0, Box::new(|it| format(it.delivered.0, lang))),
@@ -89,7 +89,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
         ),
         (lang.size("p50"), 0, Box::new(|it| size(it.1, |it| it.p50, lang))),
         (lang.size("p99"), 0, Box::new(|it| size(it.1, |it| it.p99, lang))),
-        (lang.size(lang.label(Label::Max)), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
+        (lang.size(&say!(lang, "bench-max")), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
     ];
     let first = (
         Column { heading: say!(lang, "page-answer-sizes"), ..Column::default() },
@@ -134,13 +134,13 @@ fn failures(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let failures = &it.total.as_ref()?.failures;
     let text = |heading| Column { heading, ..Column::default() };
     let count = Column { heading: say!(lang, "page-count"), numeric: true, drop_order: 0 };
-    let columns = vec![text(say!(lang, "page-failure")), count, text(lang.label(Label::Effect).to_owned())];
+    let columns = vec![text(say!(lang, "page-failure")), count, text(say!(lang, "bench-effect"))];
     let row = |it: &model::summary::Failure| {
-        let cells = vec![it.describe(), lang.number(&it.count.to_string()), lang.effect(it.class).to_owned()];
+        let cells = vec![it.describe(), lang.number(&it.count.to_string()), lang.effect(it.class)];
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();
     let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    let caption = of + lang.label(Label::Failures);
+    let caption = of + &say!(lang, "bench-failures");
     (!rows.is_empty()).then_some(Table { caption, columns, rows, notes: Vec::new() })
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
-use crate::lang::live::LiveHeading;
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
 use crate::lang::workload::PageQuestion;
 use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
@@ -34,9 +33,6 @@ pub(super) fn said(lang: &Lang) -> Told {
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(LiveHeading: Rate, Median, P99, Processors) {
-        tell(format!("{it:?}"), lang.live_heading(it));
-    }
     for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
@@ -80,7 +76,6 @@ fn words(lang: &Lang) -> Told {
         tell("way".into(), &lang.way(it));
     }
     tell("ending".into(), &lang.ending());
-    tell("only cell".into(), lang.only_cell());
     all
 }
 

@@ -1,0 +1,160 @@
+//! Summary of a benchmark, and validity of its measurement.
+
+use super::Lang;
+use super::number::quantile;
+use crate::preview::SchedulePreview;
+use crate::say;
+use model::summary::{
+    BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
+    ServerTransport,
+};
+use model::{Nanos, Spacing};
+
+impl Lang {
+    /// The effect of failed transactions of this class.
+    pub fn effect(&self, class: FailureClass) -> String {
+        match class {
+            FailureClass::Failed => say!(self, "bench-effect-none"),
+            FailureClass::Unknown => say!(self, "bench-effect-unknown"),
+            FailureClass::Refused => say!(self, "bench-effect-refused"),
+        }
+    }
+
+    /// Reports that `dropped` of `arrivals` were never sent.
+    pub fn dropped(&self, dropped: u64, arrivals: u64) -> String {
+        let share = self.numbers().percent(dropped as f64 / arrivals as f64, 3);
+        say!(self, "bench-never-sent", dropped, arrivals, share)
+    }
+
+    pub fn fairness(&self, fairness: &Fairness) -> String {
+        let Fairness { fewest, median, most, jain } = *fairness;
+        say!(self, "bench-fairness", fewest, median, most, jain = self.numbers().fixed(jain, 3))
+    }
+
+    /// The generator's CPU cost. `busiest`: share of the window in which the busiest thread worked.
+    pub fn generator(&self, cost: &CpuCost, busiest: f64) -> String {
+        let numbers = self.numbers();
+        let [user, system, spun] =
+            [cost.user, cost.system, cost.spun].map(|time| numbers.fixed(time.as_micros_f64(), 2));
+        say!(self, "bench-cpu-cost", user, system, spun, busiest = numbers.percent(busiest, 0))
+    }
+
+    /// The server and how it was measured.
+    pub fn measured(&self, server: &Server, plan: &BenchPlan) -> String {
+        let transport = match &server.transport {
+            ServerTransport::UnixSocket => say!(self, "bench-unix-socket"),
+            ServerTransport::Tcp => "TCP".to_owned(),
+            ServerTransport::TcpTls { version } => say!(self, "bench-tls", version),
+        };
+        let model = match &plan.model {
+            LoadModelSummary::Closed { think: Nanos::ZERO } => say!(self, "bench-closed-model"),
+            LoadModelSummary::Closed { think } => {
+                say!(self, "bench-closed-model-thinking", time = self.numbers().chosen(*think))
+            }
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Even } => {
+                say!(self, "bench-open-model-even", schedule)
+            }
+            LoadModelSummary::Open { schedule, arrivals: Spacing::Poisson } => {
+                say!(self, "bench-open-model-poisson", schedule)
+            }
+        };
+        let Server { version, address, database, .. } = server;
+        let origin = server.origin.as_ref();
+        let server = match server.is_postgres() {
+            true => say!(self, "bench-measured-postgres", version, origin, transport, address, database),
+            false => say!(self, "bench-measured-http", version, transport, address),
+        };
+        say!(self, "bench-measured-how", server, model, driver = &plan.driver, seed = plan.seed.to_string())
+    }
+
+    /// Arrivals and rates that a schedule will produce.
+    pub fn preview(&self, preview: &SchedulePreview) -> String {
+        let numbers = self.numbers();
+        let expected = preview.expected.round() as u64;
+        let spacing = match preview.spacing {
+            Spacing::Even => say!(self, "bench-spacing-even"),
+            Spacing::Poisson => {
+                say!(self, "bench-spacing-poisson", seed = preview.seed.to_string(), expected)
+            }
+        };
+        let [lowest, highest] = [preview.lowest, preview.highest].map(|rate| numbers.rate(rate));
+        let rates = if lowest == highest { lowest } else { say!(self, "bench-rates", lowest, highest) };
+        let (arrivals, duration) = (preview.arrivals, numbers.duration(preview.duration));
+        say!(self, "bench-preview", arrivals, expected, duration, spacing, rates)
+    }
+
+    /// Verdict if no transaction succeeded. `failure`: code and message of the top failure.
+    pub fn nothing_succeeded(&self, failure: Option<&str>) -> String {
+        say!(self, "bench-failed", failure)
+    }
+
+    /// Verdict on a valid measurement with a reservation.
+    pub fn valid_but(&self, doubt: &str) -> String {
+        say!(self, "bench-valid-with-doubts", doubt)
+    }
+
+    pub fn reason(&self, reason: &InvalidReason) -> String {
+        let share = |share| self.numbers().percent(share, 0);
+        match *reason {
+            InvalidReason::Late { quantile: at, lag, jitter } => {
+                let [lag, jitter] = [Some(lag), jitter].map(|time| time.map(|time| self.time(time)));
+                say!(self, "bench-late", quantile = quantile(at), lag, jitter)
+            }
+            InvalidReason::Saturated { thread, busy } => {
+                say!(self, "bench-saturated", thread = thread + 1, busy = share(busy))
+            }
+            InvalidReason::ResourcesExhausted { connections } => say!(self, "bench-exhausted", connections),
+            InvalidReason::Suspended { duration } => {
+                say!(self, "bench-suspended", duration = self.time(duration))
+            }
+            InvalidReason::Throttled { share: throttled } => {
+                say!(self, "bench-throttled", share = share(throttled))
+            }
+            InvalidReason::Stalled { thread, duration } => {
+                say!(self, "bench-stalled", thread = thread + 1, duration = self.time(duration))
+            }
+            InvalidReason::Aborted { clients, of: total } => say!(self, "bench-aborted", clients, total),
+        }
+    }
+
+    /// A doubt about a measurement with `clients` clients.
+    pub fn doubt(&self, doubt: &Doubt, clients: u32) -> String {
+        let numbers = self.numbers();
+        match *doubt {
+            Doubt::HostLate { quantile: at, lag, jitter } => {
+                let [lag, jitter] = [lag, jitter].map(|time| self.time(time));
+                say!(self, "bench-host-late", quantile = quantile(at), lag, jitter)
+            }
+            Doubt::Stolen { processors } => {
+                say!(self, "bench-stolen", processors = numbers.fixed(processors, 2))
+            }
+            Doubt::Starved { thread, share } => {
+                say!(self, "bench-starved", thread = thread + 1, share = numbers.percent(share, 0))
+            }
+            Doubt::InFlightCapReached { arrivals, waited, dropped } => {
+                say!(self, "bench-cap-reached", clients, arrivals, waited, dropped)
+            }
+            Doubt::UnevenClients { jain, fewest, most } => {
+                say!(self, "bench-uneven", fewest, most, jain = numbers.fixed(jain, 2))
+            }
+            Doubt::Outage { count, duration, from, to } => {
+                let [duration, from, to] = [duration, from, to].map(|time| self.time(time));
+                match count {
+                    1 => say!(self, "bench-outage", duration, from, to),
+                    _ => say!(self, "bench-outages", duration, count, from, to),
+                }
+            }
+            Doubt::NoSuccess => say!(self, "bench-no-success"),
+            Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
+            Doubt::SmallAnswers { small, large, share } => {
+                let [small, large] = [small, large].map(|bytes| self.bytes(bytes as f64));
+                say!(self, "bench-small-answers", share = numbers.percent(share, 0), small, large)
+            }
+            Doubt::ClockStepped { step } => {
+                let direction = if step < 0 { "back" } else { "forward" };
+                let step = self.span(Nanos(step.unsigned_abs()));
+                say!(self, "bench-clock-stepped", direction, step)
+            }
+        }
+    }
+}
