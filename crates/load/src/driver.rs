@@ -1,12 +1,12 @@
 //! Drivers: sockets, clock and thread accounting of a shard
 //!
-//! The two drivers, [`epoll`] and [`uring`], are functions; nothing is generic over a driver. Within this crate, only
+//! Each driver is a module with a function `drive` and its [`Properties`]; [`Driver`] lists them. Within this crate, only
 //! this module reads a clock or uses sockets.
 
-pub mod epoll;
+mod epoll;
 mod meter;
 mod socket;
-pub mod uring;
+mod uring;
 
 pub use meter::ThreadMeter;
 pub use socket::Address;
@@ -20,6 +20,96 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
+
+/// Defines [`Driver`] from the module, the variant and the name of each driver.
+macro_rules! drivers {
+    ($($module:ident $variant:ident $name:literal,)+) => {
+        /// Kernel interface that the load threads use.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Driver {
+            $(#[doc = $name] $variant,)+
+        }
+
+        impl Driver {
+            pub const ALL: [Driver; [$($name),+].len()] = [$(Driver::$variant),+];
+
+            /// Choices of a user, separated by `|`.
+            pub const CHOICES: &str = concat!("auto" $(, "|", $name)+);
+
+            /// Name in options and reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Driver::$variant => $name,)+
+                }
+            }
+
+            pub const fn properties(self) -> Properties {
+                match self {
+                    $(Driver::$variant => $module::PROPERTIES,)+
+                }
+            }
+
+            /// Drives `shard` on this thread until it is done.
+            ///
+            /// Returns an error if the system refuses a resource of the driver. Errors of connections are reported to
+            /// the shard.
+            pub fn drive<R: Recorder>(
+                self,
+                shard: Shard<R>,
+                ground: &DriverContext<'_>,
+            ) -> io::Result<DriveResult<R>> {
+                match self {
+                    $(Driver::$variant => $module::drive(shard, ground),)+
+                }
+            }
+        }
+    };
+}
+
+// Of the drivers that suit a load, `Driver::for_load` takes the last one.
+drivers! {
+    epoll Epoll "epoll",
+    uring IoUring "io_uring",
+}
+
+/// Properties of a driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Properties {
+    /// Requirement beyond the kernel that pgdyno needs anyway.
+    pub requirement: Option<Requirement>,
+    /// True if it suits loads whose responses arrive one by one.
+    pub suits_few: bool,
+    /// True if it reserves a file for each connection that a shard may open, opened or not.
+    pub reserves_files: bool,
+}
+
+/// Requirement of a driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Requirement {
+    /// Description for users, such as `Linux 6.1 or newer`.
+    pub text: &'static str,
+    /// True if this system has it.
+    pub is_met: fn() -> bool,
+}
+
+impl Driver {
+    /// Driver with this name.
+    pub fn from_name(name: &str) -> Option<Driver> {
+        Driver::ALL.into_iter().find(|driver| driver.name() == name)
+    }
+
+    /// True if it works on this system.
+    pub fn is_available(self) -> bool {
+        self.properties().requirement.is_none_or(|requirement| (requirement.is_met)())
+    }
+
+    /// Driver for a load. `many` is true if responses arrive many at a time, as in a closed model.
+    pub fn for_load(many: bool) -> Driver {
+        let suits = |driver: &Driver| many || driver.properties().suits_few;
+        let mut suitable = Driver::ALL.into_iter().rev().filter(suits);
+        suitable.find(|driver| driver.is_available()).expect("epoll suits every load and system")
+    }
+}
 
 /// Clock of a run: monotonic nanoseconds since its start.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +214,7 @@ const MAX_SLEEP_BEFORE_START: Nanos = Nanos::from_millis(1);
 /// Interval between two ticks of the recorder.
 const TICK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// Progress of a thread: connecting, waiting at the gate, measuring. Both drivers update it once per round.
+/// Progress of a thread: connecting, waiting at the gate, measuring. A driver updates it once per round.
 #[derive(Debug)]
 struct DriverState {
     settled: bool,

@@ -1,6 +1,6 @@
 //! Faults of HTTP services over real sockets with both drivers: one outcome per fault
 
-use load::driver::{Address, Clock, DriverContext, StartGate, epoll, uring};
+use load::driver::{Address, Clock, Driver, DriverContext, StartGate};
 use load::random::SeedSequence;
 use load::script::call::{Method, RequestSource};
 use load::script::{Mode, Program};
@@ -39,19 +39,13 @@ impl Recorder for EventLog {
     }
 }
 
-type DriveFn =
-    fn(Shard<EventLog>, &DriverContext<'_>) -> std::io::Result<load::driver::DriveResult<EventLog>>;
-
-/// Outcomes of three requests of one client, by driver.
-fn outcomes(method: Method, address: &Address, service: &Service) -> Vec<Vec<Outcome>> {
-    let mut drivers: Vec<DriveFn> = vec![epoll::drive];
-    if uring::is_available() {
-        drivers.push(uring::drive);
-    }
-    drivers.into_iter().map(|drive| asked(drive, method, address, service).outcomes).collect()
+/// Drivers that work on this system.
+fn drivers() -> impl Iterator<Item = Driver> {
+    Driver::ALL.into_iter().filter(|driver| driver.is_available())
 }
 
-fn asked(drive: DriveFn, method: Method, address: &Address, service: &Service) -> EventLog {
+/// Events of three requests of one client.
+fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
     let written =
         RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
     let mut seeds = SeedSequence::new(1);
@@ -99,7 +93,7 @@ fn asked(drive: DriveFn, method: Method, address: &Address, service: &Service) -
         spin,
         events: says,
     };
-    drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
+    driver.drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
 }
 
 /// Service on its own port, which passes each connection and its number to `serve`; it ends with the process.
@@ -139,8 +133,9 @@ fn serve(stream: impl Read + Write) {
 }
 
 fn check(what: &str, method: Method, address: &Address, service: &Service, expected: Outcome) {
-    for (k, outcomes) in outcomes(method, address, service).into_iter().enumerate() {
-        assert_eq!(outcomes, [expected; 3], "{what}, {}", ["epoll", "io_uring"][k]);
+    for driver in drivers() {
+        let outcomes = asked(driver, method, address, service).outcomes;
+        assert_eq!(outcomes, [expected; 3], "{what}, {}", driver.name());
     }
 }
 
@@ -306,7 +301,7 @@ fn tls_sessions_are_resumed() {
         tls: Some(HttpsClient::new("db.test", &roots).expect("right")),
         ..Service::without_tls("localhost")
     };
-    let all = asked(epoll::drive, Method::Get, &address, &service);
+    let all = asked(Driver::for_load(false), Method::Get, &address, &service);
     assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
     assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
     assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all but the first");

@@ -87,7 +87,7 @@ pub struct BenchPlan {
     #[serde(rename = "latency_limit_ns")]
     pub latency_limit: Option<Nanos>,
     pub seed: u64,
-    /// `epoll`, `io_uring`, `simulator`.
+    /// Name of the driver, or `simulator`.
     pub driver: String,
 }
 

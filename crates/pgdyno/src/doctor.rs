@@ -5,7 +5,7 @@
 
 use crate::terminal;
 use clap::Parser;
-use load::driver::uring;
+use load::driver::{Driver, Requirement};
 use model::{LatencyHistogram, Nanos};
 use serde_json::{Value, json};
 use stack::embedded;
@@ -47,7 +47,8 @@ struct MachineReport {
     searched: Vec<RejectedPlace>,
     programs: Vec<(&'static str, &'static str, Option<Program>)>,
     host: Host,
-    io_uring: bool,
+    /// Drivers that not every system has, with what they need.
+    drivers: Vec<(Driver, Requirement, bool)>,
     /// Limits that cannot be applied to a node of a stack, with the reasons.
     not_applied: Vec<UnappliedLimit>,
     jitter: LatencyHistogram,
@@ -76,7 +77,11 @@ impl MachineReport {
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
         let programs =
             PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
-        let (host, io_uring) = (Host::detect(), uring::is_available());
+        let host = Host::detect();
+        let required = |driver: Driver| {
+            let requirement = driver.properties().requirement?;
+            Some((driver, requirement, (requirement.is_met)()))
+        };
         let scratch = scratch().unwrap_or_else(|_| PathBuf::from("/"));
         let not_applied = limits::probe_limits(host.cgroups.clone(), &scratch);
         // About a thousand samples, enough for p99.
@@ -86,7 +91,7 @@ impl MachineReport {
             searched: tried,
             programs: programs.into(),
             host,
-            io_uring,
+            drivers: Driver::ALL.into_iter().filter_map(required).collect(),
             not_applied,
             jitter: jitter.stop(),
         }
@@ -167,12 +172,11 @@ impl MachineReport {
             }
             None => page.line("local ports", "not told"),
         }
-        page.line("io_uring", if self.io_uring { "works" } else { "not available" });
-        if !self.io_uring {
-            page.write_benefit(
-                "a driver that costs less",
-                Some("Linux 6.1 or newer, not forbidden by the container"),
-            );
+        for (driver, requirement, works) in &self.drivers {
+            page.line(driver.name(), if *works { "works" } else { "not available" });
+            if !works {
+                page.write_benefit("a driver that costs less", Some(requirement.text));
+            }
         }
         page.line("clock source", &told(&host.clock_source));
         if host
@@ -221,11 +225,10 @@ impl MachineReport {
                 "enables": enables,
             })
         });
-        json!({
+        let mut document = json!({
             "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
             "programs": programs.collect::<Vec<_>>(),
             "host": self.host,
-            "io_uring": self.io_uring,
             "limits": Limit::ALL.map(|limit| {
                 let not = self.not_applied.iter().find(|it| it.limit == limit);
                 json!({ "name": limit.name(), "possible": not.is_none(), "why": not.map(|it| it.reason.to_string()) })
@@ -236,7 +239,11 @@ impl MachineReport {
                 "p99_ns": quantile(0.99),
                 "max_ns": self.jitter.max().map(|it| it.0),
             },
-        })
+        });
+        for (driver, _, works) in &self.drivers {
+            document[driver.name()] = json!(works);
+        }
+        document
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::CommandError;
 use analysis::facts::outage::OutageDetector;
-use load::driver::{self, Address, Clock, DriveResult, DriverContext, StartGate};
+use load::driver::{Address, Clock, DriveResult, Driver, DriverContext, StartGate};
 use load::ledger::{self, LedgerConsumer, LedgerProducer};
 use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
 use model::{Interval, Measurement, Nanos, Record};
@@ -32,30 +32,6 @@ pub struct LoadConfig {
     pub log: bool,
     /// Flag that ends the run and cancels what is in flight.
     pub abandon: Arc<AtomicBool>,
-}
-
-/// Kernel interface that the load threads use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
-    Epoll,
-    IoUring,
-}
-
-impl Driver {
-    /// Driver for a load. `many` is true if responses arrive many at a time, as in a closed model; there io_uring is
-    /// faster. If arrivals come one by one, or each opens a connection, epoll sends earlier. Source: measurements in
-    /// docs/bench.md.
-    pub fn for_load(many: bool) -> Driver {
-        if many && driver::uring::is_available() { Driver::IoUring } else { Driver::Epoll }
-    }
-
-    /// Name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Driver::Epoll => "epoll",
-            Driver::IoUring => "io_uring",
-        }
-    }
 }
 
 /// Listener for the events of a measurement. [`run`] calls it on its caller's thread.
@@ -146,10 +122,7 @@ pub fn run_with_ledger(
             };
             let name = thread::Builder::new().name(format!("load-{k}"));
             let driver = ready.driver;
-            let handle = name.spawn_scoped(scope, move || match driver {
-                Driver::Epoll => driver::epoll::drive(shard, &ground),
-                Driver::IoUring => driver::uring::drive(shard, &ground),
-            });
+            let handle = name.spawn_scoped(scope, move || driver.drive(shard, &ground));
             handles.push(handle.map_err(MeasureError::System)?);
         }
         let merged = ready.work.interval();

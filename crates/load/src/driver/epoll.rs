@@ -1,7 +1,9 @@
 //! epoll driver: edge-triggered, with inline sends and one receive buffer for all connections
 
 use super::socket::{begin_connect, connect_result, enable_keepalive};
-use super::{DriveResult, DriverContext, DriverState, describe, index, is_local_exhaustion, run_shell};
+use super::{
+    DriveResult, DriverContext, DriverState, Properties, describe, index, is_local_exhaustion, run_shell,
+};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use model::{Code, Nanos};
@@ -13,18 +15,19 @@ use rustix::net::{self, RecvFlags, SendFlags};
 use rustix::time::Timespec;
 use std::io;
 
+pub(super) const PROPERTIES: Properties =
+    Properties { requirement: None, suits_few: true, reserves_files: false };
+
 /// Maximum events per wait.
 const EVENTS: usize = 256;
 /// Size of the receive buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// Drives `shard` on this thread until it is done.
-///
-/// Returns an error if the system refuses an epoll instance or a wait. Errors of connections are reported to the shard.
-pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
+/// See [`super::Driver::drive`]. The resources are an epoll instance and its waits.
+pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let links = Vec::new();
-    let mut driver = Driver { shard, ground, epoll, links, exhausted: 0 };
+    let mut driver = EpollLoop { shard, ground, epoll, links, exhausted: 0 };
     let mut progress = DriverState::new();
     let mut events = Vec::with_capacity(EVENTS);
     let mut buffer = vec![0; BUFFER];
@@ -63,7 +66,7 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Re
     })
 }
 
-struct Driver<'a, R> {
+struct EpollLoop<'a, R> {
     shard: Shard<R>,
     ground: &'a DriverContext<'a>,
     epoll: OwnedFd,
@@ -80,7 +83,7 @@ struct Connection {
     blocked: bool,
 }
 
-impl<R: Recorder> Driver<'_, R> {
+impl<R: Recorder> EpollLoop<'_, R> {
     fn wait(&self, events: &mut Vec<epoll::Event>, sleep: Nanos) -> io::Result<()> {
         let timeout =
             Timespec { tv_sec: (sleep.0 / 1_000_000_000) as i64, tv_nsec: (sleep.0 % 1_000_000_000) as i64 };

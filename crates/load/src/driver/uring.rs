@@ -5,7 +5,10 @@
 mod pool;
 
 use super::socket::{begin_connect, connect_result, enable_keepalive};
-use super::{DriveResult, DriverContext, DriverState, describe, index, is_local_exhaustion, run_shell};
+use super::{
+    DriveResult, DriverContext, DriverState, Properties, Requirement, describe, index, is_local_exhaustion,
+    run_shell,
+};
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
@@ -26,10 +29,16 @@ const GET_EVENTS: u32 = 1;
 /// Flags of a send, which is complete or fails.
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
-/// True if this driver works here. The kernel may be too old, or a seccomp filter may forbid io_uring.
-pub fn is_available() -> bool {
-    ring(1).and_then(|it| BufferPool::register(&it)).is_ok()
-}
+/// Responses that arrive many at a time cost it less CPU time than epoll; single ones arrive later. Source:
+/// measurements in docs/bench.md. The ring has a slot for each possible connection.
+pub(super) const PROPERTIES: Properties = Properties {
+    requirement: Some(Requirement {
+        text: "Linux 6.1 or newer, not forbidden by the container",
+        is_met: || ring(1).and_then(|ring| BufferPool::register(&ring)).is_ok(),
+    }),
+    suits_few: false,
+    reserves_files: true,
+};
 
 fn ring(connections: u32) -> io::Result<IoUring> {
     // Each connection has at most one receive and one poll in progress. Sends complete without an event.
@@ -45,15 +54,13 @@ fn ring(connections: u32) -> io::Result<IoUring> {
     Ok(ring)
 }
 
-/// Drives `shard` on this thread until it is done.
-///
-/// Returns an error if the system refuses a ring. Errors of connections are reported to the shard.
-pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
+/// See [`super::Driver::drive`]. The resource is a ring.
+pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let connections = shard.connections();
     let ring = ring(connections)?;
     let pool = BufferPool::register(&ring)?;
     let links = (0..connections).map(|_| Connection::default()).collect();
-    let mut driver = Driver { ring, links, pool, armed: 0, shard, ground, exhausted: 0 };
+    let mut driver = UringLoop { ring, links, pool, armed: 0, shard, ground, exhausted: 0 };
     let mut progress = DriverState::new();
     let mut completed = Vec::with_capacity(COMPLETIONS);
     loop {
@@ -75,11 +82,11 @@ pub fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Re
     }
     let now = ground.clock.now();
     driver.drain_kernel()?;
-    let Driver { shard, exhausted, .. } = driver;
+    let UringLoop { shard, exhausted, .. } = driver;
     Ok(DriveResult { shard, effort: progress.finish(now), exhausted, finished: now })
 }
 
-struct Driver<'a, R> {
+struct UringLoop<'a, R> {
     ring: IoUring,
     links: Vec<Connection>,
     pool: BufferPool,
@@ -123,7 +130,7 @@ fn is_send(entry: &cqueue::Entry) -> bool {
     entry.user_data() >> 48 == OperationKind::Send as u64
 }
 
-impl<R: Recorder> Driver<'_, R> {
+impl<R: Recorder> UringLoop<'_, R> {
     /// Waits until the kernel holds none of our memory. All sockets are shut down by then.
     fn drain_kernel(&mut self) -> io::Result<()> {
         while self.armed > 0 {

@@ -13,6 +13,7 @@ pub use diagnostic::OptionDiagnostic;
 pub use table::usage;
 
 use crate::cli::language;
+use load::driver::Driver;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
@@ -72,7 +73,8 @@ pub struct BenchOptions {
     /// Variables (`-D name=value`), in the order given.
     pub defines: Vec<(String, String)>,
     pub seed: SeedOption,
-    pub driver: DriverOption,
+    /// `None`: the driver that suits the load.
+    pub driver: Option<Driver>,
     /// Time before a due moment at which sleeping turns into spinning; zero for no spinning.
     pub spin: Nanos,
     pub per_command: bool,
@@ -170,13 +172,6 @@ pub enum SeedOption {
     /// From the operating system's random numbers.
     Rand,
     Fixed(u64),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DriverOption {
-    Auto,
-    Epoll,
-    IoUring,
 }
 
 /// Progress report (`-P`).

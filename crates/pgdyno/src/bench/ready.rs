@@ -1,10 +1,10 @@
 //! Load configuration from the options: workload, file limit and seeds
 
 use super::connect::ConnectedServer;
-use super::options::{ArrivalModel, BenchOptions, DriverOption, RunEnd, SeedOption};
+use super::options::{ArrivalModel, BenchOptions, RunEnd, SeedOption};
 use crate::cli::CommandError;
 use crate::measure;
-use load::driver::{self, Address};
+use load::driver::{Address, Driver};
 use load::random::{Prng, SeedSequence};
 use load::script::{self, Program};
 use load::{InitialValue, LoadPlan, PostgresEndpoint, RngSeeds, Service, Workload};
@@ -69,8 +69,8 @@ pub fn prepare_for(
             .with_hint("use fewer, as in -j 2")
     })?;
     let driver = driver(options)?;
-    // io_uring reserves a slot for each possible connection, including unused PostgreSQL sessions.
-    let sessions = u32::from(asked.postgres.is_some() || driver == measure::Driver::IoUring);
+    // Without PostgreSQL, its sessions are not opened.
+    let sessions = u32::from(asked.postgres.is_some() || driver.properties().reserves_files);
     let connections = options.clients.saturating_mul(sessions + asked.services.len() as u32);
     measure::raise_file_limit(connections, threads)?;
     let (seeds, samples) = seeding(options, &program, scale, seed);
@@ -138,16 +138,17 @@ pub fn mode(it: QueryMode) -> script::Mode {
     }
 }
 
-fn driver(options: &BenchOptions) -> Result<measure::Driver, CommandError> {
+fn driver(options: &BenchOptions) -> Result<Driver, CommandError> {
     let many = !options.pace.is_open() && !options.connect_each;
-    match options.driver {
-        DriverOption::IoUring if !driver::uring::is_available() => Err(CommandError::new(
-            "io_uring cannot be used here: the kernel is older than 6.1, or forbids it",
-        )
-        .with_hint("use --driver=epoll")),
-        DriverOption::IoUring => Ok(measure::Driver::IoUring),
-        DriverOption::Auto => Ok(measure::Driver::for_load(many)),
-        DriverOption::Epoll => Ok(measure::Driver::Epoll),
+    let driver = options.driver.unwrap_or_else(|| Driver::for_load(many));
+    match driver.properties().requirement {
+        Some(requirement) if !(requirement.is_met)() => Err(CommandError::new(format!(
+            "{} cannot be used here: it needs {}",
+            driver.name(),
+            requirement.text
+        ))
+        .with_hint("use --driver=auto")),
+        _ => Ok(driver),
     }
 }
 

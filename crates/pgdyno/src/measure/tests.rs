@@ -85,7 +85,7 @@ fn serve(mut stream: TcpStream) -> Vec<Token> {
 /// The ledger records every write of all threads exactly once, and each was received.
 #[test]
 fn ledger_records_every_write_once() {
-    for driver in [Driver::Epoll, Driver::for_load(true)] {
+    for driver in Driver::ALL.into_iter().filter(|driver| driver.is_available()) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it has one");
         let services = thread::spawn(move || {

@@ -2,8 +2,8 @@
 
 use crate::bench::{http, ready};
 use crate::cli::CommandError;
-use crate::measure::{self, Driver, LoadConfig};
-use load::driver::Address;
+use crate::measure::{self, LoadConfig};
+use load::driver::{Address, Driver};
 use load::feed::{DrawOrder, Feed};
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;

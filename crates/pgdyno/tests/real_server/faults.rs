@@ -1,6 +1,7 @@
 //! Faults of a server are counted, and the run continues
 
 use super::test_server::{PGDYNO, SHARED, Script, TestServer, combined_output, count, document};
+use load::driver::Driver;
 use serde_json::Value;
 use stack::component::postgres::Settings;
 use std::io::{BufRead, BufReader};
@@ -68,7 +69,7 @@ fn retries_serialization_failures() {
 #[test]
 fn counts_refused_connections_separately() {
     let stand = TestServer::start(&Settings { max_connections: 12, ..Settings::default() });
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
         let (document, _) =
             stand.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
@@ -81,7 +82,7 @@ fn counts_refused_connections_separately() {
 
 #[test]
 fn survives_a_server_restart() {
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         let mut stand = TestServer::start(&Settings::default());
         let script = Script::new(&format!("slow-{driver}"), "SELECT pg_sleep(0.005);\n");
         let arguments = [

@@ -1,12 +1,13 @@
 //! Every query mode, load model and driver executes the transactions that it reports
 
 use super::test_server::{SHARED, Script, combined_output, count};
+use load::driver::Driver;
 
 /// Rows of `pgbench_history` are the server's own count of transactions.
 #[test]
 fn counts_equal_the_servers_rows() {
     let mut connection = SHARED.connect();
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         for mode in ["simple", "extended", "prepared"] {
             let script = Script::new(
                 &format!("{driver}-{mode}"),
@@ -121,7 +122,7 @@ fn sends_scripts_in_other_encodings_unchanged() {
 
 #[test]
 fn sends_as_many_arrivals_as_scheduled() {
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         for arrivals in ["even", "poisson"] {
             let (document, _) = SHARED.measure(&[
                 "-S",
@@ -148,7 +149,7 @@ fn sends_as_many_arrivals_as_scheduled() {
 
 #[test]
 fn connects_for_each_transaction() {
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         let (document, status) = SHARED.measure(&["-S", "-C", "--driver", driver, "-c", "2", "-t", "15"]);
         assert_eq!((status, count(&document, "ok")), (0, 30), "{document}");
         assert_eq!(document["connecting"]["each"]["count"], 30, "{document}");
@@ -187,7 +188,7 @@ fn both_drivers_run_sleep_and_shell_commands() {
         "shell",
         "\\setshell n echo 41\n\\set n :n + 1\n\\sleep 1 ms\nSELECT 1/(42/:n);\n\\shell true\n",
     );
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         let run = |more: &[&str]| {
             SHARED.bench(&[&["-n", "--driver", driver, "-f", script.path(), "-t", "3"], more].concat())
         };

@@ -1,6 +1,7 @@
 //! An interrupted run prints its results and leaves no statement on the server
 
 use super::test_server::{SHARED, Script, TestServer, combined_output};
+use load::driver::Driver;
 use rustix::process::{Pid, Signal, kill_process};
 use stack::client::Connection;
 use stack::component::postgres::Settings;
@@ -59,7 +60,7 @@ fn processes(stand: &TestServer) -> Vec<Pid> {
 fn second_signal_cancels_running_statements() {
     let mut connection = SHARED.connect();
     let script = Script::new("sleep", SLEEP);
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
         let run = SHARED.spawn(&arguments);
         until("its statements run", || sleeping(&mut connection) == 4);

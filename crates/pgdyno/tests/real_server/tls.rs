@@ -1,6 +1,7 @@
 //! TLS with libpq's `sslmode`, against servers with and without TLS
 
 use super::test_server::{SHARED, TestServer, combined_output, count, document};
+use load::driver::Driver;
 use stack::component::postgres::Settings;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -41,7 +42,7 @@ fn connects_with_tls_and_channel_binding() {
     let stand = tls_server();
     let script = super::test_server::Script::new("tls", "SELECT 1;\n");
     let root = certificate("root.crt");
-    for driver in ["epoll", "io_uring"] {
+    for driver in Driver::ALL.map(Driver::name) {
         for (mode, binding, kind) in [
             ("disable", "disable", "tcp"),
             ("allow", "prefer", "tcp"),

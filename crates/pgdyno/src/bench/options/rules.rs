@@ -3,7 +3,7 @@
 use super::table::Draft;
 use super::value::INT_MAX;
 use super::{
-    ArrivalModel, BenchCommand, BenchOptions, DriverOption, HttpOptions, InitOptions, LogForm, LogOptions,
+    ArrivalModel, BenchCommand, BenchOptions, HttpOptions, InitOptions, LogForm, LogOptions,
     OptionDiagnostic, ProgressReport, RunEnd, SeedOption, Source, TargetOptions, Vacuum, WeightedScript,
 };
 use load::script::builtin;
@@ -109,7 +109,7 @@ fn run(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
         scale: draft.scale,
         defines: draft.defines,
         seed: draft.seed.unwrap_or(SeedOption::Time { explicit: false }),
-        driver: draft.driver.unwrap_or(DriverOption::Auto),
+        driver: draft.driver,
         spin: draft.spin.unwrap_or(DEFAULT_SPIN),
         per_command: draft.per_command,
         failures_detailed: draft.failures_detailed,

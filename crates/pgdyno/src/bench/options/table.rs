@@ -2,9 +2,8 @@
 
 use super::getopt::Spelling;
 use super::value::{self, INT_MAX, MAX_BACKLOG, int};
-use super::{
-    BenchCommand, DriverOption, OptionDiagnostic, SeedOption, Source, TargetOptions, WeightedScript,
-};
+use super::{BenchCommand, OptionDiagnostic, SeedOption, Source, TargetOptions, WeightedScript};
+use load::driver::Driver;
 use model::summary::{PartitionMethod, QueryMode};
 use model::{Curve, Nanos, PerSecond, Spacing};
 use report::lang::Lang;
@@ -97,7 +96,7 @@ pub struct Draft {
     pub arrivals: Option<Spacing>,
     pub max_backlog: Option<u32>,
     pub think: Option<Nanos>,
-    pub driver: Option<DriverOption>,
+    pub driver: Option<Driver>,
     pub spin: Option<Nanos>,
     pub max_connecting: Option<u32>,
     pub json: bool,
@@ -348,14 +347,9 @@ pub static TABLE: &[Opt] = &[
     opt(NONE, "think", "TIME", Phase::Run,
         &[(Section::Extended, "closed model: pause of a client between transactions, 50ms")],
         read!(think = |it| value::duration(it, "think"))),
-    opt(NONE, "driver", "DRIVER", Phase::Run,
-        &[(Section::Extended, "epoll, io_uring or auto (default: auto)")],
-        read!(driver = |it| match it {
-            "auto" => Ok(DriverOption::Auto),
-            "epoll" => Ok(DriverOption::Epoll),
-            "io_uring" => Ok(DriverOption::IoUring),
-            _ => Err(OptionDiagnostic::new(format!("invalid driver: \"{it}\""), "write one of auto, epoll, io_uring, as in --driver=epoll")),
-        })),
+    opt(NONE, "driver", Driver::CHOICES, Phase::Run,
+        &[(Section::Extended, "kernel interface for the connections (default: auto)")],
+        |draft, it| { draft.driver = value::driver(it)?; Ok(()) }),
     opt(NONE, "spin", "TIME", Phase::Run,
         &[(Section::Extended, "spin so long before a due moment instead of sleeping\n(default: 30us)")],
         read!(spin = |it| value::duration(it, "spin"))),

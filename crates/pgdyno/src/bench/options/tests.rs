@@ -77,6 +77,10 @@ fn accepts_pgdyno_options() {
     let even = ArrivalModel::Rate { rate: PerSecond(10.0), spacing: Spacing::Even };
     assert_eq!(run("-R 10 --arrivals=even --driver io_uring").pace, even);
     assert_eq!(run("--spin 10us").spin, Nanos::from_micros(10));
+    for driver in Driver::ALL {
+        assert_eq!(run(&format!("--driver {}", driver.name())).driver, Some(driver));
+    }
+    assert_eq!(run("--driver epoll --driver auto").driver, None);
 }
 
 /// Abbreviations that pgbench accepts have the same meaning.

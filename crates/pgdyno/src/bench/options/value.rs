@@ -5,6 +5,7 @@
 
 use super::{OptionDiagnostic, SeedOption};
 use crate::cli::language;
+use load::driver::Driver;
 use load::schedule::{MAX_DURATION, MAX_RATE};
 use load::script::builtin::{self, Builtin};
 use model::summary::{PartitionMethod, QueryMode};
@@ -167,6 +168,17 @@ pub fn query_mode(text: &str) -> Result<QueryMode, OptionDiagnostic> {
             format!("invalid query mode (-M): \"{text}\""),
             "write one of simple, extended, prepared, as in -M prepared",
         )),
+    }
+}
+
+/// Driver; `None` for the one that suits the load.
+pub fn driver(text: &str) -> Result<Option<Driver>, OptionDiagnostic> {
+    match Driver::from_name(text) {
+        None if text != "auto" => Err(OptionDiagnostic::new(
+            format!("invalid driver: \"{text}\""),
+            format!("write one of {}, as in --driver=auto", Driver::CHOICES.replace('|', ", ")),
+        )),
+        driver => Ok(driver),
     }
 }
 
