@@ -3,9 +3,14 @@
 pub(crate) mod error_name;
 pub(crate) mod event_count;
 pub mod feed_coverage;
+pub(crate) mod figure;
 pub mod outage;
 pub(crate) mod progress;
 pub(crate) mod samples;
 pub mod sizes;
+pub(crate) mod trial;
+pub(crate) mod usage;
 
 pub use progress::progress;
+pub use samples::{SERIES, SampleReducer, remaining_clients};
+pub use trial::TrialFacts;

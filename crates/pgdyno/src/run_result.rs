@@ -10,7 +10,7 @@ use crate::cli::CommandError;
 use crate::run::result::{
     BUILT, COMMAND, FAULT_INJECTION, FEED, FIRED, FRESHNESS, MONITORING, OUTAGES, PLANS, STEP,
 };
-use analysis::explain::finding::TrialFacts;
+use analysis::facts::TrialFacts;
 use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;

@@ -12,7 +12,7 @@ mod circumstance;
 mod client_count;
 mod clients;
 mod disk;
-pub(crate) mod host;
+mod host;
 mod idle;
 mod number;
 mod queue;
@@ -21,66 +21,12 @@ mod tables;
 mod unused;
 mod waits;
 
-pub use crate::facts::samples::{SERIES, SampleReducer, remaining_clients};
-use crate::facts::sizes::SizeSeries;
+use crate::facts::trial::TrialFacts;
 use crate::verdict::validity::outage_doubt;
-pub(crate) use clients::STARVED_SHARE;
-use model::feed_coverage::FeedCoverage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
-use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
-use model::{LogEvent, Nanos, Sample, Summary, Tick};
-pub(crate) use queue::busy_sessions;
-
-/// Facts about one trial.
-#[derive(Clone, Debug)]
-pub struct TrialFacts<'a> {
-    /// Index into the experiment's cells.
-    pub cell: usize,
-    /// Repetition, from 0.
-    pub repetition: u32,
-    pub setup: &'a Setup,
-    pub status: &'a TrialStatus,
-    /// Absent if nothing was measured.
-    pub summary: Option<&'a Summary>,
-    /// Transactions that succeeded within the window, by client; empty if unknown.
-    pub clients: &'a [u64],
-    /// Samples of the window. Later samples only show remaining clients, see `left`.
-    pub samples: &'a [Sample],
-    pub events: &'a [LogEvent],
-    /// May be empty.
-    pub ticks: &'a [Tick],
-    pub not_applied: &'a [UnappliedLimit],
-    /// CPUs that the monitoring used.
-    pub monitoring_cpu: Option<f64>,
-    /// Transactions that succeeded, by whole second of the window; empty if unknown.
-    pub delivered: &'a [f64],
-    /// Coverage of the tables by the setup's feeds that name a column.
-    pub reaches: &'a [FeedCoverage],
-    /// Nodes that still had clients after the load had ended and its clients had had time to leave, with their number.
-    pub left: &'a [(String, u64)],
-    /// Sizes of HTTP answers over time.
-    pub answers: &'a [SizeSeries],
-}
-
-impl<'a> TrialFacts<'a> {
-    /// Summary of a valid trial: it ended normally or by a stop rule, and has no reason to be invalid.
-    pub fn valid(&self) -> Option<&'a Summary> {
-        let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
-        self.summary.filter(|it| ended && it.validity.valid)
-    }
-
-    /// The PostgreSQL node.
-    pub fn server(&self) -> Option<&'a Node> {
-        self.setup.stack.nodes.last()
-    }
-
-    /// Nodes before PostgreSQL, starting with the one that clients connect to.
-    pub fn upstream_nodes(&self) -> &'a [Node] {
-        self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
-    }
-}
+use model::{Nanos, Sample};
 
 /// One cell and its trials, at least one.
 struct CellTrials<'a> {

@@ -3,8 +3,8 @@
 //! A pooler, a balancer or a service repeats the server's messages, so the lines of all logs together count an event
 //! several times. Each such log has a part of the server's events: the greatest count is used.
 
-use crate::explain::finding::TrialFacts;
 use crate::facts::samples;
+use crate::facts::trial::TrialFacts;
 use model::plan::NodeKind;
 use model::{EventKind, LogEvent, Nanos, Summary};
 
@@ -72,8 +72,8 @@ fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::figure::read_figure;
     use crate::fixture::trial::{TestRun, experiment};
-    use crate::present::matrix;
     use model::matrix::Figure;
     use model::plan::{AttachedNode, AttachedRole};
 
@@ -137,7 +137,7 @@ mod tests {
     fn takes_deadlocks_from_the_server_counter() {
         let check = |run: TestRun, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
             facts(&run, "direct", change, |it| {
-                assert_eq!(matrix::read_figure(it, Figure::Deadlocks), expected);
+                assert_eq!(read_figure(it, Figure::Deadlocks), expected);
             });
         };
         let counted = || TestRun::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);

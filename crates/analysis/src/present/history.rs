@@ -8,7 +8,7 @@
 
 use crate::present::compare::{RunEnvironment, differences};
 use crate::stats::repeats;
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::PerSecond;
 use model::comparison::{
     CellHistory, CellLabel, ChangePoint, DatedRun, Difference, HistoryPoint, Metric, RunHistory,

@@ -1,14 +1,12 @@
 //! Figures of each cell, and their ratios to the baseline
 
-use crate::explain::finding::{self, TrialFacts};
-use crate::facts::event_count;
-use crate::facts::samples;
+use crate::facts::figure::read_figure;
+use crate::facts::trial::TrialFacts;
 use crate::stats::repeats::{self, RatioEstimate};
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
 };
-use model::plan::{AttachedRole, CacheState, Experiment, Limits, Node, NodeKind, Setup};
-use model::{Nanos, Summary};
+use model::plan::{AttachedRole, Experiment, Limits, Node, NodeKind, Setup};
 
 /// Figures in the order in which they are displayed.
 const FIGURES: [Figure; 12] = [
@@ -99,7 +97,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
         label: label.to_vec(),
         hops: setup.stack.nodes.iter().map(server_transport).collect(),
         replication: setup.stack.replication.clone().filter(|it| it.replicas > 0),
-        clients: clients(setup),
+        clients: setup.load.model.clients(),
         generator: placement(&setup.stack.generator),
         unapplied_limits: not_applied,
         trials: trials
@@ -114,11 +112,6 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
             .collect(),
         figures: Vec::new(),
     }
-}
-
-/// Number of clients, or the in-flight cap.
-pub fn clients(setup: &Setup) -> u32 {
-    setup.load.model.clients()
 }
 
 fn server_transport(node: &Node) -> Hop {
@@ -152,37 +145,6 @@ fn placement(it: &Limits) -> Placement {
     Placement { cpu: it.cpu, cpus: it.cpus.clone() }
 }
 
-/// Figure of one trial; `None` if the trial is not valid, or the figure was not measured.
-pub(crate) fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
-    let it = trial.valid()?;
-    let (counts, response) = (&it.total.counts, &it.total.response);
-    let executed = counts.ok + counts.failed + counts.unknown;
-    let of_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
-    let served = |least: f64| trial.clients.iter().filter(|n| **n as f64 >= least).count();
-    let mean = trial.clients.iter().sum::<u64>() as f64 / trial.clients.len().max(1) as f64;
-    let known = !trial.clients.is_empty() && it.fairness.is_some();
-    match figure {
-        Figure::Tps => Some(it.total.tps.0),
-        Figure::P50 => response.p50.or(response.longer_than(0.5)).map(Nanos::as_secs_f64),
-        Figure::P99 => response.p99.or(response.longer_than(0.99)).map(Nanos::as_secs_f64),
-        Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
-        Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
-        Figure::Refused => Some(refused_connections(it) as f64),
-        Figure::Deadlocks => of_thousand(event_count::deadlocks(trial, it)?, executed),
-        Figure::Served => known.then(|| served(1.0) as f64),
-        Figure::Starved => {
-            known.then(|| (trial.clients.len() - served(finding::STARVED_SHARE * mean)) as f64)
-        }
-        Figure::PoolerCpu => finding::host::upstream_processors(trial),
-        Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
-        // A warm system has no warm-up time.
-        Figure::TimeToSteady => {
-            trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
-            crate::stats::steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())
-        }
-    }
-}
-
 /// True if the figure is a time that falls on unanswered arrivals, so that only a lower bound is known.
 fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
     let place = match figure {
@@ -191,11 +153,6 @@ fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
         _ => return false,
     };
     trial.valid().is_some_and(|it| it.total.response.longer_than(place).is_some())
-}
-
-/// Connections that were refused within the window.
-pub(crate) fn refused_connections(it: &Summary) -> u64 {
-    it.connects.refused.iter().map(|it| it.count).sum()
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ pub fn check_law(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::sweep::SplitMix64;
+    use crate::stats::rng::SplitMix64;
 
     fn exact(mean: f64) -> MeanEstimate {
         MeanEstimate { mean, error: 0.0 }

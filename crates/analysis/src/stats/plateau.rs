@@ -10,7 +10,7 @@
 //! scatter.
 
 use crate::stats::repeats;
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::search::{FittedValue, Plateau, RequiredConnections};
 use std::cmp::Ordering;
 

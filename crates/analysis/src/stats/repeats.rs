@@ -17,7 +17,7 @@
 //! *Many cells.* Of twenty comparisons one is "significant" by chance. [`decide`] therefore keeps the false discovery
 //! rate of one figure's comparisons at 5 % (Benjamini and Hochberg 1995).
 
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::matrix::ChangeVerdict;
 
 /// Most runs for which every resample is enumerated: 5⁵ of them.

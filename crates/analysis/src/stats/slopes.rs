@@ -122,7 +122,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::sweep::SplitMix64;
+    use crate::stats::rng::SplitMix64;
 
     #[test]
     fn estimates_known_lines() {

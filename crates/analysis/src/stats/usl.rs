@@ -14,7 +14,7 @@
 //! - With fewer trials than twice the levels, all residuals are also redistributed at random, as if they scattered
 //!   equally. The wider of both intervals is reported.
 
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;

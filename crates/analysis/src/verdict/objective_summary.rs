@@ -1,6 +1,6 @@
 //! Results of the objectives over all trials
 
-use crate::explain::finding::TrialFacts;
+use crate::facts::trial::TrialFacts;
 use crate::verdict::objective;
 use crate::verdict::rule::RuleContext;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};

@@ -6,10 +6,10 @@ use crate::cli::CommandError;
 use crate::messages::Messages;
 use crate::run::observer;
 use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
-use analysis::explain::finding::{self, SampleReducer, TrialFacts};
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::facts::{self, SampleReducer, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
 use analysis::present::run_result::{self, Statements, TailLoad};
 use analysis::stats::steady;
@@ -157,8 +157,7 @@ fn read_trial(
         }
         _ => None,
     };
-    let left =
-        measured.as_ref().map(|it| finding::remaining_clients(&samples, it.window)).unwrap_or_default();
+    let left = measured.as_ref().map(|it| facts::remaining_clients(&samples, it.window)).unwrap_or_default();
     // After the load, CPUs are idle and processes exit.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
@@ -342,7 +341,7 @@ fn read_samples(
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let run = Run::open(path).map_err(trouble)?;
     let wanted: Vec<&'static str> =
-        [&chart::SERIES[..], finding::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
+        [&chart::SERIES[..], facts::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
     let (mut kept, mut statements) = (SampleReducer::new(whole as u64), Statements::default());
     run.for_each_sample(id, &wanted, |it| {
         if run_result::STATEMENTS.contains(&&*it.series) {

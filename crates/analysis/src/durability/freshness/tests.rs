@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::trial;
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::freshness::ReplicaReads;
 use model::plan::{Replication, SyncMode};
 

@@ -1,8 +1,8 @@
 //! Findings on cells that run one setup in two ways: open and closed loop, or two feeds
 
 use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::figure::read_figure;
 use crate::facts::samples::{self, growth};
-use crate::present::matrix::read_figure;
 use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};

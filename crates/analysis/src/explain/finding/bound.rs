@@ -1,10 +1,9 @@
 //! Findings on CPUs and server pools that limit the throughput
 
-use super::queue::busy_sessions;
 use super::waits::sessions_wait;
 use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, mean, sums};
-use crate::present::matrix::clients;
+use crate::facts::usage::busy_sessions;
 use model::finding::MissingInput;
 use model::matrix::UnappliedLimit;
 use model::plan::{Node, NodeKind};
@@ -88,7 +87,9 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let lent = lent_servers(cell, node).ok_or(MissingInput::Console)?;
     let busy = cell.median(busy_sessions).ok_or(MissingInput::Server)?;
     let size = f64::from(pool);
-    let full = lent >= POOL_FULL_SHARE * size && busy >= POOL_IDLE_SHARE * size && clients(cell.setup) > pool;
+    let full = lent >= POOL_FULL_SHARE * size
+        && busy >= POOL_IDLE_SHARE * size
+        && cell.setup.load.model.clients() > pool;
     // If sessions wait for each other's locks, more servers would wait too.
     let bound = full && !cpu.is_saturated() && sessions_wait(cell).is_none();
     let finding = || Finding::PoolBound {

@@ -1,9 +1,9 @@
 //! Findings from comparing cells with each other
 
 use super::clients::{pool, slots_exhausted, starved};
-use super::queue::busy_sessions;
 use super::{CellTrials, Finding};
-use crate::present::matrix::read_figure;
+use crate::facts::figure::read_figure;
+use crate::facts::usage::busy_sessions;
 use crate::stats::repeats;
 use model::finding::{IncomparableReason, ThroughputComparison};
 use model::matrix::{ChangeVerdict, Figure};

@@ -1,8 +1,9 @@
 //! Findings on the circumstances under which a cell was measured
 
 use super::alternatives::read_volume;
-use super::{CellTrials, Finding, TrialFacts, host};
+use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth};
+use crate::facts::usage;
 use model::feed_coverage::FeedCoverage;
 use model::finding::{Circumstance, MissingInput, NormalizedRate};
 use model::summary::InvalidReason;
@@ -99,10 +100,10 @@ const JITTER_MIN: f64 = 0.001;
 const IDLE: f64 = 0.2;
 
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
-    let all = cell.median(|it| host::total_processors(it.samples)).ok_or(MissingInput::Machine)?;
-    let idle = cell.median(|it| host::idle_share(it.samples)).ok_or(MissingInput::Machine)?;
+    let all = cell.median(|it| usage::total_processors(it.samples)).ok_or(MissingInput::Machine)?;
+    let idle = cell.median(|it| usage::idle_share(it.samples)).ok_or(MissingInput::Machine)?;
     let stolen =
-        cell.median(|it| host::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
+        cell.median(|it| usage::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
     let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
     let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE);
     let it = Circumstance::NoisyHost { stolen, jitter };

@@ -1,8 +1,8 @@
 //! Findings on closed-loop tests with too few clients
 
 use super::bound::CpuUsage;
-use super::host;
 use super::{CellTrials, Finding, TrialFacts};
+use crate::facts::usage;
 use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
@@ -27,7 +27,7 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
         return Ok(Vec::new());
     }
     let node = cell.server().ok_or(MissingInput::Server)?;
-    let machine = cell.median(|it| host::idle_share(it.samples));
+    let machine = cell.median(|it| usage::idle_share(it.samples));
     let own = CpuUsage::measure(cell, node)?.map(|it| 1.0 - it.used / it.available);
     let idle = own.or(machine).ok_or(MissingInput::Machine)?.min(machine.unwrap_or(1.0));
     let figures = cell.median(|it| Some(it.valid()?.total.response.mean?.as_secs_f64()));

@@ -2,15 +2,13 @@
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::event_count;
-use crate::present::matrix::clients;
+use crate::facts::figure::STARVED_SHARE;
 use model::finding::ConnectionLimit;
 use model::plan::{Node, NodeKind, PoolMode};
 use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
-/// Share of the mean below which a client was hardly served.
-pub const STARVED_SHARE: f64 = 0.1;
 /// Share of hardly served clients that is not reported.
 const STARVED_CLIENTS_SHARE: f64 = 0.05;
 /// Transactions per client above which chance alone does not leave a client without any.
@@ -134,7 +132,7 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
         arrivals: all.iter().map(|it| it.0).sum(),
         waited: all.iter().map(|it| it.1).sum(),
         dropped: all.iter().map(|it| it.2).sum(),
-        in_flight_max: clients(cell.setup),
+        in_flight_max: cell.setup.load.model.clients(),
         trials: all.len() as u32,
         total_trials: cell.trials.len() as u32,
     })

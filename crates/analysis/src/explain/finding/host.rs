@@ -1,17 +1,15 @@
 //! Finding on a machine without idle CPUs
 
-use super::{CellTrials, Finding, TrialFacts};
-use crate::facts::samples::{HOST_CPU, growth, processors};
-use model::Sample;
+use super::{CellTrials, Finding};
+use crate::facts::usage::{
+    generator_processors, idle_share, other_processors, server_processors, total_processors,
+    upstream_processors,
+};
 
-/// Node name of the machine.
-const HOST: &str = "host";
 /// Idle share of CPU time below which the machine is saturated.
 const IDLE: f64 = 0.05;
 /// Share of the machine above which the generator is a significant load.
 const LARGE: f64 = 0.3;
-/// Kinds of time in which a CPU was free.
-const FREE: [&str; 2] = ["idle", "iowait"];
 
 /// Reports a saturated machine together with the generator's share.
 pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -26,46 +24,4 @@ pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     }
     let used = generator.filter(|it| *it > LARGE * processors)?;
     Some(Finding::GeneratorShare { cell: cell.number, used, processors })
-}
-
-/// CPUs of the generator, by its own accounting, which separates its threads from the monitoring and from the processes
-/// that it started.
-pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    let it = trial.valid()?;
-    let counts = &it.total.counts;
-    let executed = (counts.ok + counts.failed + counts.unknown) as f64;
-    let each = it.generator.per_transaction?;
-    Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
-}
-
-/// CPUs used by the nodes before PostgreSQL; `None` if there are none.
-pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
-    each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
-}
-
-pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    processors(trial.samples, &trial.server()?.name)
-}
-
-/// Busy CPUs that none of the known programs explain.
-fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
-    let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };
-    Some((busy - generator_processors(trial)? - before - server_processors(trial)?).max(0.0))
-}
-
-/// CPUs of the machine: the sum of all kinds of time.
-pub(super) fn total_processors(samples: &[Sample]) -> Option<f64> {
-    growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
-}
-
-/// Idle share of all CPU time.
-pub(super) fn idle_share(samples: &[Sample]) -> Option<f64> {
-    Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
-}
-
-/// CPUs that the hypervisor gave to others (CPU steal).
-pub(super) fn stolen_processors(samples: &[Sample]) -> Option<f64> {
-    growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }

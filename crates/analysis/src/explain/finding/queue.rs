@@ -2,7 +2,7 @@
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, mean, sums};
-use crate::present::matrix::clients;
+use crate::facts::usage::busy_sessions;
 use model::Nanos;
 use model::plan::NodeKind;
 
@@ -11,7 +11,7 @@ const FEW: f64 = 0.05;
 
 /// Fewest waiting clients that form a queue.
 fn queue_min(cell: &CellTrials<'_>) -> f64 {
-    (FEW * f64::from(clients(cell.setup))).max(1.0)
+    (FEW * f64::from(cell.setup.load.model.clients())).max(1.0)
 }
 
 pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -67,11 +67,4 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
 fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
-}
-
-/// Mean number of PostgreSQL sessions in a statement or a transaction.
-pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
-    let server = &trial.server()?.name;
-    let of = |state| samples::sessions(trial.samples, server, state);
-    Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)
 }

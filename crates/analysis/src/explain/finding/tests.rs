@@ -1,6 +1,7 @@
 use super::*;
 use crate::fixture::trial::{self, TestRun, experiment};
 use model::EventKind;
+use model::matrix::TrialStatus;
 
 mod alternatives;
 mod reported;

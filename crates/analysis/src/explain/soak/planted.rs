@@ -1,7 +1,7 @@
 //! Twenty simulated soaks with a leak or a drift, and twenty without, of 120 slices in two hours
 
 use super::trend;
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 

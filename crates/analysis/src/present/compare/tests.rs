@@ -10,11 +10,11 @@ use model::comparison::Metric;
 use model::{Nanos, PerSecond};
 
 /// Random numbers from a seed.
-pub struct TestRng(crate::strategy::sweep::SplitMix64);
+pub struct TestRng(crate::stats::rng::SplitMix64);
 
 impl TestRng {
     pub fn new(seed: u64) -> TestRng {
-        TestRng(crate::strategy::sweep::SplitMix64(seed))
+        TestRng(crate::stats::rng::SplitMix64(seed))
     }
 
     pub fn uniform(&mut self) -> f64 {

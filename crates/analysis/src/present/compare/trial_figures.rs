@@ -3,8 +3,9 @@
 //! The figures come from all histograms of a trial; the seconds are condensed. A second of a second-by-second file
 //! takes a megabyte; here it takes a few kilobytes.
 
-use crate::explain::finding::{TrialFacts, host};
 use crate::facts::outage;
+use crate::facts::trial::TrialFacts;
+use crate::facts::usage;
 use model::comparison::Metric;
 use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
 
@@ -26,7 +27,7 @@ pub struct TrialFigures {
 
 /// CPUs used, as in [`TrialFigures::processors`].
 pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
-    [host::generator_processors(trial), host::upstream_processors(trial), host::server_processors(trial)]
+    [usage::generator_processors(trial), usage::upstream_processors(trial), usage::server_processors(trial)]
 }
 
 /// Figures of one operation in one trial, or of all.

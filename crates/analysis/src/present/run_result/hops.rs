@@ -5,8 +5,9 @@
 //! spends there.
 
 use super::median;
-use crate::explain::finding::{TrialFacts, busy_sessions};
 use crate::facts::samples::{self, mean, sums};
+use crate::facts::trial::TrialFacts;
+use crate::facts::usage::{busy_sessions, generator_processors};
 use model::plan::{AttachedRole, Limits, Node, NodeKind, Setup};
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
@@ -121,7 +122,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
     let rate = it.late.rate();
     let time = |number: Option<f64>| Some(Nanos::from_secs_f64(number?.max(0.0) / rate?));
     let generator = HopMetrics {
-        cpu: crate::explain::finding::host::generator_processors(&facts),
+        cpu: generator_processors(&facts),
         queue: (it.late.seconds > 0.0).then(|| it.late.backlog_wait / it.late.seconds),
         time: (it.late.count > 0)
             .then(|| Nanos::from_secs_f64((it.late.response - it.late.service) / it.late.count as f64)),

@@ -2,7 +2,7 @@
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::plan::MaxSearch;
 use model::search::{
     Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,

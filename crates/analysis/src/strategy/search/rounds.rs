@@ -1,7 +1,7 @@
 //! Combines several rounds of one search
 
 use super::proof::draw_level;
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use model::Nanos;
 use model::search::{OverloadReason, SearchResult, SearchStopReason};
 

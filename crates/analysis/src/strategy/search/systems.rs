@@ -5,7 +5,7 @@
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
-use crate::strategy::sweep::SplitMix64;
+use crate::stats::rng::SplitMix64;
 use crate::verdict::objective;
 use crate::verdict::summary::summarise;
 use model::search::{SearchStep, StepPurpose, StepResult};

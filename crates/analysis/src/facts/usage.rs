@@ -1,0 +1,59 @@
+//! CPUs and sessions that a trial used
+
+use super::samples::{self, HOST_CPU, growth, processors};
+use super::trial::TrialFacts;
+use model::Sample;
+
+/// Node name of the machine.
+const HOST: &str = "host";
+/// Kinds of time in which a CPU was free.
+const FREE: [&str; 2] = ["idle", "iowait"];
+
+/// CPUs of the generator, by its own accounting, which separates its threads from the monitoring and from the processes
+/// that it started.
+pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    let it = trial.valid()?;
+    let counts = &it.total.counts;
+    let executed = (counts.ok + counts.failed + counts.unknown) as f64;
+    let each = it.generator.per_transaction?;
+    Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
+}
+
+/// CPUs used by the nodes before PostgreSQL; `None` if there are none.
+pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
+    each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+}
+
+pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    processors(trial.samples, &trial.server()?.name)
+}
+
+/// Busy CPUs that none of the known programs explain.
+pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
+    let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
+    let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };
+    Some((busy - generator_processors(trial)? - before - server_processors(trial)?).max(0.0))
+}
+
+/// CPUs of the machine: the sum of all kinds of time.
+pub fn total_processors(samples: &[Sample]) -> Option<f64> {
+    growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
+}
+
+/// Idle share of all CPU time.
+pub fn idle_share(samples: &[Sample]) -> Option<f64> {
+    Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
+}
+
+/// CPUs that the hypervisor gave to others (CPU steal).
+pub fn stolen_processors(samples: &[Sample]) -> Option<f64> {
+    growth(samples, HOST, HOST_CPU, |it| it == "steal")
+}
+
+/// Mean number of PostgreSQL sessions in a statement or a transaction.
+pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
+    let server = &trial.server()?.name;
+    let of = |state| samples::sessions(trial.samples, server, state);
+    Some(of("active")? + of("idle in transaction")? + of("idle in transaction (aborted)")?)
+}
