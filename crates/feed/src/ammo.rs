@@ -5,7 +5,7 @@
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
-use crate::read::Format;
+use crate::format::Format;
 use std::io::{self, BufRead, Read};
 
 /// HTTP request.

@@ -8,15 +8,17 @@ mod ammo;
 mod bounds;
 mod diagnostic;
 mod distinct;
+mod format;
 mod index;
 mod pack;
 mod read;
 
 pub use diagnostic::Diagnostic;
 pub use distinct::count_distinct;
+pub use format::Format;
 pub use index::index_rows;
 pub use pack::PackedWriter;
-pub use read::{Format, decompress, pack};
+pub use read::{decompress, pack};
 
 /// Columns of a feed of whole requests.
 pub const AMMO_COLUMNS: [&str; 5] = ["method", "target", "headers", "body", "tag"];

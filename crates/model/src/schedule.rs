@@ -1,7 +1,7 @@
 //! Schedule of arrivals.
 
 use crate::plan::{ThinkTime, UserStage};
-use crate::{Nanos, PerSecond, ScriptId};
+use crate::{Nanos, PerSecond, ScriptId, Spacing};
 use std::ops::Add;
 
 /// Condition that starts the next transaction.
@@ -82,14 +82,4 @@ impl Curve {
             Curve::Chain(parts) => parts.iter().map(Curve::duration).fold(Nanos::ZERO, Nanos::add),
         }
     }
-}
-
-/// Spacing of arrivals along the curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
-    /// Deterministic: in each ramp, the n-th arrival (from 0) is at the time at which the ramp's integral reaches n. As
-    /// in Yandex.Tank, a ramp begins with an arrival and has as many as the integer part of its integral.
-    Even,
-    /// Poisson process with the curve as intensity: independent users.
-    Poisson,
 }

@@ -147,30 +147,8 @@ pub enum LoadModelSummary {
     Open {
         /// Text of the schedule as the user wrote it, or the rate of `-R`.
         schedule: String,
-        #[serde(with = "spacing")]
         arrivals: Spacing,
     },
-}
-
-/// Serialisation of `Spacing` by name.
-pub(crate) mod spacing {
-    use crate::Spacing;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(it: &Spacing, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(match it {
-            Spacing::Even => "even",
-            Spacing::Poisson => "poisson",
-        })
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Spacing, D::Error> {
-        match String::deserialize(from)?.as_str() {
-            "even" => Ok(Spacing::Even),
-            "poisson" => Ok(Spacing::Poisson),
-            other => Err(serde::de::Error::unknown_variant(other, &["even", "poisson"])),
-        }
-    }
 }
 
 /// Results of one script's arrivals, or of all scripts.

@@ -2,8 +2,24 @@
 
 pub mod language;
 
-use crate::bench::options::OptionDiagnostic;
 use report::plot::CharacterSet;
+
+/// A user's mistake on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionDiagnostic {
+    /// Message, in pgbench's words if pgbench has the same message.
+    pub message: String,
+    /// Further detail, on a second line.
+    pub detail: Option<String>,
+    /// Correction.
+    pub hint: String,
+}
+
+impl OptionDiagnostic {
+    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> OptionDiagnostic {
+        OptionDiagnostic { message: what.into(), detail: None, hint: instead.into() }
+    }
+}
 
 /// Writes messages that begin with the name by which the program was called.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod attach;
 mod cache;
 mod console;
 mod direct;
+mod etcd_cluster;
 mod faults;
 mod guard;
 mod hop;
@@ -24,7 +25,7 @@ pub use faults::{ActiveFault, InjectedFault};
 pub use problem::ChainError;
 pub use promote::{Promotion, RejoinResult};
 pub use replicas::ServerStatus;
-pub use service::{expand_copies, with_path};
+pub use service::expand_copies;
 
 use crate::client::{Address, Target};
 use crate::component::postgres::Postgres;

@@ -30,6 +30,11 @@ pub struct HttpResponse {
 /// Maximum size of a stored body, bytes.
 const MAX_BODY: u32 = 1 << 20;
 
+/// URL of another page of the same server.
+pub fn with_path(url: &Url, target: &str) -> Url {
+    Url { target: target.to_owned(), ..url.clone() }
+}
+
 /// Sends a GET request; fails once `patience` has passed in total. Certificates are not verified, because no secrets
 /// are sent.
 pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {

@@ -6,8 +6,9 @@
 mod local;
 mod session;
 
-use crate::chain::{RunningNode, with_path};
+use crate::chain::RunningNode;
 use crate::client::Target;
+use crate::http::with_path;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;

@@ -491,7 +491,7 @@ impl std::error::Error for NodeError {}
 
 /// A process and its descendants, by the parents in `proc(5)`.
 fn descendants(pid: u32) -> Vec<u32> {
-    let parents = keeper::parents();
+    let parents = apart::parents();
     let mut found = vec![pid];
     let mut at = 0;
     while let Some(&parent) = found.get(at) {

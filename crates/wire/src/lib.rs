@@ -5,7 +5,6 @@
 //! the workspace.
 
 mod code;
-mod escape;
 pub mod http;
 pub mod json;
 pub mod pg;

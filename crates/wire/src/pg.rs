@@ -4,6 +4,7 @@ mod auth;
 mod channel;
 pub mod compile;
 pub mod conninfo;
+mod error;
 mod event;
 mod frontend;
 mod login;
@@ -14,7 +15,8 @@ mod session;
 
 pub use crate::tls::SslMode;
 pub use channel::Channel;
-pub use event::{Event, ProtocolError, Reply, TransactionStatus};
+pub use error::ProtocolError;
+pub use event::{Event, Reply, TransactionStatus};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
 pub use login::{AuthMethods, ChannelBinding, Encryption, Login, Secret, Transport};
 pub use message::{Column, Columns, Notice, Row};

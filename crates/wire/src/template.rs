@@ -1,6 +1,7 @@
 //! Request templates with placeholders.
 
-use crate::escape;
+mod escape;
+
 use std::fmt;
 
 /// Request compiled once per run: bytes with placeholders, and lengths to fill in after rendering them.

@@ -8,29 +8,11 @@ type Cycle<'a> = (&'a str, &'a [&'a str]);
 
 /// Known cycles that remain to be broken. A row that is no longer a cycle is a violation.
 const KNOWN: &[Cycle<'_>] = &[
-    ("analysis::verdict::rule", &["arguments", "codes"]),
-    ("experiment::setup", &["service", "stack"]),
-    ("feed", &["ammo", "read"]),
     ("load::script", &["builder", "script_parser"]),
     ("load::script", &["error", "eval", "value", "variables"]),
     ("load::script", &["parser", "token"]),
-    ("load::shard", &["client", "shutdown"]),
-    ("model", &["plan", "schedule", "summary"]),
-    ("model::histogram", &["encoding", "sparse"]),
-    ("pgdyno", &["bench", "cli", "measure", "terminal"]),
-    (
-        "pgdyno",
-        &["compare", "export", "prometheus", "report", "run", "run_result", "runs", "serve", "stack_command"],
-    ),
-    ("pgdyno::bench::options", &["diagnostic", "table", "value"]),
     ("report", &["advice", "findings", "lang", "live", "matrix", "page", "plot", "preview"]),
     ("report::lang", &["catalogue", "number"]),
-    ("stack::chain", &["guard", "service"]),
-    ("stack::chain", &["patroni", "promote", "replicas"]),
-    ("stack::dataset", &["pgbench", "table_spec"]),
-    ("stack::supervisor", &["apart", "keeper"]),
-    ("wire", &["escape", "template"]),
-    ("wire::pg", &["event", "message"]),
 ];
 
 /// Imported modules by importing module, each with one place of the import.

@@ -20,6 +20,7 @@ mod codes;
 mod fixture;
 mod instances;
 mod limit;
+mod mask;
 mod metric;
 mod time;
 mod total;

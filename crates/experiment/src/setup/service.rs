@@ -121,8 +121,3 @@ impl SetupBuilder<'_> {
         }
     }
 }
-
-/// True for a service that is already running.
-pub(super) fn is_attached(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Service(it) if it.url.is_some())
-}

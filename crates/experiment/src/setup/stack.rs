@@ -2,7 +2,6 @@
 
 use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
-use super::service;
 use crate::datum::Ordered;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, Balancer, Caps, OrNone, Pooler, PoolerKind};
@@ -499,7 +498,11 @@ fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: Node
 }
 
 pub(super) fn is_attached(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Attached(_)) || service::is_attached(kind)
+    match kind {
+        NodeKind::Attached(_) => true,
+        NodeKind::Service(it) => it.url.is_some(),
+        _ => false,
+    }
 }
 
 pub(super) fn words(it: Ordered<Word>) -> Vec<(String, String)> {

@@ -1,6 +1,5 @@
 //! State of one client
 
-use super::shutdown::SessionShutdown;
 use crate::random::Prng;
 use crate::script::{Slot, Variables};
 use model::{Code, Nanos};
@@ -75,6 +74,22 @@ pub(super) struct Session {
     pub prepared: Box<[bool]>,
     /// Statements sent with an unanswered Parse, each with the number of its Sync.
     pub parsing: VecDeque<(u16, u16)>,
+}
+
+/// State of a session that is being ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionShutdown {
+    pub since: Nanos,
+    /// Number of ReadyForQuery messages still expected.
+    pub pending_ready: u16,
+    /// True if its statement may be cancelled.
+    pub cancellable: bool,
+    /// True if a cancel request was sent for the current statement.
+    pub cancel_sent: bool,
+    /// True if received bytes are ignored.
+    pub discards_input: bool,
+    /// True if Terminate was sent.
+    pub finished: bool,
 }
 
 /// Transaction of a client.

@@ -7,7 +7,7 @@
 //! Writes with a ledger key are not cancelled, because that would change their outcome. Nothing is cancelled behind a
 //! pooler (see `Login::send_cancel`). In both cases the client only keeps its place.
 
-use super::client::{ClientState, Session, todo};
+use super::client::{ClientState, Session, SessionShutdown, todo};
 use super::{ConnId, LoadEvent, Shard};
 use crate::recorder::Recorder;
 use model::{Code, Nanos};
@@ -23,22 +23,6 @@ const SHUTDOWN_TIMEOUT: Nanos = Nanos::from_secs(5);
 const ABANDONED_SHUTDOWN_TIMEOUT: Nanos = Nanos::from_millis(1500);
 /// Delay after which a client tries other hosts, if there are several.
 const HOST_SWITCH_DELAY: Nanos = Nanos::from_secs(1);
-
-/// State of a session that is being ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SessionShutdown {
-    since: Nanos,
-    /// Number of ReadyForQuery messages still expected.
-    pending_ready: u16,
-    /// True if its statement may be cancelled.
-    cancellable: bool,
-    /// True if a cancel request was sent for the current statement.
-    cancel_sent: bool,
-    /// True if received bytes are ignored.
-    discards_input: bool,
-    /// True if Terminate was sent.
-    finished: bool,
-}
 
 /// Connection of a client that cancels a statement of its own session.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! Encoding of a histogram in HdrHistogram's format.
 
-use super::{HistogramDecoder, LatencyHistogram};
+use super::LatencyHistogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 
@@ -77,13 +77,6 @@ pub(super) const HEADER_LENGTH: usize = 40;
 
 /// Upper bound of the encoded counts: more than ours has, at nine bytes each.
 pub(super) const MAX_LENGTH: u32 = 1 << 20;
-
-impl LatencyHistogram {
-    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
-    pub fn decode(it: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
-        HistogramDecoder::new().decode(it).map(|it| (&it).into())
-    }
-}
 
 /// True if a 40-byte header is of a histogram with our bounds and `length` bytes of counts.
 pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {

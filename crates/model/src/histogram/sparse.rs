@@ -281,6 +281,13 @@ impl From<&SparseHistogram> for LatencyHistogram {
     }
 }
 
+impl LatencyHistogram {
+    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
+    pub fn decode(it: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
+        HistogramDecoder::new().decode(it).map(|it| (&it).into())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

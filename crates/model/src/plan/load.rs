@@ -51,7 +51,6 @@ pub enum LoadModel {
     Open {
         /// Schedule in Yandex.Tank's grammar.
         schedule: String,
-        #[serde(with = "crate::summary::spacing")]
         arrivals: Spacing,
         /// Number of clients, each with one transaction at a time.
         max_in_flight: u32,

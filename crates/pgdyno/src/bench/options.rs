@@ -9,10 +9,9 @@ mod rules;
 mod table;
 mod value;
 
-pub use diagnostic::OptionDiagnostic;
 pub use table::usage;
 
-use crate::cli::language;
+use crate::cli::{OptionDiagnostic, language};
 use load::driver::Driver;
 use load::script::builtin::Builtin;
 use model::summary::{PartitionMethod, QueryMode};

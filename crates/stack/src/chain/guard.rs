@@ -120,7 +120,7 @@ pub(super) fn check_service(
     if page.allowed.as_deref().is_some_and(says) {
         return Ok(());
     }
-    let asked = http::get(&super::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
+    let asked = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
     match asked.map_err(|it| super::node_error(&node.name, &format!("be asked for {ALLOW_PAGE}"), &it))? {
         it if it.status == 200 && says(&it.body) => Ok(()),
         it => refused(format!(

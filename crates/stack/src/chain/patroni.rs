@@ -1,10 +1,9 @@
 //! Replication that Patroni manages: start, switchover and removal
 
+use super::etcd_cluster::{EtcdCluster, own_address};
 use super::replicas::HealthEndpoint;
 use super::start::write_private_file;
-use super::{
-    Chain, ChainError, ChainProgress, Node, NodeHandle, Promotion, READY_TIMEOUT, RunningNode, node_error,
-};
+use super::{Chain, ChainError, ChainProgress, Node, Promotion, READY_TIMEOUT, node_error};
 use crate::component::etcd::{self, Member};
 use crate::component::patroni::{self, PatroniContext, QUORUM_VERSION, configuration};
 use crate::component::postgres::Postgres;
@@ -14,8 +13,7 @@ use crate::http;
 use crate::supervisor::{Launch, NodeError, NodeId, Readiness, Sig, Supervisor};
 use model::plan::{FailoverManager, Patroni, Replication, SyncMode};
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
-use std::path::Path;
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 use wire::http::{Host, Url};
 
@@ -26,24 +24,10 @@ pub(super) struct Managers {
     patroni: Program,
 }
 
-/// The running etcd cluster.
-#[derive(Debug, Default)]
-pub(super) struct EtcdCluster {
-    pub nodes: Vec<(String, NodeId)>,
-    members: Vec<Member>,
-}
-
 /// Timeout of one request to Patroni or etcd.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Patroni stops its server before it ends, and may have to complete a loop first.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
-
-impl EtcdCluster {
-    /// Addresses of members with networks of their own.
-    pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
-        self.members.iter().filter_map(|it| own_address(it.clients))
-    }
-}
 
 impl Managers {
     /// Finds the programs; `None` if the plan does not use Patroni.
@@ -331,44 +315,6 @@ impl Chain {
             took: began.elapsed(),
             timeline,
         })
-    }
-}
-
-/// Kills etcd and removes its data.
-pub(super) fn stop_etcd(supervisor: &mut Supervisor, keys: EtcdCluster) -> Result<(), NodeError> {
-    for (name, id) in keys.nodes {
-        if supervisor.end_of(id).is_none() {
-            supervisor.signal(id, Sig::Kill)?;
-            supervisor.stop(id)?;
-        }
-        let _ = std::fs::remove_dir_all(supervisor.home().join(name));
-    }
-    Ok(())
-}
-
-/// Removes Patroni from a server and keeps its rows. The server is stopped afterwards.
-pub(super) fn remove_manager(
-    supervisor: &mut Supervisor,
-    running: &mut RunningNode,
-) -> Result<(), NodeError> {
-    let NodeHandle::Postgres(own) = &mut running.handle else { return Ok(()) };
-    own.stop(supervisor)?;
-    own.manager = None;
-    match std::fs::remove_file(own.data.join(patroni::DYNAMIC_CONFIG_FILE)) {
-        Err(it) if it.kind() != io::ErrorKind::NotFound => {
-            return Err(node_error(own.name(), "forget what its Patroni was told", &it));
-        }
-        _ => {}
-    }
-    running.configuration.retain(|it| Path::new(&it.0).extension().is_none_or(|it| it != "yml"));
-    Ok(())
-}
-
-/// The address, if it belongs to a network of the node's own.
-fn own_address(of: SocketAddr) -> Option<Ipv4Addr> {
-    match of.ip() {
-        IpAddr::V4(it) if !it.is_loopback() => Some(it),
-        _ => None,
     }
 }
 

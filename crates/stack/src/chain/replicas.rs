@@ -3,18 +3,20 @@
 //! The chain's own server is the first; replicas are base backups, made while it serves, and stream from it. The
 //! primary may change: see [`super::promote`].
 
-use super::patroni::{EtcdCluster, remove_manager, stop_etcd};
+use super::etcd_cluster::{EtcdCluster, stop_etcd};
 use super::start::running_postgres;
 use super::{Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Address, Target};
+use crate::component::patroni::DYNAMIC_CONFIG_FILE;
 use crate::component::postgres::{Postgres, Settings};
 use crate::component::{Servers, User};
 use crate::replication::health::HealthServer;
 use crate::replication::{ReplicationState, Upstream, conninfo, query_state, standby_names};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::plan::{FailoverManager, Node, NodeKind, Replication};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The servers in addition to the chain's own.
@@ -402,4 +404,19 @@ impl HealthEndpoint {
             HealthEndpoint::Patroni(it) => *it,
         }
     }
+}
+
+/// Removes Patroni from a server and keeps its rows. The server is stopped afterwards.
+fn remove_manager(supervisor: &mut Supervisor, running: &mut RunningNode) -> Result<(), NodeError> {
+    let NodeHandle::Postgres(own) = &mut running.handle else { return Ok(()) };
+    own.stop(supervisor)?;
+    own.manager = None;
+    match std::fs::remove_file(own.data.join(DYNAMIC_CONFIG_FILE)) {
+        Err(it) if it.kind() != io::ErrorKind::NotFound => {
+            return Err(node_error(own.name(), "forget what its Patroni was told", &it));
+        }
+        _ => {}
+    }
+    running.configuration.retain(|it| Path::new(&it.0).extension().is_none_or(|it| it != "yml"));
+    Ok(())
 }

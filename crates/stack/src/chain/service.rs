@@ -3,7 +3,7 @@
 use super::{ChainError, NodeHandle, RunningNode, guard, node_error};
 use crate::client::Target;
 use crate::component::{Copies, EndpointTls, NodeEndpoint};
-use crate::http::{self, HttpResponse};
+use crate::http::{self, HttpResponse, with_path};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::Nanos;
 use model::plan::{HaProxy, Limits, Node, NodeKind, Service};
@@ -118,11 +118,6 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         endpoint_tls: EndpointTls::Off,
         handle: NodeHandle::Attached,
     })
-}
-
-/// URL of another page of the same server.
-pub fn with_path(url: &Url, target: &str) -> Url {
-    Url { target: target.to_owned(), ..url.clone() }
 }
 
 /// Waits until a service that pgdyno started reports that it is ready.

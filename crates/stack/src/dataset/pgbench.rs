@@ -3,7 +3,7 @@
 //! Schema, rows and physical order are those of pgbench 15. Only the loading is faster: see
 //! [`Pgbench::generate_client_side`] and [`Pgbench::primary_keys`].
 
-use super::table_spec::{CopyFormat, RowWriter, TableSpec};
+use super::table_spec::{BINARY_HEADER, BINARY_TRAILER, CopyFormat, RowWriter, TableSpec};
 use super::{CHUNK, quote_identifier, write_decimal};
 use crate::client::{Connection, CopyIn, Error};
 use std::fmt::Write as _;
@@ -364,10 +364,6 @@ enum AccountFormat {
     /// For existing tables with other column types.
     Text,
 }
-
-/// Signature, flags and length of the header's extension; PostgreSQL manual, COPY, "Binary Format".
-pub(super) const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-pub(super) const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
 impl AccountFormat {
     fn detect(connection: &mut Connection) -> Result<AccountFormat, Error> {

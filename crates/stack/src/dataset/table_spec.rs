@@ -1,8 +1,11 @@
 //! Specification of one table and its rows.
 
-use super::pgbench::{BINARY_HEADER, BINARY_TRAILER};
 use super::{CHUNK, quote_identifier};
 use std::fmt;
+
+/// Signature, flags and length of the header's extension; PostgreSQL manual, COPY, "Binary Format".
+pub(super) const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+pub(super) const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
 /// Table to create, and its rows.
 pub(super) struct TableSpec {

@@ -3,7 +3,6 @@
 //! The first process of the PID namespace only waits. Killing it kills all processes, as a power failure would. The
 //! node also gets an IPC namespace and its own `/dev/shm`, so that a killed server's shared memory is freed too.
 
-use super::keeper::parents;
 use super::launch::{Sig, User};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
@@ -158,4 +157,13 @@ pub(super) fn program_of(first: Pid) -> Option<Pid> {
     let number = first.as_raw_nonzero().get().unsigned_abs();
     let children = parents().into_iter().filter(|it| it.1 == number).map(|it| it.0);
     Pid::from_raw(children.min()?.cast_signed())
+}
+
+/// Every process of the machine with its parent, from `proc(5)`.
+pub(super) fn parents() -> Vec<(u32, u32)> {
+    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok();
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    let read = |it: u32| std::fs::read(format!("/proc/{it}/stat")).unwrap_or_default();
+    numbers.filter_map(|it| Some((it, parent(&String::from_utf8_lossy(&read(it)))?))).collect()
 }

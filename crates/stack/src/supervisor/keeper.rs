@@ -346,17 +346,8 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
 /// Child processes of the keeper.
 fn children() -> Vec<Pid> {
     let ours = std::process::id();
-    let of_ours = parents().into_iter().filter(|it| it.1 == ours);
+    let of_ours = apart::parents().into_iter().filter(|it| it.1 == ours);
     of_ours.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
-}
-
-/// Every process of the machine with its parent, from `proc(5)`.
-pub(super) fn parents() -> Vec<(u32, u32)> {
-    let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok();
-    let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
-    let read = |it: u32| std::fs::read(format!("/proc/{it}/stat")).unwrap_or_default();
-    numbers.filter_map(|it| Some((it, parent(&String::from_utf8_lossy(&read(it)))?))).collect()
 }
 
 impl KeptNode {

@@ -1,8 +1,7 @@
-//! Events, replies and protocol errors of a PostgreSQL connection.
+//! Events and replies of a PostgreSQL connection.
 
 use super::{Columns, Notice, Row};
 use crate::Code;
-use std::fmt;
 
 /// Meaning of a prefix of the server's bytes.
 #[derive(Debug)]
@@ -67,71 +66,3 @@ pub enum TransactionStatus {
     InTransaction,
     Failed,
 }
-
-/// Bytes that no PostgreSQL server sends, or from a server that cannot be trusted. The connection is unusable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProtocolError {
-    /// Length below 4, or above the message's maximum.
-    BadLength { tag: u8, length: u32 },
-    /// Message that is not allowed at this point.
-    Unexpected { tag: u8 },
-    /// ReadyForQuery before every statement that it acknowledges was answered.
-    MissingResponse,
-    /// Message whose content contradicts its length.
-    Malformed { tag: u8 },
-    /// Error of protocol 2, which a postmaster that cannot fork still sends.
-    OldProtocol,
-    /// Authentication method that is unknown or not allowed.
-    Authentication { asked: u32 },
-    /// Server requests a password, but there is none.
-    NoPassword,
-    /// SCRAM failure: the server does not know the password, or the exchange was tampered with.
-    Scram(&'static str),
-    /// TLS is required, but the server does not offer it.
-    NoTls,
-    /// TLS alert or certificate error, with rustls's text.
-    Tls(&'static str),
-}
-
-impl fmt::Display for ProtocolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tag = |tag: u8| char::from(tag).escape_default();
-        match *self {
-            ProtocolError::BadLength { tag: it, length } => {
-                write!(f, "message '{}' claims a length of {length} bytes", tag(it))
-            }
-            ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
-            ProtocolError::MissingResponse => {
-                write!(f, "the server is ready for more without an answer to what was asked")
-            }
-            ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
-            ProtocolError::Authentication { asked } => {
-                if asked == 3 {
-                    return write!(
-                        f,
-                        "the server asks for a clear-text password, which must be allowed by name: require_auth=password"
-                    );
-                }
-                let kind = match asked {
-                    0 => "no authentication at all",
-                    2 => "Kerberos V5",
-                    5 => "an MD5 password",
-                    7..=8 => "GSSAPI",
-                    9 => "SSPI",
-                    10 => "SASL",
-                    _ => "an unknown authentication",
-                };
-                write!(f, "the server asks for {kind} (code {asked}), which is not allowed here")
-            }
-            ProtocolError::OldProtocol => {
-                write!(f, "the server answers in protocol 2, as it does when it cannot start a process")
-            }
-            ProtocolError::NoPassword => write!(f, "the server asks for a password, and none is given"),
-            ProtocolError::Scram(why) => write!(f, "SCRAM: {why}"),
-            ProtocolError::NoTls => write!(f, "TLS is required and the server offers none"),
-            ProtocolError::Tls(why) => write!(f, "TLS: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ProtocolError {}

@@ -1,6 +1,6 @@
 //! Parser of a stop rule's arguments
 
-use super::codes::{CodeMask, TransactionScope};
+use super::mask::{CodeMask, MatchCount, TransactionScope};
 use super::{RuleContext, RuleDiagnostic, SeriesName, TankDifference, diagnostic};
 use model::Nanos;
 
@@ -11,6 +11,17 @@ pub enum Threshold {
     Count(u64),
     /// Percentage above 0, at most 100.
     Percent(f64),
+}
+
+impl Threshold {
+    /// True from the level on; false without responses.
+    pub fn is_reached(self, it: MatchCount) -> bool {
+        match self {
+            Threshold::Count(level) => it.matching >= level,
+            // A product, because 29 of 100 are 29 %, while a quotient of binary fractions may not be.
+            Threshold::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
+        }
+    }
 }
 
 /// One argument without the spaces around it, and its position in the whole text.

@@ -4,7 +4,7 @@
 //! second in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;
-use super::codes::TransactionScope;
+use super::mask::TransactionScope;
 use super::window::Consecutive;
 use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond, diagnostic};
 use model::{LatencyHistogram, Nanos, Tick};

@@ -4,7 +4,7 @@
 //! weights, without seconds that had no responses. A percentage of times is that of the window's responses.
 
 use super::arguments::{Arguments, Threshold};
-use super::codes::{CodeMask, MatchCount, TransactionScope};
+use super::mask::{CodeMask, MatchCount, TransactionScope};
 use super::window::SlidingWindow;
 use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond};
 use model::{Nanos, Tick};

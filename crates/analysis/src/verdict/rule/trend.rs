@@ -4,7 +4,7 @@
 //! begin with the first second's whole count. A window of n seconds is therefore complete from second n + 1 on.
 
 use super::arguments::Arguments;
-use super::codes::{CodeMask, TransactionScope};
+use super::mask::{CodeMask, TransactionScope};
 use super::window::SlidingWindow;
 use super::{RuleDiagnostic, RuleState, TriggerSecond};
 use model::Tick;

@@ -2,23 +2,7 @@
 
 use super::getopt::ParseError;
 use super::table::TABLE;
-
-/// A user's mistake on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OptionDiagnostic {
-    /// Message, in pgbench's words if pgbench has the same message.
-    pub message: String,
-    /// Further detail, on a second line.
-    pub detail: Option<String>,
-    /// Correction.
-    pub hint: String,
-}
-
-impl OptionDiagnostic {
-    pub fn new(what: impl Into<String>, instead: impl Into<String>) -> OptionDiagnostic {
-        OptionDiagnostic { message: what.into(), detail: None, hint: instead.into() }
-    }
-}
+use crate::cli::OptionDiagnostic;
 
 /// Diagnostic of a parse error, in getopt_long's words.
 pub fn from_parse_error(it: &ParseError) -> OptionDiagnostic {

@@ -1,6 +1,6 @@
 //! Escaping of arguments for URLs, JSON and headers.
 
-use crate::Placeholder;
+use super::Placeholder;
 
 /// Escapes `out[at..]` in place, as its placeholder requires. Allocates only when `out` must grow.
 pub fn escape_in_place(out: &mut Vec<u8>, at: usize, hole: Placeholder) {

@@ -1,0 +1,150 @@
+//! Masks of codes, and the transactions that they match
+
+use model::{Code, FailureCounts, ScriptCounts, Tick};
+
+/// Kind of code that a mask matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CodeKind {
+    Http,
+    Net,
+    Sql,
+    /// Any failure; no code is compared.
+    Any,
+}
+
+/// Pattern of codes. `x` matches any character; other characters match themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeMask {
+    kind: CodeKind,
+    pattern: Vec<u8>,
+    /// True if a transaction without a fault, code 0, may match.
+    zero: bool,
+}
+
+/// Transactions that a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransactionScope {
+    /// Index of one operation, or all.
+    pub operation: Option<usize>,
+    /// True if refused connections count as failed transactions. They do not if the rule names an operation, because
+    /// they belong to none.
+    pub refused: bool,
+}
+
+/// Counts of one second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MatchCount {
+    pub matching: u64,
+    /// All responses. Dropped arrivals are not responses, and count only if no code is compared.
+    pub of: u64,
+}
+
+impl TransactionScope {
+    pub fn cells<'a>(&self, tick: &'a Tick) -> impl Iterator<Item = &'a ScriptCounts> {
+        let wanted = self.operation;
+        let cells = tick.interval.scripts.iter().enumerate();
+        cells.filter(move |(i, _)| wanted.is_none_or(|it| it == *i)).map(|(_, cell)| cell)
+    }
+}
+
+impl CodeMask {
+    pub fn http(text: &str) -> Result<CodeMask, &'static str> {
+        digits(CodeKind::Http, text, "a status, `x` for any digit: `5xx`")
+    }
+
+    pub fn net(text: &str) -> Result<CodeMask, &'static str> {
+        digits(CodeKind::Net, text, "an errno such as `110`, `11x` or `xx`")
+    }
+
+    pub fn sql(text: &str) -> Result<CodeMask, &'static str> {
+        let pattern = text.as_bytes().to_vec();
+        let known = |it: &u8| it.is_ascii_digit() || it.is_ascii_uppercase() || *it == b'x';
+        match pattern.len() == 5 && pattern.iter().all(known) {
+            true => Ok(CodeMask { kind: CodeKind::Sql, pattern, zero: false }),
+            false => Err("a SQLSTATE of five characters: `53xxx`"),
+        }
+    }
+
+    /// Mask of all transactions that did not succeed.
+    pub fn any() -> CodeMask {
+        CodeMask { kind: CodeKind::Any, pattern: Vec::new(), zero: true }
+    }
+
+    /// The mask, extended to 0 if the pattern matches it.
+    pub fn with_zero(self) -> CodeMask {
+        CodeMask { zero: true, ..self }
+    }
+
+    /// True if the mask means all codes but 0.
+    pub fn is_any_code(&self) -> bool {
+        matches!(self.kind, CodeKind::Http | CodeKind::Net) && self.pattern.iter().all(|it| *it == b'x')
+    }
+
+    /// Number of the second's responses whose code matches.
+    pub fn count(&self, tick: &Tick, scope: TransactionScope) -> MatchCount {
+        let mut sum = MatchCount::default();
+        for cell in scope.cells(tick) {
+            sum.of += cell.ok;
+            sum.matching += if self.matches_ok() { cell.ok } else { 0 };
+            self.add(&mut sum, &cell.failed);
+            self.add(&mut sum, &cell.unknown);
+            if self.kind == CodeKind::Any {
+                sum.of += cell.dropped;
+                sum.matching += cell.dropped;
+            }
+        }
+        if scope.refused && scope.operation.is_none() {
+            self.add(&mut sum, &tick.interval.refused);
+        }
+        sum
+    }
+
+    /// Codes beyond those that are counted one by one match no mask.
+    fn add(&self, sum: &mut MatchCount, failures: &FailureCounts) {
+        sum.of += failures.total();
+        sum.matching += match self.kind {
+            CodeKind::Any => failures.total(),
+            _ => failures.iter().filter(|(code, _)| self.matches(*code)).map(|(_, n)| n).sum(),
+        };
+    }
+
+    fn matches_ok(&self) -> bool {
+        match self.kind {
+            CodeKind::Http => self.matches_number(200),
+            CodeKind::Net => self.matches_number(0),
+            CodeKind::Sql | CodeKind::Any => false,
+        }
+    }
+
+    fn matches(&self, code: Code) -> bool {
+        match (self.kind, code) {
+            (CodeKind::Sql, Code::SqlState(state)) => self.matches_pattern(&state),
+            (CodeKind::Any, _) => true,
+            (CodeKind::Sql, _) => false,
+            (CodeKind::Http, Code::Http(number)) | (CodeKind::Net, Code::Net(number)) => {
+                self.matches_number(number)
+            }
+            (CodeKind::Http | CodeKind::Net, _) => self.matches_number(0),
+        }
+    }
+
+    fn matches_number(&self, number: u16) -> bool {
+        match number {
+            0 if !self.zero || self.is_any_code() => false,
+            _ => self.is_any_code() || self.matches_pattern(number.to_string().as_bytes()),
+        }
+    }
+
+    fn matches_pattern(&self, code: &[u8]) -> bool {
+        let one = |(wanted, is): (&u8, &u8)| *wanted == b'x' || wanted == is;
+        self.pattern.len() == code.len() && self.pattern.iter().zip(code).all(one)
+    }
+}
+
+fn digits(kind: CodeKind, text: &str, instead: &'static str) -> Result<CodeMask, &'static str> {
+    let pattern = text.to_ascii_lowercase().into_bytes();
+    match (1..=5).contains(&pattern.len()) && pattern.iter().all(|it| it.is_ascii_digit() || *it == b'x') {
+        true => Ok(CodeMask { kind, pattern, zero: kind == CodeKind::Http }),
+        false => Err(instead),
+    }
+}
