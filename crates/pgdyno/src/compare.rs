@@ -4,6 +4,7 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
 use crate::diagnostics;
 use crate::report::html_shell;
+use crate::run_report;
 use crate::run_result::stored::{self, StoredRun};
 use crate::run_result::{self, environment};
 use crate::runs::DIRECTORY;
@@ -273,7 +274,7 @@ pub fn render(
     data: &serde_json::Value,
 ) -> String {
     match format {
-        OutputFormat::Text => report::comparison::terminal(&page(lang), crate::run::result::style()),
+        OutputFormat::Text => report::comparison::terminal(&page(lang), run_report::style()),
         OutputFormat::Md => report::markdown::to_markdown(&page(lang)),
         OutputFormat::Json => serde_json::to_string_pretty(data).expect("strings as keys only") + "\n",
         OutputFormat::Html => html_shell(&page(lang), &page_document(page, lang), false),

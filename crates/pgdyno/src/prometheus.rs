@@ -4,10 +4,10 @@
 //! load threads use neither.
 
 use crate::cli::{CommandError, os_error_text};
-use crate::run::observer::TrialEvent;
-use crate::serve::guard::{Guard, RequestIdentity};
-use crate::serve::response::{self, HttpResponse};
-use crate::serve::server;
+use crate::http_server::guard::{Guard, RequestIdentity};
+use crate::http_server::response::{self, HttpResponse};
+use crate::http_server::server;
+use crate::trial_event::TrialEvent;
 use analysis::present::totals;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};

@@ -6,9 +6,7 @@ mod fault_injection;
 mod feeds;
 pub mod observer;
 pub mod plans;
-pub mod replay;
 pub mod request;
-pub mod result;
 mod screen;
 pub mod search_runner;
 pub mod test_bed;
@@ -19,11 +17,14 @@ pub mod workload;
 use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::connect_commands;
+use crate::notes;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
+use crate::run_report::RunReport;
 use crate::serve::Server;
 use crate::signals::Signals;
-use crate::stack_command::connect_commands;
 use crate::terminal;
+use crate::trial_failure;
 use analysis::strategy::sweep::Sweep as Order;
 use analysis::strategy::{search, step_setup};
 use clap::Parser;
@@ -163,7 +164,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     show.print_end(&path, trouble.as_deref());
     // Dropping the display flushes it, so that all its output precedes the result.
     drop(show);
-    result::RunReport::from_file(&path)?.print(args.json, lang);
+    RunReport::from_file(&path)?.print(args.json, lang);
     if let Some(live) = live {
         live.finish();
     }
@@ -284,13 +285,13 @@ impl Runner {
             text: text.expect("plain data"),
         };
         if let Some(it) = &task.step {
-            self.writer.note(note(result::STEP, serde_json::to_string(it)));
+            self.writer.note(note(notes::STEP, serde_json::to_string(it)));
         }
         for it in self.test_bed.built() {
-            self.writer.note(note(result::BUILT, serde_json::to_string(it)));
+            self.writer.note(note(notes::BUILT, serde_json::to_string(it)));
         }
         for it in reaches {
-            self.writer.note(note(result::FEED, serde_json::to_string(&it)));
+            self.writer.note(note(notes::FEED, serde_json::to_string(&it)));
         }
         let (mut ended, end, seen) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
@@ -367,7 +368,7 @@ impl Runner {
         } = done;
         let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         let text = format!("{:.4}", watching.cpu_share());
-        self.writer.note(Note { trial: Some(id), subject: result::MONITORING.to_owned(), text });
+        self.writer.note(Note { trial: Some(id), subject: notes::MONITORING.to_owned(), text });
         let told = |subject: &str, text: serde_json::Result<String>| Note {
             trial: Some(id),
             subject: subject.to_owned(),
@@ -382,27 +383,27 @@ impl Runner {
         }
         let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
         if let Some(it) = &ordeal {
-            self.writer.note(told(result::FAULT_INJECTION, serde_json::to_string(it)));
+            self.writer.note(told(notes::FAULT_INJECTION, serde_json::to_string(it)));
         }
         if let Some(it) = &freshness {
-            self.writer.note(told(result::FRESHNESS, serde_json::to_string(it)));
+            self.writer.note(told(notes::FRESHNESS, serde_json::to_string(it)));
         }
         if !measured.outages.is_empty() {
-            self.writer.note(told(result::OUTAGES, serde_json::to_string(&summary.outages)));
+            self.writer.note(told(notes::OUTAGES, serde_json::to_string(&summary.outages)));
         }
-        let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
+        let fired_as = fired.iter().map(|it| told(notes::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
         for rule in blind {
             self.writer.note(Note { trial: Some(id), subject: rule, text: "never had a value".to_owned() });
         }
-        for it in result::never_succeeded(setup, &summary) {
+        for it in trial_failure::never_succeeded(setup, &summary) {
             self.writer.note(Note { trial: Some(id), subject: it.0, text: it.1 });
         }
         // A search level may overload the system, so failures are expected. A statement that fails at every level is an
         // error.
         let fails =
             |it: &String| step.is_none().then(|| it.clone()).or(has_answers(&summary).then(|| it.clone()));
-        let nothing = result::nothing_succeeded(&summary).as_ref().and_then(fails);
+        let nothing = trial_failure::nothing_succeeded(&summary).as_ref().and_then(fails);
         let without_success = nothing.is_some();
         // If nothing succeeded, that is the reason, and aborted clients are a consequence. A script that cannot
         // continue is not a limit of the system, whatever the stop rules report.
@@ -456,7 +457,7 @@ impl Runner {
             return;
         }
         let (subject, text) = match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
-            Some(Ok(it)) => (result::PLANS, serde_json::to_string(&it).expect("plain data")),
+            Some(Ok(it)) => (notes::PLANS, serde_json::to_string(&it).expect("plain data")),
             Some(Err(why)) => ("no plans", why),
             None => return,
         };

@@ -4,10 +4,10 @@ pub mod index_advice;
 mod search_results;
 pub mod stored;
 
-pub use search_results::{counted_trials, suspected};
+pub use search_results::{CellSuspects, PERTURBED_MAX, counted_trials, suspected};
 
 use crate::cli::CommandError;
-use crate::run::result::{
+use crate::notes::{
     BUILT, COMMAND, FAULT_INJECTION, FEED, FIRED, FRESHNESS, MONITORING, OUTAGES, PLANS, STEP,
 };
 use analysis::facts::TrialFacts;

@@ -2,8 +2,8 @@
 
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal};
-use crate::run::replay;
-use crate::run::result::RunReport;
+use crate::replay;
+use crate::run_report::RunReport;
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use report::lang::Lang;

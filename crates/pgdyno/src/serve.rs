@@ -4,20 +4,17 @@
 //! slow.
 
 mod follower;
-pub mod guard;
-pub mod response;
 mod route;
 mod run_index;
-pub mod server;
 mod site;
 mod snapshot;
-mod write_timeout;
 
 use crate::cli::{CommandError, Terminal, os_error_text};
+use crate::http_server::guard::{self, Guard};
+use crate::http_server::server;
 use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
-use guard::Guard;
 use run_index::RunIndexHandle;
 use site::Site;
 use std::io::ErrorKind;
@@ -197,12 +194,4 @@ fn open_browser(url: &str, voice: &Terminal) {
     if let Err(error) = command.spawn() {
         voice.warning(&format!("could not open a browser with xdg-open: {}", os_error_text(&error)));
     }
-}
-
-/// Lowers the priority of the current thread; on Linux the call affects only the thread. At nice 10, it gets a
-/// hundredth of a CPU that ten others want, which suffices for one update per second. At nice 19, a page froze for ten
-/// seconds on a loaded machine.
-fn lower_priority() {
-    // The server also works without it, so errors are ignored.
-    let _ = rustix::process::setpriority_process(None, 10);
 }

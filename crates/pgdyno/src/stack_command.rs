@@ -1,6 +1,5 @@
 //! `pgdyno stack`: keeps the system of an experiment running
 
-pub mod connect_commands;
 mod directory;
 mod holder;
 mod status;

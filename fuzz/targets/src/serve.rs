@@ -1,6 +1,6 @@
 //! Requests to `pgdyno serve`: only authorised requests are answered, and names survive encoding.
 
-#[path = "../../../crates/pgdyno/src/serve/guard.rs"]
+#[path = "../../../crates/pgdyno/src/http_server/guard.rs"]
 #[allow(dead_code)]
 mod guard;
 #[path = "../../../crates/pgdyno/src/serve/route.rs"]

@@ -6,9 +6,10 @@
 
 use super::Args;
 use crate::cli::CommandError;
-use crate::run::{self, request, result};
+use crate::connect_commands::shell_quote;
+use crate::notes;
+use crate::run::{self, request};
 use crate::run_result::{self, index_advice};
-use crate::stack_command::connect_commands::shell_quote;
 use crate::terminal;
 use model::Nanos;
 use model::advice::Advice;
@@ -134,7 +135,7 @@ fn create_run_file(
     let writer = store::create(&args.dir, &header).map_err(trouble)?;
     let command =
         format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
-    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: command });
+    writer.note(Note { trial: None, subject: notes::COMMAND.to_owned(), text: command });
     writer
         .finish(RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: run::now_ms() })
         .map_err(trouble)

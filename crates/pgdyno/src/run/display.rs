@@ -1,12 +1,12 @@
 //! Progress display of a running test
 
 use super::EndedTrial;
-use super::observer::TrialEvent;
-use super::result::GENERATOR;
 use super::screen::Screen;
 use super::test_bed::Update;
 use super::trial::TrialOutput;
 use super::update::{self, DisplayUpdate};
+use crate::notes::GENERATOR;
+use crate::trial_event::TrialEvent;
 use analysis::present::live::LiveState as Recent;
 use experiment::Plan;
 use model::feed_coverage::FeedCoverage;

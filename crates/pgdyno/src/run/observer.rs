@@ -4,6 +4,8 @@
 
 use crate::measure::LoadListener;
 use crate::messages::{self, Messages};
+use crate::run_result::stored::push_bounded;
+use crate::trial_event::TrialEvent;
 use analysis::strategy::search::SecondSummary;
 use analysis::verdict::rule::{Rule, StopEvent};
 use load::LoadEvent;
@@ -42,29 +44,6 @@ impl TrialClock {
     pub fn window_start(&self) -> Option<Nanos> {
         Some(Nanos(self.begin.load(Ordering::Acquire))).filter(|it| *it != Nanos::MAX)
     }
-}
-
-/// Events that an observer reports during a trial.
-#[derive(Clone, Copy, Debug)]
-pub enum TrialEvent<'a> {
-    /// The load runs, but is not measured yet.
-    WarmingUp,
-    Second(&'a Tick),
-    /// Partial second at the end of the window.
-    Rest(&'a Tick),
-    /// Log events; never empty.
-    Events(&'a [LogEvent]),
-}
-
-/// Most seconds that are kept. An hour suffices to judge a step, and bounds the memory.
-const SECONDS_MAX: usize = 3600;
-
-/// Appends a second, and removes the oldest one if there are more than [`SECONDS_MAX`].
-pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
-    if kept.len() == SECONDS_MAX {
-        kept.remove(0);
-    }
-    kept.push(it);
 }
 
 /// Longest stored server message, in characters.

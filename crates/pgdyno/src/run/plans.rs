@@ -39,11 +39,6 @@ impl ExplainedCells {
     }
 }
 
-/// True if both cells have the inputs on which plans depend in common.
-pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
-    (&one.stack, &one.dataset, &one.operations) == (&other.stack, &other.dataset, &other.operations)
-}
-
 /// Plans for the server in the test bed; `None` if pgdyno did not start it. The call sends load, which changes the
 /// data.
 pub fn plans(

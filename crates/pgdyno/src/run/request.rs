@@ -1,11 +1,12 @@
 //! Inputs of a run, and the file that stores it
 
 use super::completed::{self, CompletedTrial};
-use super::{Args, now_ms, result};
+use super::{Args, now_ms};
 use crate::check::{self, PlanError};
 use crate::cli::{CommandError, os_error_text};
+use crate::connect_commands::shell_quote;
+use crate::notes;
 use crate::run_result::stored;
-use crate::stack_command::connect_commands::shell_quote;
 use experiment::Plan;
 use model::plan::Experiment;
 use serde::Deserialize;
@@ -89,7 +90,7 @@ pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, Comma
     };
     let header = header(&asked.plan.experiment, text.clone());
     let writer = store::create(&args.out, &header).map_err(trouble)?;
-    writer.note(Note { trial: None, subject: result::COMMAND.to_owned(), text: repeat_command(args, file) });
+    writer.note(Note { trial: None, subject: notes::COMMAND.to_owned(), text: repeat_command(args, file) });
     Ok(writer)
 }
 

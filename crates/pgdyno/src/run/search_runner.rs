@@ -3,27 +3,16 @@
 //! The next step is a function of the steps so far, so a resumed run takes the steps of an uninterrupted one.
 
 use super::completed::CompletedTrial;
-use super::result::SUSPECTS;
 use super::{Runner, Task};
+use crate::notes::SUSPECTS;
 use crate::run_result;
+use crate::run_result::{CellSuspects, PERTURBED_MAX};
 use analysis::strategy::search::{self, SearchRun};
 use analysis::strategy::step_setup;
 use load::schedule;
 use model::plan::{Experiment, Goal, LoadModel, LoadScale, MaxSearch, Setup, TargetLevel};
 use model::search::{Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect};
-use serde::{Deserialize, Serialize};
 use store::Note;
-
-/// Suspected limiters of a cell, as the run stores them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CellSuspects {
-    pub cell: usize,
-    /// Suspects, the most likely one first.
-    pub suspects: Vec<Suspect>,
-}
-
-/// Most suspects that are perturbed, unless an earlier one is proven.
-pub const PERTURBED_MAX: usize = 3;
 
 /// One search, with at most one perturbation.
 #[derive(Clone, Debug)]

@@ -1,13 +1,15 @@
 //! Measurement of one trial
 
 use super::fault_injection::{FaultPlan, FaultRun, TrialContext};
-use super::observer::{Observer, TrialClock, TrialEvent};
-use super::result::{self, GENERATOR};
+use super::observer::{Observer, TrialClock};
 use super::test_bed::{SetupError, TestBed};
 use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
+use crate::notes::GENERATOR;
+use crate::trial_event::TrialEvent;
+use crate::trial_failure;
 use analysis::strategy::search::SecondSummary;
 use analysis::verdict::objective;
 use analysis::verdict::rule::{self, RuleContext as Ruled, StopEvent};
@@ -153,7 +155,7 @@ pub fn run(
     if !setup.faults.is_empty() {
         analysis::verdict::remove_outage_doubt(&mut summary);
     }
-    let aborted = result::clients_aborted(&summary, aborted.as_deref());
+    let aborted = trial_failure::clients_aborted(&summary, aborted.as_deref());
     let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
     let operations = &scene.operations;
     let objectives = setup

@@ -2,8 +2,7 @@
 
 use super::stored::StoredRun;
 use crate::cli::CommandError;
-use crate::run::plans::shares_plans;
-use crate::run::result::{BUILT, PLANS};
+use crate::notes::{BUILT, PLANS};
 use model::Sample;
 use model::advice::{Advice, IndexBuild, IndexEffect};
 use model::explain::Plans;
@@ -67,6 +66,11 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         statements: analysis::explain::advice::statement_changes(of(0), of(1)),
         hot: hot[0].zip(hot[1]),
     }))
+}
+
+/// True if both cells have the inputs on which plans depend in common.
+pub fn shares_plans(one: &Setup, other: &Setup) -> bool {
+    (&one.stack, &one.dataset, &one.operations) == (&other.stack, &other.dataset, &other.operations)
 }
 
 /// True if the second setup equals the first one except for additional post-load statements.

@@ -2,8 +2,7 @@
 
 use super::stored::{StoredRun, StoredTrial};
 use crate::cli::CommandError;
-use crate::run::result::SUSPECTS;
-use crate::run::search_runner::{CellSuspects, PERTURBED_MAX};
+use crate::notes::SUSPECTS;
 use analysis::explain::{cause, soak};
 use analysis::stats::plateau::{self, CellValue};
 use analysis::stats::usl;
@@ -17,11 +16,23 @@ use model::search::{
     LevelOutcome, Limit, Maximum, Perturbation, Plateau, Proof, RequiredConnections, Scalability,
     SearchResult, SearchStep, SearchStopReason, SoakResult, StepPurpose, StepResult, Suspect,
 };
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Highest ratio of a level to the maximum at which a failed step still shows the limiter. Far above the maximum, other
 /// resources fail as well.
 const EDGE: f64 = 1.35;
+
+/// Suspected limiters of a cell, as the run stores them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellSuspects {
+    pub cell: usize,
+    /// Suspects, the most likely one first.
+    pub suspects: Vec<Suspect>,
+}
+
+/// Most suspects that are perturbed, unless an earlier one is proven.
+pub const PERTURBED_MAX: usize = 3;
 
 /// Maximum of each cell that was searched.
 pub fn maxima(reading: &StoredRun) -> Vec<Maximum> {

@@ -4,8 +4,8 @@
 
 use crate::cli::CommandError;
 use crate::messages::Messages;
-use crate::run::observer;
-use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
+use crate::notes::{FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
+use crate::trial_failure;
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
@@ -186,7 +186,7 @@ fn read_trial(
     let mut status = status(&recorded.state, fired.clone());
     // Older versions stored a trial without a success as complete.
     if let (Some(matrix::TrialStatus::Done), None, Some(why)) =
-        (&status, &step, summary.as_ref().and_then(result::nothing_succeeded))
+        (&status, &step, summary.as_ref().and_then(trial_failure::nothing_succeeded))
     {
         status = Some(matrix::TrialStatus::Failed { reason: why });
     }
@@ -278,6 +278,17 @@ struct SecondConsumers {
     soaking: Option<SoakCollector>,
 }
 
+/// Most seconds that are kept. An hour suffices to judge a step, and bounds the memory.
+const SECONDS_MAX: usize = 3600;
+
+/// Appends a second, and removes the oldest one if there are more than [`SECONDS_MAX`].
+pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
+    if kept.len() == SECONDS_MAX {
+        kept.remove(0);
+    }
+    kept.push(it);
+}
+
 /// Reads `whole` seconds and the partial second after them, which is not drawn.
 fn read_seconds(
     seconds: Seconds<'_>,
@@ -306,7 +317,7 @@ fn read_seconds(
             soaking.second(&it);
         }
         if let Some(kept) = &mut wanted.pace {
-            observer::push_bounded(kept, SecondSummary::from(&it));
+            push_bounded(kept, SecondSummary::from(&it));
         }
     }
     Ok(TrialLoad {

@@ -6,6 +6,7 @@
 use super::follower::Follower;
 use super::snapshot::Snapshot;
 use crate::compare::{self, CompareRequest};
+use crate::http_server::server;
 use hyper::body::Bytes;
 use report::document::document;
 use report::html::{HtmlShell, served, to_html};
@@ -49,7 +50,7 @@ impl RunIndexHandle {
     pub fn start(dir: PathBuf) -> std::io::Result<RunIndexHandle> {
         let (say, said) = sync_channel(QUEUE_LENGTH);
         thread::Builder::new().name("page-reader".to_owned()).spawn(move || {
-            super::lower_priority();
+            server::lower_priority();
             serve_queries(&dir, &said);
         })?;
         Ok(RunIndexHandle(say))

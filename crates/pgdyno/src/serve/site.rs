@@ -1,9 +1,9 @@
 //! Responses to requests, by route
 
-use super::guard::{AccessError, Guard, RequestIdentity};
-use super::response::{self, ConnectionGuard, HttpResponse};
 use super::route::{self, Route};
 use super::run_index::{QueryError, RunIndex, RunIndexHandle};
+use crate::http_server::guard::{AccessError, Guard, RequestIdentity};
+use crate::http_server::response::{self, ConnectionGuard, HttpResponse};
 use crate::runs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -125,7 +125,7 @@ impl Site {
             (Route::Report(name), _) => {
                 let title = name.clone();
                 let text = self.query(move |shelf| shelf.report(&name, lang)).await?;
-                Ok(response::attachment(Bytes::from(text), &title))
+                Ok(response::attachment(Bytes::from(text), &route::encode(&title)))
             }
             (Route::Compare { base, runs }, _) => {
                 let names = [vec![base], runs].concat();

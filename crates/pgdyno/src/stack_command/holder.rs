@@ -3,10 +3,10 @@
 //! It is this program, executed again in its own session. It owns the test bed and answers queries on a socket. When it
 //! exits, however it exits, the keeper stops the stack.
 
-use super::connect_commands;
 use super::directory::StackDirectory;
 use super::status::{NodeState, NodeStatus, StackState, StackStatus};
 use crate::check;
+use crate::connect_commands;
 use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
 use crate::run::update;

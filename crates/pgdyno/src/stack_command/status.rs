@@ -1,7 +1,7 @@
 //! Status of a running stack
 
-use super::connect_commands::ConnectCommand;
 use crate::check::format_duration;
+use crate::connect_commands::ConnectCommand;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -100,10 +100,10 @@ pub fn html(status: StatusCode, content: Bytes, policy: &str) -> HttpResponse {
     response(status, "text/html; charset=utf-8", policy, ResponseBody::Whole(content))
 }
 
-/// Download with this name.
+/// Download with this percent-encoded name, without the extension `.html`.
 pub fn attachment(content: Bytes, name: &str) -> HttpResponse {
     let mut answer = html(StatusCode::OK, content, DENY_ALL_POLICY);
-    let disposition = format!("attachment; filename*=UTF-8''{}.html", super::route::encode(name));
+    let disposition = format!("attachment; filename*=UTF-8''{name}.html");
     let disposition = HeaderValue::from_str(&disposition).expect("it is encoded");
     answer.headers_mut().insert(CONTENT_DISPOSITION, disposition);
     answer

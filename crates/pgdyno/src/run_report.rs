@@ -5,10 +5,7 @@
 use crate::cli::CommandError;
 use crate::run_result;
 use crate::terminal;
-use model::Summary;
-use model::plan::{Operation, Setup};
 use model::run_result::RunResult;
-use model::summary::ScriptSummary;
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
 use report::plot::CharacterSet;
@@ -84,59 +81,6 @@ fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
         .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
     operations
         .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
-}
-
-/// Subject of the note with the command that repeats the run.
-pub const COMMAND: &str = "command";
-/// Subject of the note with the faults of a trial and their effects.
-pub const FAULT_INJECTION: &str = "ordeal";
-/// Subject of the note with the age of reads on replicas.
-pub const FRESHNESS: &str = "freshness";
-/// Subject of the note with the stop rule that ended a trial.
-pub const FIRED: &str = "fired";
-/// Subject of the note with the outages of a trial.
-pub const OUTAGES: &str = "outages";
-/// Subject of the notes with the feeds' coverage of their tables.
-pub const FEED: &str = "feed";
-/// Subject of the notes on limits of the generator that could not be applied.
-pub const GENERATOR: &str = "generator";
-/// Subject of the note with the search step of a trial.
-pub const STEP: &str = "step";
-/// Subject of the note with the suspects of a cell.
-pub const SUSPECTS: &str = "suspects";
-/// Subject of the notes with the indexes built for a trial, `model::advice::IndexBuild`.
-pub const BUILT: &str = "built";
-/// Subject of the note with a cell's plans, `model::explain::Plans`.
-pub const PLANS: &str = "plans";
-/// Subject of the note with the CPU cost of monitoring.
-pub const MONITORING: &str = "monitoring";
-
-/// Reason why a trial failed in which no transaction succeeded; `None` if one did.
-pub fn nothing_succeeded(it: &Summary) -> Option<String> {
-    let why = it.top_failure().map_or(String::new(), |it| format!(": {}", it.describe()));
-    (it.total.counts.ok == 0).then(|| format!("no transaction succeeded{why}"))
-}
-
-/// Reason why a trial failed whose clients aborted; `None` if none did. `first` is the first client's reason.
-pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
-    let (gone, clients) = (it.generator.aborted_clients, it.plan.clients);
-    let why = first.map_or(String::new(), |it| format!(": {it}"));
-    (gone > 0)
-        .then(|| format!("{gone} of {clients} clients gave up, because their script could not go on{why}"))
-}
-
-/// Operations that never succeeded although others did: their names and reasons.
-pub fn never_succeeded(setup: &Setup, it: &Summary) -> Vec<(String, String)> {
-    let named = setup.operations.iter().zip(&it.scripts);
-    let failed = named.filter(|(_, script)| {
-        it.total.counts.ok > 0 && script.group.counts.ok == 0 && script.group.counts.arrivals() > 0
-    });
-    let told = |(operation, script): (&Operation, &ScriptSummary)| {
-        let why = script.failures.first().map_or(String::new(), |it| format!(": {}", it.describe()));
-        let arrivals = script.group.counts.arrivals();
-        (operation.name.clone(), format!("none of {arrivals} transactions succeeded{why}"))
-    };
-    failed.map(told).collect()
 }
 
 pub fn style() -> TerminalStyle {
