@@ -7,4 +7,4 @@ pub(crate) mod summary;
 pub(crate) mod validity;
 
 pub use summary::summarise;
-pub use validity::{add_clock_step, add_throttling, outage_doubt, remove_outage_doubt};
+pub use validity::{add_clock_step, add_feed_end, add_throttling, doubts_in_verdict, remove_outage_doubt};

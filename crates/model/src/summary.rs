@@ -497,6 +497,15 @@ pub enum Doubt {
         #[serde(rename = "to_ns")]
         to: Nanos,
     },
+    /// Load that ended `at` this time instead of after the `planned` one, both since the start of the window, because all
+    /// `rows` of a feed that are used once each were used up.
+    FeedExhausted {
+        rows: u64,
+        #[serde(rename = "at_ns")]
+        at: Nanos,
+        #[serde(rename = "planned_ns")]
+        planned: Nanos,
+    },
     /// Too few samples for a 99th percentile.
     FewSamples { count: u64 },
     /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
@@ -508,6 +517,13 @@ pub enum Doubt {
         #[serde(rename = "step_ns")]
         step: i64,
     },
+}
+
+impl Doubt {
+    /// True if a verdict must name the doubt: the load or its effect ceased within the planned window.
+    pub fn is_in_verdict(&self) -> bool {
+        matches!(self, Doubt::Outage { .. } | Doubt::FeedExhausted { .. })
+    }
 }
 
 /// Progress line, for the time since the previous one.

@@ -8,6 +8,7 @@ mod experiments {
     mod disk;
     mod failovers;
     mod faults;
+    mod feeds;
     mod hops;
     mod interruptions;
     mod live;

@@ -126,6 +126,10 @@ bench-cap-reached = all { $clients } clients were busy: of { $arrivals } arrival
 bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides who waited
 bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
 bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
+bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a feed with `order: once` has only { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+ }
 bench-no-success = no transaction ended well
 bench-few-samples = { $count ->
     [one] { $count } transaction is
@@ -166,6 +170,7 @@ stop-tank-unknown-rule = Yandex.Tank does not know this rule
 stop-objective-met = kept: { $objective }: { $measured }
 stop-objective-violated = BROKEN: { $objective }: { $measured }
 stop-objective-unanswered = unknown: { $objective }: { $measured }, and nothing was answered to the end
+stop-objective-ended-early = unknown: { $objective }: { $measured }, but the load ended early
 stop-objective-few = unknown: { $objective }: { $samples } are too few to tell; run longer
 stop-lower-quantile = a lower quantile is above already
 stop-measured = { $value } of { $samples }
@@ -1034,10 +1039,13 @@ answer-objectives-violated = { $count ->
  }
 
 answer-trial-valid = its trial is valid
-answer-trial-valid-outage = its trial is valid with doubts: nothing succeeded for { $time }
+answer-outage = nothing succeeded for { $time }
+answer-outages = nothing succeeded for up to { $time }
+answer-ended-early = the load ended early, because a feed had no rows left
+answer-trial-doubtful = its trial is valid with doubts: { $doubts }
 answer-all-trials-valid = all trials are valid
 answer-trials-valid = { $valid } of { $total } trials are valid
-answer-trials-valid-outage = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: nothing succeeded for up to { $time }
+answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: { $doubts }
 
 
 ### Live display: live-

@@ -142,6 +142,11 @@ bench-uneven = клиенты обслужены неравномерно: от 
  } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
 bench-outage = ни одного успеха в течение { $duration } (с { $from } до { $to })
 bench-outages = ни одного успеха в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
+bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте, каждая строка которой берётся один раз, всего { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }
 bench-no-success = ни одна транзакция не завершилась успешно
 bench-few-samples = { $count ->
     [one] { $count } транзакция
@@ -187,6 +192,7 @@ stop-tank-unknown-rule = Yandex.Tank не знает этого правила
 stop-objective-met = соблюдено: { $objective }: { $measured }
 stop-objective-violated = НАРУШЕНО: { $objective }: { $measured }
 stop-objective-unanswered = неизвестно: { $objective }: { $measured }, и до конца ответов не было
+stop-objective-ended-early = неизвестно: { $objective }: { $measured }, но нагрузка кончилась раньше времени
 stop-objective-few = неизвестно: { $objective }: данных мало ({ $samples }); измеряйте дольше
 stop-lower-quantile = даже меньший квантиль уже выше
 stop-measured = { $value } ({ $samples })
@@ -1118,10 +1124,13 @@ answer-objectives-violated = { $count ->
  } из { $total }
 
 answer-trial-valid = измерение достоверно
-answer-trial-valid-outage = измерение достоверно, но с оговоркой: ни одного успеха в течение { $time }
+answer-outage = ни одного успеха в течение { $time }
+answer-outages = ни одного успеха до { $time } подряд
+answer-ended-early = нагрузка кончилась раньше времени: в ленте не осталось строк
+answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
 answer-all-trials-valid = все измерения достоверны
 answer-trials-valid = достоверных измерений: { $valid } из { $total }
-answer-trials-valid-outage = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: ни одного успеха до { $time } подряд
+answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: { $doubts }
 
 
 ### Live display: live-

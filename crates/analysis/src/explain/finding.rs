@@ -23,7 +23,7 @@ mod waits;
 
 pub use crate::facts::samples::{SERIES, SampleReducer, remaining_clients};
 use crate::facts::sizes::SizeSeries;
-use crate::verdict::validity::outage_doubt;
+use crate::verdict::validity::has_outage;
 pub(crate) use clients::STARVED_SHARE;
 use model::feed_coverage::FeedCoverage;
 pub use model::finding::Finding;
@@ -137,7 +137,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         // well.
         let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
-        let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
+        let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));
         found.extend(clients::in_flight_cap_reached(cell));

@@ -109,7 +109,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
                 status: it.status.clone(),
                 valid: it.valid().is_some(),
                 reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
-                outage: it.summary.and_then(crate::verdict::validity::outage_doubt),
+                doubts: it.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
             })
             .collect(),
         figures: Vec::new(),

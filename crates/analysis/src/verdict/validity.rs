@@ -42,6 +42,8 @@ const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
 const OUTAGES: f64 = 0.01;
 /// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
+/// Share of the planned duration from which on a load was not cut short.
+const WHOLE_LOAD: f64 = 0.95;
 
 /// `summary` is that of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
@@ -97,14 +99,33 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
     }
 }
 
+/// Adds the doubt that the load ended early because all `rows` of a feed were used up. A feed may end with the `planned`
+/// duration.
+pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
+    let at = summary.window;
+    if at.as_secs_f64() < WHOLE_LOAD * planned.as_secs_f64() {
+        summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
+    }
+}
+
+/// True if the load ended before its planned end because a feed was used up.
+pub(crate) fn ended_early(summary: &Summary) -> bool {
+    summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
+}
+
+/// Doubts that the trial's verdict names.
+pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
+    summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).copied().collect()
+}
+
 /// Removes the doubt about outages from a trial with injected faults, which reports them as such.
 pub fn remove_outage_doubt(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }
 
-/// Doubt about outages, if there is one.
-pub fn outage_doubt(summary: &Summary) -> Option<Doubt> {
-    summary.validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })).copied()
+/// True if there is a doubt about outages.
+pub(crate) fn has_outage(summary: &Summary) -> bool {
+    summary.validity.doubts.iter().any(|it| matches!(it, Doubt::Outage { .. }))
 }
 
 enum LateCause {
@@ -303,6 +324,18 @@ mod tests {
                 (true, expected),
                 "{millis} ms"
             );
+        }
+    }
+
+    #[test]
+    fn doubts_if_a_feed_ends_early() {
+        // The window is 10 s long.
+        for (planned, expected) in [(60, true), (11, true), (10, false), (0, false)] {
+            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_feed_end(&mut it, 20, Nanos::from_secs(planned));
+            let doubt = Doubt::FeedExhausted { rows: 20, at: it.window, planned: Nanos::from_secs(planned) };
+            assert_eq!(doubts_in_verdict(&it), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
+            assert!(it.validity.valid);
         }
     }
 

@@ -166,6 +166,9 @@ fn read_trial(
         // The stored value comes from the group's own counters. A short trial has too few samples of them.
         analysis::verdict::add_throttling(summary, throttled_share(told));
         analysis::verdict::add_clock_step(summary, clock_step(told));
+        if let Some(rows) = exhausted_rows(told) {
+            analysis::verdict::add_feed_end(summary, rows, load_duration(setup));
+        }
         if !setup.faults.is_empty() {
             analysis::verdict::remove_outage_doubt(summary);
         }
@@ -234,11 +237,19 @@ fn throttled_share(told: &Value) -> Option<f64> {
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
+/// Stored doubt of this kind.
+fn stored_doubt<'a>(summary: &'a Value, kind: &str) -> Option<&'a Value> {
+    summary["validity"]["doubts"].as_array()?.iter().find(|it| it["kind"] == kind)
+}
+
 /// Nanoseconds by which the generator's clock was set.
-fn clock_step(told: &Value) -> i64 {
-    let doubts = told["validity"]["doubts"].as_array();
-    let set = doubts.and_then(|doubts| doubts.iter().find(|it| it["kind"] == "clock_set"));
-    set.and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+fn clock_step(summary: &Value) -> i64 {
+    stored_doubt(summary, "clock_set").and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+}
+
+/// Number of rows of the feed whose end ended the load early; `None` if none did.
+fn exhausted_rows(summary: &Value) -> Option<u64> {
+    stored_doubt(summary, "feed_exhausted")?["rows"].as_u64()
 }
 
 /// Results of a setup's objectives.

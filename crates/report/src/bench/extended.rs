@@ -38,8 +38,7 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
             write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
         [] => {
-            let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
-            let verdict = match outage {
+            let verdict = match validity.doubts.iter().find(|it| it.is_in_verdict()) {
                 Some(it) => lang.valid_but(&lang.doubt(it, clients)),
                 None => say!(lang, "bench-valid"),
             };
@@ -52,7 +51,7 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
             }
         }
     }
-    let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NoSuccess);
+    let in_verdict = |it: &Doubt| it.is_in_verdict() || matches!(it, Doubt::NoSuccess);
     let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !told(it)) {
         write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));

@@ -144,6 +144,9 @@ impl Lang {
                     _ => say!(self, "bench-outages", duration, count, from, to),
                 }
             }
+            Doubt::FeedExhausted { rows, at, planned } => {
+                say!(self, "bench-feed-exhausted", at = self.time(at), planned = self.time(planned), rows)
+            }
             Doubt::NoSuccess => say!(self, "bench-no-success"),
             Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
             Doubt::SmallAnswers { small, large, share } => {

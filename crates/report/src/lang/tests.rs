@@ -71,11 +71,12 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NoSuccess,
         Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
+        Doubt::FeedExhausted { rows: 12_341, at: lag, planned: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
         Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
         Doubt::ClockStepped { step: -3_600_000_000_000 },
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FewSamples, SmallAnswers,
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FeedExhausted, FewSamples, SmallAnswers,
         ClockStepped);
     all
 }
@@ -170,6 +171,7 @@ fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> Objectiv
         unit,
         measured,
         at_least: false,
+        ended_early: false,
         bound: 0.2,
         samples: 10_021,
     }
