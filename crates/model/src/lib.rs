@@ -30,6 +30,7 @@ mod stale_directory;
 pub mod stop;
 mod successes;
 pub mod summary;
+pub mod target;
 mod time;
 pub mod totals;
 

@@ -4,6 +4,7 @@ mod completed;
 mod display;
 mod fault_injection;
 mod feeds;
+pub mod known_nodes;
 pub mod observer;
 pub mod plans;
 pub mod replay;
@@ -29,6 +30,7 @@ use analysis::strategy::{search, step_setup};
 use clap::Parser;
 use completed::CompletedTrial;
 use display::RunDisplay;
+use known_nodes::KnownNodes;
 use model::feed_coverage::FeedCoverage;
 use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
@@ -139,19 +141,24 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         endpoint,
         explained: plans::ExplainedCells::default(),
         position: before.len(),
+        known_nodes: completed::known_nodes(before),
+        address_changes: Vec::new(),
+        changed_node: None,
         ended: Vec::new(),
         unavailable: BTreeMap::new(),
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed: lab, writer, interrupted, display: show, ended, .. } = bench;
+    let Runner { test_bed: lab, writer, interrupted, display: show, ended, changed_node, .. } = bench;
     drop(lab);
-    let trouble = writer.error().map(store_error_text);
-    let status = match (&trouble, interrupted.load(Ordering::Relaxed)) {
+    let store_error = writer.error().map(store_error_text);
+    let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
+    let status = match (&store_error, ended_early) {
         (Some(_), _) => RunStatus::Failed,
         (None, true) => RunStatus::Interrupted,
         (None, false) => RunStatus::Complete,
     };
+    let trouble = store_error.or(changed_node);
     let outcome = RunOutcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let kept = writer.path().display().to_string();
     let path = writer.finish(outcome).map_err(|it| {
@@ -180,6 +187,11 @@ struct Runner {
     explained: plans::ExplainedCells,
     /// Index of the next trial in the order of all trials.
     position: usize,
+    known_nodes: KnownNodes,
+    /// Reports of host names that lead to another address than the one that is measured.
+    address_changes: Vec<String>,
+    /// Set if a node is not the one that earlier trials measured: how it differs. It ends the run.
+    changed_node: Option<String>,
     ended: Vec<EndedTrial>,
     /// Reason why a cell's component is unavailable, by cell.
     unavailable: BTreeMap<usize, String>,
@@ -238,13 +250,15 @@ impl Runner {
         }
     }
 
-    /// True if the user interrupted the run or the store reported a write error.
+    /// True if the user interrupted the run, the store reported a write error, or a node has changed.
     fn is_over(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed) || self.writer.error().is_some()
+        self.interrupted.load(Ordering::Relaxed)
+            || self.writer.error().is_some()
+            || self.changed_node.is_some()
     }
 
     /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
-    /// trial.
+    /// trial or a node is not the one of earlier trials.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
@@ -261,13 +275,27 @@ impl Runner {
         let seed = experiment.seed.wrapping_add(chance);
         let ready = match self.unavailable.get(&task.cell) {
             Some(why) => Err(SetupError::Unavailable(why.clone())),
-            None => self.test_bed.set_up(setup, &mut |it| self.display.update(&it)),
+            None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),
         };
+        if let Err(SetupError::OtherNode(why)) = ready {
+            // Nothing is stored of this trial, so that the run can be resumed with the right node.
+            let (ended, ..) = setup_failed(SetupError::Failed(why.clone()));
+            self.display.end_trial(&ended, None);
+            if let Some(it) = &self.endpoint {
+                it.end_trial(ended.status.name());
+            }
+            self.changed_node = Some(why);
+            return None;
+        }
         if let Err(SetupError::Unavailable(why)) = &ready {
             // An unavailable component stays unavailable for the rest of the run.
             self.unavailable.insert(task.cell, why.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
+        let target = self.test_bed.target().filter(|_| ready.is_ok()).cloned();
+        if ready.is_ok() {
+            self.known_nodes.add_chain(self.test_bed.chain(), target.as_ref().map(|it| &it.server));
+        }
         let trial = TrialHeader {
             cell: task.cell as u32,
             label: cell.label.clone(),
@@ -289,11 +317,15 @@ impl Runner {
         for it in self.test_bed.built() {
             self.writer.note(note(result::BUILT, serde_json::to_string(it)));
         }
+        if let Some(it) = &target {
+            self.writer.note(note(result::TARGET, serde_json::to_string(it)));
+        }
         for it in reaches {
             self.writer.note(note(result::FEED, serde_json::to_string(&it)));
         }
         let (mut ended, end, seen) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => setup_failed(SetupError::Stopped),
             Err(why) => setup_failed(why),
         };
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
@@ -349,9 +381,18 @@ impl Runner {
         });
         let done = match done {
             Ok(it) => it,
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => return setup_failed(SetupError::Stopped),
             Err(why) => return setup_failed(why),
         };
         self.display.set_figures(&done);
+        for it in self.test_bed.address_changes() {
+            if !self.address_changes.contains(&it) {
+                self.display.print_diagnostic(&it);
+                let subject = "address".to_owned();
+                self.writer.note(Note { trial: Some(id), subject, text: it.clone() });
+                self.address_changes.push(it);
+            }
+        }
         let TrialOutput {
             measured,
             summary,
@@ -473,7 +514,7 @@ fn has_answers(it: &model::Summary) -> bool {
 fn setup_failed(why: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
     let (status, reason) = match why {
         SetupError::Unavailable(it) => (RunStatus::Skipped, Some(it)),
-        SetupError::Failed(it) => (RunStatus::Failed, Some(it)),
+        SetupError::Failed(it) | SetupError::OtherNode(it) => (RunStatus::Failed, Some(it)),
         SetupError::Stopped => (RunStatus::Interrupted, None),
     };
     let outcome = RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() };

@@ -17,6 +17,7 @@ mod experiments {
     mod planted;
     mod reads;
     mod remote_hosts;
+    mod resume;
     mod search;
     mod services;
     mod shipped;

@@ -460,6 +460,7 @@ circumstance-noisy-host = this machine served others, or woke its sleepers late
 circumstance-bloat = row versions to be cleaned up
 circumstance-idle-transactions = transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second and keep their locks and their server of a pool. Whether the client forgot or is slow is not seen, nor is what was shorter
 circumstance-littles-law = what is in { $node } is not what passes through it times how long it stays (Little's law): something is in it that has not ended, or is counted elsewhere
+circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
 circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
 circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
@@ -481,6 +482,9 @@ circumstance-idle-blocked = { $sessions } sessions wait for their locks
 circumstance-idle-pool = { $clients } clients wait for a pool of { $size }
 circumstance-number = { $number } in it, not { $expected }
 circumstance-time-each = { $time } each
+circumstance-data-sizes = tables of { $least } to { $most }
+circumstance-tables-replaced = tables created, dropped, truncated or rewritten
+circumstance-server-restarted = server restarted
 circumstance-counted = it counted { $counted } of { $transactions } transactions in { $trials } of { $total } trials
 circumstance-read = { $blocks ->
     [none] { $disk } from disk by a transaction

@@ -517,6 +517,7 @@ circumstance-noisy-host = эта машина обслуживала други�
 circumstance-bloat = неубранные версии строк
 circumstance-idle-transactions = транзакции остаются открытыми: сеансы PostgreSQL простаивают в них дольше секунды, удерживая блокировки и серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче
 circumstance-littles-law = в { $node } находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть то, что не закончилось или учтено в другом месте
+circumstance-data-changed = измерения одной ячейки застали на подключённом сервере разные данные, поэтому они не повторяют друг друга
 circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
 circumstance-not-judged = без вывода: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
@@ -541,6 +542,9 @@ circumstance-idle-blocked = сеансов, ждущих их блокирово
 circumstance-idle-pool = клиентов, ждущих пула из { $size }, { $clients }
 circumstance-number = в нём { $number } вместо { $expected }
 circumstance-time-each = по { $time }
+circumstance-data-sizes = объём таблиц от { $least } до { $most }
+circumstance-tables-replaced = таблицы созданы, удалены, очищены или переписаны
+circumstance-server-restarted = сервер перезапущен
 circumstance-counted = он насчитал { $counted } из { $transactions } транзакций, измерений { $trials } из { $total }
 circumstance-read = { $blocks ->
     [none] на транзакцию { $disk } с диска

@@ -121,7 +121,7 @@ fn rank(it: &Finding) -> u8 {
         Finding::FeedsDiffer { .. } => 5,
         Finding::Circumstance { circumstance: it, .. } => match it {
             Circumstance::GeneratorLate { .. } => 2,
-            Circumstance::NotUsed { .. } => 2,
+            Circumstance::NotUsed { .. } | Circumstance::DataChanged { .. } => 2,
             Circumstance::FeedFitsCache { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
             Circumstance::ConnectionStorm { .. } => 5,

@@ -17,6 +17,7 @@ mod promote;
 mod replicas;
 mod service;
 mod start;
+mod target;
 
 pub use attach::{DsnTarget, describe_dsn};
 pub use direct::IDENTITY_FUNCTION;
@@ -78,6 +79,8 @@ pub struct RunningNode {
     pub endpoint: Target,
     /// Address and login of the application for replicas, through a balancer in front of them.
     pub read_only: Option<Target>,
+    /// Name that was resolved to the endpoint's address, of an attached node; `None` if its address is written as such.
+    pub host: Option<String>,
     /// URL of a node that takes HTTP requests (a service, or a balancer before one), such as
     /// `http://127.0.0.1:8080/`.
     pub url: Option<Url>,

@@ -11,6 +11,7 @@ mod cell_comparison;
 mod circumstance;
 mod client_count;
 mod clients;
+mod data;
 mod disk;
 pub(crate) mod host;
 mod idle;
@@ -30,6 +31,7 @@ pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
+use model::target::DataState;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy_sessions;
 
@@ -62,6 +64,8 @@ pub struct TrialFacts<'a> {
     pub left: &'a [(String, u64)],
     /// Sizes of HTTP answers over time.
     pub answers: &'a [SizeSeries],
+    /// State of an attached server's data before the trial, if known.
+    pub data: Option<&'a DataState>,
 }
 
 impl<'a> TrialFacts<'a> {
@@ -143,6 +147,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::in_flight_cap_reached(cell));
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
+        found.extend(data::changed(cell));
         let unused = unused::nodes(cell);
         let of_cell = found.split_off(before);
         found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));

@@ -12,6 +12,17 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Circumstance {
+    /// Trials of the cell found different data on the attached server.
+    DataChanged {
+        /// Size of all tables in the trials with the least and the most data.
+        least_bytes: u64,
+        most_bytes: u64,
+        /// True if tables were created, dropped, truncated or rewritten between trials.
+        tables_replaced: bool,
+        /// True if the server was restarted between trials.
+        restarted: bool,
+        trials: u32,
+    },
     /// Data that the feed touches fits into the server's memory, but its table does not: a cache was measured.
     #[serde(rename = "feed_fits")]
     FeedFitsCache {

@@ -100,6 +100,8 @@ pub const OUTAGES: &str = "outages";
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.
 pub const GENERATOR: &str = "generator";
+/// Subject of the note with the attached server and its data before a trial, `model::target::TargetState`.
+pub const TARGET: &str = "target";
 /// Subject of the note with the search step of a trial.
 pub const STEP: &str = "step";
 /// Subject of the note with the suspects of a cell.

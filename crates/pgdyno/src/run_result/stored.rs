@@ -5,7 +5,7 @@
 use crate::cli::CommandError;
 use crate::messages::Messages;
 use crate::run::observer;
-use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
+use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP, TARGET};
 use analysis::explain::finding::{self, SampleReducer, TrialFacts};
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
@@ -25,6 +25,7 @@ use model::plan::{Experiment, LoadModel, Setup};
 use model::search::{SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
+use model::target::TargetState;
 use model::{EventKind, LogEvent, Nanos, Sample, Second, SecondSum, Summary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -67,6 +68,8 @@ pub struct StoredTrial {
     pub delivered: Vec<f64>,
     pub reaches: Vec<FeedCoverage>,
     pub answers: Vec<SizeSeries>,
+    /// Attached server and its data before the trial, if known.
+    pub target: Option<TargetState>,
     pub charts: Charts,
     /// Messages of the failures.
     pub messages: Messages,
@@ -226,6 +229,7 @@ fn read_trial(
         in_flight_at_end: left,
         delivered: loaded.delivered,
         answers: loaded.answers,
+        target: of_trial(TARGET).find_map(|it| serde_json::from_str(&it.text).ok()),
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
     })
@@ -421,6 +425,7 @@ fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
         reaches: &it.reaches,
         left: &it.in_flight_at_end,
         answers: &it.answers,
+        data: it.target.as_ref().and_then(|it| it.data.as_ref()),
     })
 }
 

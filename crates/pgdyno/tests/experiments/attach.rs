@@ -4,7 +4,8 @@ use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::RunStatus;
@@ -60,6 +61,24 @@ fn exits_with_1_without_a_server() {
         "{}",
         ended.err
     );
+}
+
+/// A pipe can be read once, so the file is read once.
+#[test]
+fn stores_an_experiment_that_was_read_from_a_pipe() {
+    let yaml =
+        BARE.replace("postgres: {}", "postgres: { attach: \"host=127.0.0.1 port=1 user=me dbname=book\" }");
+    let bench = Workspace::new("piped", "");
+    let mut command = bench.command_on(Path::new("/dev/stdin"), &[]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it can be run");
+    child.stdin.take().expect("it is piped").write_all(yaml.as_bytes()).expect("it reads");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(bench.stored().header().expect("it is whole").text, yaml);
 }
 
 /// If a server accepts connections but sends nothing, the run ends after `connect_timeout`.
@@ -285,4 +304,44 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
             "{database}"
         );
     }
+}
+
+/// The whole run measures the address that the host name had at its start. A change is reported.
+#[test]
+fn reports_a_changed_address_of_an_attached_server() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = postgres.port;
+    let attached = format!(
+        "postgres: {{ attach: \"host=db.test port={port} user=postgres dbname=postgres\", allow: \"db.test:{port}/postgres\" }}"
+    );
+    let bench = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
+    let hosts = bench.folder.join("hosts");
+    std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("it is ours");
+    // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
+    let mut command = Command::new("unshare");
+    command
+        .arg(if rustix::process::getuid().is_root() { "-m" } else { "-rm" })
+        .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
+        .arg(&hosts)
+        .args([PGDYNO, "run", "moved.yaml", "--set", "repeat=2"])
+        .current_dir(&bench.folder)
+        .env("TMPDIR", bench.folder.join("tmp"))
+        .env("PGPASSWORD", postgres.password().reveal())
+        .stdin(Stdio::null());
+    let mut running = bench.spawn_command(&mut command);
+    running.await_trial(1);
+    // No server listens at this address.
+    std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("it is ours");
+    let ended = running.wait();
+    ended.expect(0);
+    let warning = "\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1";
+    assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
+    let texts: Vec<String> =
+        bench.stored().notes().expect("it is whole").into_iter().map(|it| it.text).collect();
+    assert!(texts.iter().any(|it| it == warning), "{texts:?}");
 }

@@ -92,6 +92,7 @@ fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],
+                Circumstance::DataChanged { .. } => &[Response, Rate],
                 Circumstance::Bloat { .. } | Circumstance::RulesSkipped { .. } => &[],
             },
         ),

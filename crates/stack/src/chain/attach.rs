@@ -11,7 +11,7 @@ use rustix::process::getuid;
 use std::cell::RefCell;
 use std::env::VarError;
 use std::fs;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) fn attach(
     node: &Node,
     wanted: &AttachedNode,
 ) -> Result<(RunningNode, Option<(User, String)>), ChainError> {
-    let (entrance, version) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
+    let (entrance, version, host) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
     let mut running = RunningNode {
         node: None,
         program: None,
@@ -36,6 +36,7 @@ pub(super) fn attach(
         admin: None,
         statistics: None,
         read_only: None,
+        host,
         url: None,
         ready: None,
         log: None,
@@ -52,7 +53,7 @@ pub(super) fn attach(
     };
     match (&wanted.admin, wanted.role) {
         (Some(dsn), _) => {
-            let (console, version) = connect_first_host(node, dsn, None)?;
+            let (console, version, _) = connect_first_host(node, dsn, None)?;
             running.version = version;
             running.admin = Some(console);
         }
@@ -70,7 +71,7 @@ pub(super) fn attach(
     Ok((running, Some((app, database))))
 }
 
-/// The first host of a connection string that accepts a login, and its version.
+/// The first host of a connection string that accepts a login, its version, and its name if that was resolved.
 ///
 /// From then on the use of TLS is fixed: a hop that is encrypted at times cannot be compared. `guarded` is set for
 /// nodes under load, which must pass the guard; `None` for consoles.
@@ -78,7 +79,7 @@ fn connect_first_host(
     node: &Node,
     dsn: &str,
     guarded: Option<&AttachedNode>,
-) -> Result<(Target, String), ChainError> {
+) -> Result<(Target, String, Option<String>), ChainError> {
     let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
     let settings = resolve_dsn(dsn).map_err(impossible)?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
@@ -120,7 +121,10 @@ fn connect_first_host(
                 let place = (&target.address, &*host_and_port(host), &*settings.database);
                 guard::check_database(node, wanted, place, &mut connection)?;
             }
-            return Ok((with_settled_login(&target, settled, connection.is_direct()), version));
+            let resolved =
+                host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
+            let name = resolved.then(|| host.host.clone());
+            return Ok((with_settled_login(&target, settled, connection.is_direct()), version, name));
         }
     }
     Err(node_error(&node.name, "be reached", &tried.join("; ")).into())

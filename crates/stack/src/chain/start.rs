@@ -286,6 +286,7 @@ impl Chain {
                 admin: console,
                 statistics: recipe.statistics,
                 read_only: read_only.map(|it| self.read_only_target(it)),
+                host: None,
                 url: ready.as_ref().map(|_| Url {
                     host: url_host(&address),
                     tls: false,
@@ -372,6 +373,7 @@ pub(super) fn running_postgres(
         admin: Some(admin),
         statistics: None,
         read_only: None,
+        host: None,
         url: None,
         ready: None,
         log: Some(log_path(supervisor, &node.name)),

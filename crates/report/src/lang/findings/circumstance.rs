@@ -28,6 +28,7 @@ impl Lang {
             Circumstance::Bloat { .. } => say!(self, "circumstance-bloat"),
             Circumstance::IdleTransactions { .. } => say!(self, "circumstance-idle-transactions"),
             Circumstance::LittlesLawViolation { node, .. } => say!(self, "circumstance-littles-law", node),
+            Circumstance::DataChanged { .. } => say!(self, "circumstance-data-changed"),
             Circumstance::NotUsed { node, .. } => say!(self, "circumstance-not-used", node),
             Circumstance::RulesSkipped { rules } => {
                 let each = group::by_missing_input(rules).into_iter().map(|(missing, rules)| {
@@ -112,6 +113,14 @@ impl Lang {
                 Some(numbers.three(*rate) + &numbers.per_second),
                 Some(say!(self, "circumstance-time-each", time = numbers.seconds(*time))),
             ]),
+            Circumstance::DataChanged { least_bytes, most_bytes, tables_replaced, restarted, .. } => {
+                let [least, most] = [least_bytes, most_bytes].map(|bytes| self.bytes(*bytes as f64));
+                self.joined([
+                    (least_bytes != most_bytes).then(|| say!(self, "circumstance-data-sizes", least, most)),
+                    tables_replaced.then(|| say!(self, "circumstance-tables-replaced")),
+                    restarted.then(|| say!(self, "circumstance-server-restarted")),
+                ])
+            }
             Circumstance::NotUsed { transactions, counted, trials, total_trials, .. } => {
                 let [trials, total] = [trials, total_trials].map(u32::to_string);
                 let (counted, transactions) = (*counted, *transactions);

@@ -287,10 +287,17 @@ fn circumstances() -> Vec<Finding> {
             time: 0.0045,
         },
         Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, total_trials: 3 },
+        Circumstance::DataChanged {
+            least_bytes: 12_345_678,
+            most_bytes: 123_456_789,
+            tables_replaced: true,
+            restarted: true,
+            trials: 3,
+        },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
     covers!(all, Circumstance: FeedFitsCache, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
-        NotUsed, RulesSkipped);
+        NotUsed, DataChanged, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
