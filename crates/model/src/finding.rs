@@ -8,7 +8,9 @@ mod bound;
 mod circumstance;
 
 pub use bound::Bound;
-pub use circumstance::{Circumstance, FindingRule, MissingInput, NormalizedRate};
+pub use circumstance::{
+    Circumstance, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin, UsageCounter,
+};
 
 use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};

@@ -40,7 +40,7 @@ pub use histogram::{
 };
 pub use interval::{CommandCounts, FailureCounts, Interval, ScriptCounts, ThreadUsage};
 pub use measurement::{Measurement, Outage};
-pub use observation::{EventKind, LogEvent, Sample, Series, SeriesKind, Tick, Unit};
+pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKind, Tick, Unit};
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use schedule::{Curve, Schedule, Spacing, Stream, UserRamp};
 pub use second::{OperationSecond, Second, SecondSum};

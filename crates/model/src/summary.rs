@@ -461,7 +461,7 @@ pub enum InvalidReason {
 }
 
 /// Fact without which a valid measurement is easily misread.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
     /// Late sends on a host with late timers: fields as in [`InvalidReason::Late`].
@@ -517,12 +517,20 @@ pub enum Doubt {
         #[serde(rename = "step_ns")]
         step: i64,
     },
+    /// Node of the path that counted none or far fewer of the transactions: the load took another path.
+    NodeNotUsed { node: String },
+    /// Transaction log that lacks transactions, because a file of it could not be written.
+    LogIncomplete,
 }
 
 impl Doubt {
-    /// True if a verdict must name the doubt: the load or its effect ceased within the planned window.
+    /// True if the verdict names the doubt: the load ceased or had no effect within the planned window, it took another
+    /// path, or its log is incomplete.
     pub fn is_in_verdict(&self) -> bool {
-        matches!(self, Doubt::Outage { .. } | Doubt::FeedExhausted { .. })
+        matches!(
+            self,
+            Doubt::Outage { .. } | Doubt::FeedExhausted { .. } | Doubt::NodeNotUsed { .. } | Doubt::LogIncomplete
+        )
     }
 }
 

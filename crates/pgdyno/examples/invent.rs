@@ -283,6 +283,7 @@ impl Rng {
             kind: kinds[self.below(4) as usize],
             code: None,
             text: "invented".to_owned(),
+            session: None,
         }
     }
 }

@@ -130,6 +130,8 @@ bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a f
     [one] { $rows } row
    *[other] { $rows } rows
  }
+bench-node-not-used = the load did not pass through { $node }
+bench-log-incomplete = the transaction log is incomplete, because a file of it could not be written
 bench-no-success = no transaction ended well
 bench-few-samples = { $count ->
     [one] { $count } transaction is
@@ -462,6 +464,8 @@ circumstance-idle-transactions = transactions are left open: sessions of Postgre
 circumstance-littles-law = what is in { $node } is not what passes through it times how long it stays (Little's law): something is in it that has not ended, or is counted elsewhere
 circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
 circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-error-origins = the sessions that caused the errors in PostgreSQL's log
 circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
@@ -486,6 +490,17 @@ circumstance-data-sizes = tables of { $least } to { $most }
 circumstance-tables-replaced = tables created, dropped, truncated or rewritten
 circumstance-server-restarted = server restarted
 circumstance-counted = it counted { $counted } of { $transactions } transactions in { $trials } of { $total } trials
+circumstance-sessions = { $counted } sessions, { $transactions } transactions in { $trials } of { $total } trials
+circumstance-errors = { $kind } { $origin }: { $count }
+circumstance-errors-deadlock = deadlocks
+circumstance-errors-slots = log-ins without a free slot
+circumstance-errors-fatal = fatal errors
+circumstance-errors-other = errors
+circumstance-origin-node = through { $node }
+circumstance-origin-direct = of the load, directly
+circumstance-origin-own = of pgdyno's own sessions
+circumstance-origin-other = of { $application } at { $client }
+circumstance-origin-unknown = of unknown sessions
 circumstance-read = { $blocks ->
     [none] { $disk } from disk by a transaction
    *[other] { $disk ->
@@ -1046,6 +1061,7 @@ answer-trial-valid = its trial is valid
 answer-outage = nothing succeeded for { $time }
 answer-outages = nothing succeeded for up to { $time }
 answer-ended-early = the load ended early, because a feed had no rows left
+answer-bypassed = the load did not pass through every node of its path
 answer-trial-doubtful = its trial is valid with doubts: { $doubts }
 answer-all-trials-valid = all trials are valid
 answer-trials-valid = { $valid } of { $total } trials are valid

@@ -147,6 +147,8 @@ bench-feed-exhausted = нагрузка кончилась через { $at } в
     [few] { $rows } строки
    *[many] { $rows } строк
  }
+bench-node-not-used = нагрузка не прошла через { $node }
+bench-log-incomplete = журнал транзакций неполон: не удалось записать один из его файлов
 bench-no-success = ни одна транзакция не завершилась успешно
 bench-few-samples = { $count ->
     [one] { $count } транзакция
@@ -519,6 +521,8 @@ circumstance-idle-transactions = транзакции остаются откр�
 circumstance-littles-law = в { $node } находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть то, что не закончилось или учтено в другом месте
 circumstance-data-changed = измерения одной ячейки застали на подключённом сервере разные данные, поэтому они не повторяют друг друга
 circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-no-session = нагрузка не прошла через { $node }: пока клиенты завершали транзакции, в нём не было ни одного сеанса. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-error-origins = чьи сеансы вызвали ошибки в журнале PostgreSQL
 circumstance-not-judged = без вывода: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
@@ -546,6 +550,17 @@ circumstance-data-sizes = объём таблиц от { $least } до { $most }
 circumstance-tables-replaced = таблицы созданы, удалены, очищены или переписаны
 circumstance-server-restarted = сервер перезапущен
 circumstance-counted = он насчитал { $counted } из { $transactions } транзакций, измерений { $trials } из { $total }
+circumstance-sessions = сеансов { $counted }, транзакций { $transactions }, измерений { $trials } из { $total }
+circumstance-errors = { $kind } { $origin }: { $count }
+circumstance-errors-deadlock = взаимных блокировок
+circumstance-errors-slots = подключений без свободного слота
+circumstance-errors-fatal = фатальных ошибок
+circumstance-errors-other = ошибок
+circumstance-origin-node = через { $node }
+circumstance-origin-direct = напрямую от нагрузки
+circumstance-origin-own = от сеансов самого pgdyno
+circumstance-origin-other = от { $application } с адреса { $client }
+circumstance-origin-unknown = от неизвестных сеансов
 circumstance-read = { $blocks ->
     [none] на транзакцию { $disk } с диска
    *[other] { $disk ->
@@ -1131,6 +1146,7 @@ answer-trial-valid = измерение достоверно
 answer-outage = ни одного успеха в течение { $time }
 answer-outages = ни одного успеха до { $time } подряд
 answer-ended-early = нагрузка кончилась раньше времени: в ленте не осталось строк
+answer-bypassed = нагрузка прошла не через все узлы своего пути
 answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
 answer-all-trials-valid = все измерения достоверны
 answer-trials-valid = достоверных измерений: { $valid } из { $total }

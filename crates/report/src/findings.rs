@@ -76,7 +76,9 @@ fn tone(it: &Finding) -> Tone {
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
         Finding::Circumstance { circumstance: it, .. } => match it {
-            Circumstance::ChainedPools { .. } | Circumstance::RulesSkipped { .. } => Tone::Plain,
+            Circumstance::ChainedPools { .. }
+            | Circumstance::ErrorOrigins { .. }
+            | Circumstance::RulesSkipped { .. } => Tone::Plain,
             _ => Tone::Doubt,
         },
         _ => Tone::Plain,
@@ -127,6 +129,7 @@ fn rank(it: &Finding) -> u8 {
             Circumstance::ConnectionStorm { .. } => 5,
             Circumstance::IdleTransactions { .. } => 9,
             Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
+            Circumstance::ErrorOrigins { .. } => 12,
             Circumstance::Bloat { .. } => 13,
             Circumstance::RulesSkipped { .. } => 19,
         },

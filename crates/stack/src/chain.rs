@@ -463,11 +463,17 @@ impl RunningNode {
     }
 }
 
-/// A login for a node that pgdyno started.
-fn make_login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFiles>) -> Arc<Login> {
+/// A login of `application` for a node that pgdyno started.
+fn make_login(
+    application: &str,
+    user: &str,
+    password: &Secret,
+    database: &str,
+    tls: Option<&TlsFiles>,
+) -> Arc<Login> {
     let mut login = Login::new(user, database);
     login.password = Some(password.clone());
-    login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
+    login.parameters.push(("application_name".to_owned(), application.to_owned()));
     if let Some(tls) = tls {
         tls.protect(&mut login);
     }

@@ -135,7 +135,7 @@ impl Ticks<'_> {
     }
 
     fn answers(&self, id: i64, interval: &mut Interval) -> Result<()> {
-        if !self.run.has_answers()? {
+        if !self.run.has_table("answer")? {
             return Ok(());
         }
         let sql = "SELECT operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer

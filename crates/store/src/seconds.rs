@@ -52,7 +52,7 @@ impl Run {
         let ids =
             self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        let has_answers = wanted != HistogramSelection::Service && self.has_answers()?;
+        let has_answers = wanted != HistogramSelection::Service && self.has_table("answer")?;
         Ok(Seconds {
             run: self,
             trial,
@@ -67,10 +67,10 @@ impl Run {
         })
     }
 
-    /// True if the file has response sizes, which it has since version 2.
-    pub(crate) fn has_answers(&self) -> Result<bool> {
-        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'answer'";
-        Ok(self.query_one(sql, [], |row| row.get::<_, i64>(0))? > 0)
+    /// True if the file has this table, which older ones may lack.
+    pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+        Ok(self.query_one(sql, [name], |row| row.get::<_, i64>(0))? > 0)
     }
 
     /// Number of separately timed commands, by operation.

@@ -6,8 +6,8 @@ use crate::record::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeade
 use crate::rows::{FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits};
 use crate::{bounds, process, schema};
 use model::{
-    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement, Sample,
-    ScriptCounts, ThreadUsage, Tick,
+    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
+    Measurement, Sample, ScriptCounts, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -81,8 +81,10 @@ impl RunDatabase {
         let open = || {
             desk.transaction(|desk| {
                 // Upgrades a file of an older pgdyno.
-                if !desk.connection.table_exists(None, "answer")? {
-                    desk.connection.execute_batch(schema::ANSWERS)?;
+                for (table, sql) in schema::ADDED_TABLES {
+                    if !desk.connection.table_exists(None, table)? {
+                        desk.connection.execute_batch(sql)?;
+                    }
                 }
                 desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
@@ -132,7 +134,7 @@ impl RunDatabase {
     fn insert_header(&mut self, it: &RunHeader) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
-        self.connection.execute_batch(schema::ANSWERS)?;
+        schema::ADDED_TABLES.iter().try_for_each(|(_, sql)| self.connection.execute_batch(sql))?;
         let versions: serde_json::Value =
             it.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
         self.connection.execute(
@@ -443,7 +445,10 @@ impl RunDatabase {
         self.insert(
             "INSERT INTO event (trial, at_ns, node, kind, code, text) VALUES (?, ?, ?, ?, ?, ?)",
             params![trial, to_sql_bits(it.at.0), it.node, event_name(it.kind), it.code, it.text],
-        )
+        )?;
+        let Some(LogSession { application, client }) = &it.session else { return Ok(()) };
+        let event = self.connection.last_insert_rowid();
+        self.insert("INSERT INTO event_session VALUES (?, ?, ?)", params![event, application, client])
     }
 
     fn end(&mut self, TrialId(trial): TrialId, it: &TrialEnd) -> rusqlite::Result<()> {

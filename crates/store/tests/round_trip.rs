@@ -129,29 +129,34 @@ fn dropped_writer_marks_run_interrupted() {
     assert!(run.measurement(id).unwrap().is_none());
 }
 
-/// Files of format version 1 have no response sizes, and can be resumed.
+/// Files of format version 1 have no response sizes and no sessions of events, and can be resumed.
 #[test]
-fn reads_files_without_answer_sizes() {
+fn reads_and_resumes_files_of_format_1() {
     let folder = TestDirectory::new("format-1");
     let mut chance = RandomRun(5);
     let mut writer = store::create(&folder.0, &header("old")).unwrap();
     let id = writer.begin_trial(trial(0));
     writer.tick(id, Box::new(chance.tick(0)));
+    writer.events(id, chance.events(1));
     writer.end_trial(id, end(RunStatus::Complete, None));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
-    let old = "DROP VIEW answers; DROP TABLE answer; PRAGMA user_version = 1;";
+    let old = "DROP VIEW answers; DROP TABLE answer; DROP VIEW event_sessions; DROP TABLE event_session;
+        PRAGMA user_version = 1;";
     rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
     let run = Run::open(&path).unwrap();
     let ticks: Vec<Tick> = run.ticks(id).unwrap().map(Result::unwrap).collect();
     assert!(ticks.len() == 1 && ticks[0].interval.answers.is_empty());
+    assert_eq!(run.events(id).unwrap()[0].session, None);
     drop(run);
     read_all(&path).unwrap();
     // Resuming upgrades the file to the current format.
     let mut writer = store::resume(&path, 5).unwrap();
     let id = writer.begin_trial(trial(1));
     writer.tick(id, Box::new(chance.tick(0)));
+    writer.events(id, chance.events(1));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let run = Run::open(&path).unwrap();
+    assert!(run.events(id).unwrap()[0].session.is_some());
     assert!(run.ticks(id).unwrap().any(|it| !it.unwrap().interval.answers.is_empty()));
 }
 

@@ -13,6 +13,7 @@ mod client_count;
 mod clients;
 mod data;
 mod disk;
+mod error_origins;
 pub(crate) mod host;
 mod idle;
 mod number;
@@ -34,6 +35,7 @@ use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
 use model::target::DataState;
 use model::{LogEvent, Nanos, Sample, Summary, Tick};
 pub(crate) use queue::busy_sessions;
+pub use unused::unused_nodes;
 
 /// Facts about one trial.
 #[derive(Clone, Debug)]
@@ -144,6 +146,7 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));
+        found.extend(error_origins::error_origins(cell));
         found.extend(clients::in_flight_cap_reached(cell));
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));

@@ -115,7 +115,17 @@ pub(crate) fn ended_early(summary: &Summary) -> bool {
 
 /// Doubts that the trial's verdict names.
 pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
-    summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).copied().collect()
+    summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).cloned().collect()
+}
+
+/// Adds the doubts that the load did not pass through these nodes.
+pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
+    summary.validity.doubts.extend(nodes.into_iter().map(|node| Doubt::NodeNotUsed { node }));
+}
+
+/// Adds the doubt that the transaction log is incomplete.
+pub fn add_incomplete_log(summary: &mut Summary) {
+    summary.validity.doubts.push(Doubt::LogIncomplete);
 }
 
 /// Removes the doubt about outages from a trial with injected faults, which reports them as such.

@@ -221,7 +221,7 @@ impl<'a> Observer<'a> {
     fn push_event(&mut self, kind: EventKind, code: Option<String>, text: String) {
         let (writer, trial) = self.store;
         let (at, node) = (self.since.now(), "generator".to_owned());
-        let event = LogEvent { at, node, kind, code, text };
+        let event = LogEvent { at, node, kind, code, text, session: None };
         (self.show)(TrialEvent::Events(std::slice::from_ref(&event)));
         writer.events(trial, vec![event]);
     }

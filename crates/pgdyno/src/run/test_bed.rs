@@ -69,6 +69,15 @@ struct LoadedDataset {
     untouched: Option<u64>,
 }
 
+impl Drop for LoadedDataset {
+    /// Leaves no template on a server that existed before. A killed run leaves it; the next run drops it.
+    fn drop(&mut self) {
+        if self.template.is_attached() {
+            let _ = self.template.drop_template();
+        }
+    }
+}
+
 /// Progress of the setup, for the display.
 #[derive(Clone, Copy, Debug)]
 pub enum Update<'a> {
@@ -135,7 +144,7 @@ impl TestBed {
     /// Rows of the plan's feeds, in its order; each feed is read once. Queries go directly to PostgreSQL, past all
     /// other nodes.
     pub fn feeds(&mut self, setup: &Setup) -> Result<Vec<Rows>, CommandError> {
-        let TestBed { feeds, chain, .. } = self;
+        let TestBed { feeds, chain, stop, .. } = self;
         let chain = chain.as_ref().expect("a trial was set up");
         let mut connection = || {
             let postgres = chain.postgres();
@@ -145,6 +154,7 @@ impl TestBed {
             let failed = |it: String| CommandError::new(format!("the query of a feed cannot be asked: {it}"));
             let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed(it.to_string()))?;
             connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(|it| failed(os_error_text(&it)))?;
+            connection.stop_on(Arc::clone(stop));
             Ok(connection)
         };
         with_interrupt(&self.stop, || setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect())
@@ -366,7 +376,7 @@ impl TestBed {
         }
         self.build(&dataset.post_load)?;
         // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
-        self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
+        self.feeds(setup).map_err(|it| self.failed_or_stopped(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
         if let Some(filled) =
@@ -379,6 +389,11 @@ impl TestBed {
 }
 
 impl TestBed {
+    /// Error of a statement that the user may have stopped.
+    fn failed_or_stopped(&self, error: String) -> SetupError {
+        if self.stop.load(Ordering::Relaxed) { SetupError::Stopped } else { SetupError::Failed(error) }
+    }
+
     /// Runs the post-load statements, such as indexes, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
@@ -388,10 +403,11 @@ impl TestBed {
         let postgres = self.chain().postgres().expect("its data are there");
         let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
         connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(failed)?;
+        connection.stop_on(Arc::clone(&self.stop));
         let mut built = Vec::new();
         for it in statements {
-            built
-                .push(plans::build_index(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
+            let index = plans::build_index(&mut connection, it);
+            built.push(index.map_err(|why| self.failed_or_stopped(format!("{it}: {why}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
             // The checkpoint keeps the writes of the build out of the trial.

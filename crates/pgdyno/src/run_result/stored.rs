@@ -208,7 +208,7 @@ fn read_trial(
         ) => Some(StepResult::from_failed_trial(step.clone(), why.clone())),
         _ => None,
     });
-    Ok(StoredTrial {
+    let mut stored = StoredTrial {
         setup: setup.clone(),
         step,
         seen,
@@ -232,7 +232,12 @@ fn read_trial(
         target: of_trial(TARGET).find_map(|it| serde_json::from_str(&it.text).ok()),
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
-    })
+    };
+    let unused = trial_facts(&stored).map(|it| finding::unused_nodes(&it)).unwrap_or_default();
+    if let Some(summary) = &mut stored.summary {
+        analysis::verdict::add_unused_nodes(summary, unused);
+    }
+    Ok(stored)
 }
 
 /// Share of the quota's periods in which the generator was throttled, from the stored summary.

@@ -147,6 +147,8 @@ impl Lang {
             Doubt::FeedExhausted { rows, at, planned } => {
                 say!(self, "bench-feed-exhausted", at = self.time(at), planned = self.time(planned), rows)
             }
+            Doubt::NodeNotUsed { ref node } => say!(self, "bench-node-not-used", node),
+            Doubt::LogIncomplete => say!(self, "bench-log-incomplete"),
             Doubt::NoSuccess => say!(self, "bench-no-success"),
             Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
             Doubt::SmallAnswers { small, large, share } => {

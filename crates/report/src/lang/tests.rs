@@ -75,9 +75,11 @@ fn doubts() -> Vec<Doubt> {
         Doubt::FewSamples { count: 121 },
         Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
         Doubt::ClockStepped { step: -3_600_000_000_000 },
+        Doubt::NodeNotUsed { node: "№".to_owned() },
+        Doubt::LogIncomplete,
     ];
     covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FeedExhausted, FewSamples, SmallAnswers,
-        ClockStepped);
+        ClockStepped, NodeNotUsed, LogIncomplete);
     all
 }
 

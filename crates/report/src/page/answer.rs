@@ -9,7 +9,7 @@ use crate::lang::workload::PageQuestion;
 use model::Nanos;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;
-use model::run_result::RunState;
+use model::run_result::{RunState, TrialResult};
 use model::summary::Doubt;
 
 pub fn question(case: &PageContext<'_>) -> String {
@@ -109,6 +109,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         doubtful: valid().filter(|it| it.doubts.iter().any(Doubt::is_in_verdict)).count(),
         outage: doubts().filter_map(outage).max(),
         ended_early: doubts().any(|it| matches!(it, Doubt::FeedExhausted { .. })),
+        bypassed: doubts().any(|it| matches!(it, Doubt::NodeNotUsed { .. })),
     };
     let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));

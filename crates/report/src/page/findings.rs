@@ -89,6 +89,7 @@ fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
                 Circumstance::ConnectionStorm { .. } => &[Connections, Failures],
+                Circumstance::ErrorOrigins { .. } => &[Failures],
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],

@@ -4,7 +4,9 @@ use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, 
 use crate::client::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{EndpointTls, User};
+use crate::dataset::quote_identifier;
 use crate::supervisor::Readiness;
+use model::LogSession;
 use model::plan::{AttachedNode, AttachedRole, Node};
 use model::summary::ServerTransport;
 use rustix::process::getuid;
@@ -20,6 +22,7 @@ use wire::Code;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
 use wire::pg::{Login, SslMode};
 
+const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 /// Timeout for a login, unless the address has a `connect_timeout`.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -96,6 +99,11 @@ fn connect_first_host(
                     tried.push(format!(
                         "{address}: no answer to the log-in within {seconds} s (`connect_timeout` in the address changes that)"
                     ));
+                    continue;
+                }
+                Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
+                    let database = quote_identifier(&settings.database);
+                    tried.push(format!("{error}; type in another database:  CREATE DATABASE {database}"));
                     continue;
                 }
                 Err(error) => {
@@ -190,7 +198,9 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
     };
     let around =
         Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
-    let resolved = conninfo::resolve(Some(dsn), &[], around).map_err(words);
+    // Marks the sessions as pgdyno's, unless the user names them.
+    let name = [("fallback_application_name", LogSession::LOAD)];
+    let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(words);
     match unreadable.into_inner() {
         Some(name) => Err(format!("the environment variable {name} is not UTF-8")),
         None => resolved,

@@ -5,8 +5,8 @@
 
 use model::summary::Script;
 use model::{
-    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement,
-    Nanos, Sample, ThreadUsage, Tick,
+    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
+    Measurement, Nanos, Sample, ThreadUsage, Tick,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -260,6 +260,9 @@ impl RandomRun {
             kind: [EventKind::Deadlock, EventKind::Other, EventKind::TooManyConnections][n % 3],
             code: n.is_multiple_of(2).then(|| "40P01".to_owned()),
             text: "обнаружена взаимоблокировка".to_owned(),
+            session: n
+                .is_multiple_of(3)
+                .then(|| LogSession { application: "pgdyno load".to_owned(), client: "[local]".to_owned() }),
         };
         (0..count).map(event).collect()
     }

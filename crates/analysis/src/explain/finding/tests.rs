@@ -3,6 +3,7 @@ use crate::fixture::trial::{self, TestRun, experiment};
 use model::EventKind;
 
 mod alternatives;
+mod error_origins;
 mod reported;
 mod sampled;
 mod unused;

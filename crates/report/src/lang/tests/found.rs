@@ -1,9 +1,10 @@
 //! Findings of every kind, and tests of their texts.
 
 use super::*;
+use model::EventKind;
 use model::finding::{
-    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, MissingInput,
-    NormalizedRate, ReadVolume, SizeChange, ThroughputComparison,
+    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, LoggedErrors,
+    MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange, ThroughputComparison, UsageCounter,
 };
 use model::plan::PoolMode;
 
@@ -239,6 +240,19 @@ fn circumstances() -> Vec<Finding> {
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked = every!(MissingInput: Group, Quota, Server, Console, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
+    let not_used = |counter| Circumstance::NotUsed {
+        node: node(),
+        transactions: 12_345,
+        counter,
+        counted: 0,
+        trials: 2,
+        total_trials: 3,
+    };
+    let other = SessionOrigin::Other { application: "№".into(), client: "№".into() };
+    let origins = [SessionOrigin::Node { node: node() }, SessionOrigin::Direct, SessionOrigin::Own, other];
+    let kinds = [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
+    let errors = kinds.into_iter().cycle().zip(origins.into_iter().chain([SessionOrigin::Unknown]));
+    let errors = errors.map(|(kind, origin)| LoggedErrors { kind, origin, lines: 12_345 }).collect();
     let all = vec![
         fits(1, ReadVolume { blocks: Some(0.25), disk: None }),
         fits(2_002, ReadVolume { blocks: None, disk: Some(0.0) }),
@@ -286,7 +300,8 @@ fn circumstances() -> Vec<Finding> {
             rate: 12_345.0,
             time: 0.0045,
         },
-        Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, total_trials: 3 },
+        not_used(UsageCounter::Transactions),
+        not_used(UsageCounter::Sessions),
         Circumstance::DataChanged {
             least_bytes: 12_345_678,
             most_bytes: 123_456_789,
@@ -294,10 +309,11 @@ fn circumstances() -> Vec<Finding> {
             restarted: true,
             trials: 3,
         },
+        Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
     covers!(all, Circumstance: FeedFitsCache, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
-        NotUsed, DataChanged, RulesSkipped);
+        NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 

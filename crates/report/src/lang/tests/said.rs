@@ -268,7 +268,14 @@ fn answers(lang: &Lang) -> Told {
         against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
         idle,
     };
-    let trials = TrialCounts { valid: 20, total: 21, doubtful: 2, outage: Some(Nanos::from_millis(3_800)), ended_early: true };
+    let trials = TrialCounts {
+        valid: 20,
+        total: 21,
+        doubtful: 2,
+        outage: Some(Nanos::from_millis(3_800)),
+        ended_early: true,
+        bypassed: true,
+    };
     let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
     let mut tell = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
     tell(&PageAnswer::NotYet);
