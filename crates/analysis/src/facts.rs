@@ -7,5 +7,6 @@ pub mod outage;
 pub(crate) mod progress;
 pub(crate) mod samples;
 pub mod sizes;
+pub mod statement_rows;
 
 pub use progress::progress;

@@ -4,7 +4,9 @@
 //! Shares are 0..=1. A quantile is absent if fewer than [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie
 //! beyond it.
 
-use crate::{Nanos, Outage, PerSecond, Spacing, is_quantile_unanswered};
+use crate::{
+    EmptyStatement, Nanos, Outage, PerSecond, Spacing, StatementKind, StatementRows, is_quantile_unanswered,
+};
 use serde::{Deserialize, Serialize};
 
 /// Summary of one benchmark.
@@ -25,6 +27,12 @@ pub struct Summary {
     /// Periods without a success that chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// Rows by statement, in the order of operations and commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<StatementRows>,
+    /// Statements whose answers have no row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_statements: Vec<EmptyStatement>,
     /// Absent without clients and in the open model, where any idle client serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: GeneratorSummary,
@@ -511,6 +519,17 @@ pub enum Doubt {
     /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
     /// Sizes in bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
+    /// Statement whose answers have no row: the most frequent of `statements` such statements, as in
+    /// [`EmptyStatement`].
+    NoRows {
+        operation: u16,
+        command: u16,
+        statement: StatementKind,
+        statements: usize,
+        count: u64,
+        share: f64,
+        second: Option<u64>,
+    },
     /// Wall clock of the generator was stepped by `step` nanoseconds, backwards if negative. No duration depends on it.
     #[serde(rename = "clock_set")]
     ClockStepped {

@@ -36,6 +36,7 @@ use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
+use model::{ReplayCounts, ReplayFigures};
 use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
@@ -430,6 +431,11 @@ impl Runner {
         }
         if !measured.outages.is_empty() {
             self.writer.note(told(result::OUTAGES, serde_json::to_string(&summary.outages)));
+        }
+        let replayed: Vec<ReplayFigures> =
+            measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
+        if !replayed.is_empty() {
+            self.writer.note(told(result::REPLAYED, serde_json::to_string(&replayed)));
         }
         let fired_as = fired.iter().map(|it| told(result::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));

@@ -4,6 +4,7 @@
 //! installs missing PostgreSQL, PgBouncer and HAProxy, and unpacks Odyssey if possible.
 
 mod experiments {
+    mod answers;
     mod attach;
     mod disk;
     mod failovers;

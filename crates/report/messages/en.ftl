@@ -132,6 +132,16 @@ bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a f
  }
 bench-node-not-used = the load did not pass through { $node }
 bench-log-incomplete = the transaction log is incomplete, because a file of it could not be written
+bench-no-rows = { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row in { $share } of { $count } executions{ $second ->
+    [none] {""}
+   *[other] , from second { $second } on
+ } (script { $script }, command { $command }){ $others ->
+    [0] {""}
+   *[other] , like { $others } others
+ }; check that its keys exist and that its tables are not empty
 bench-no-success = no transaction ended well
 bench-few-samples = { $count ->
     [one] { $count } transaction is
@@ -320,6 +330,17 @@ finding-deadlocks = deadlocks per thousand transactions
 finding-not-concurrent = where { $busy } transactions were under way in PostgreSQL
 finding-not-open = the open test became a closed one, because all { $clients } clients were busy; arrivals that waited for one, that were dropped, and all
 finding-sizes = answers to { $request } differ in size although their status is as expected; look whether the small ones are error or log-in pages, and name what an answer must contain (expect.contains)
+finding-sizes-below-recorded = answers to { $operation } are less than half as large as the log recorded; look whether they are error or log-in pages
+finding-sizes-above-recorded = answers to { $operation } are more than twice as large as the log recorded; the recorded ones may have been compressed
+finding-recorded-status = answers to { $operation } have another status than the log recorded
+finding-no-rows = operation { $operation }, command { $command }: { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row; check that its keys exist and that its tables are not empty
+finding-no-rows-expected = operation { $operation }, command { $command }: { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row, which may be right
 finding-clients-left = { $node } still held clients after the load had ended
 finding-open-closed = the closed test does not know how long those wait who keep coming
 finding-feeds-differ = the feed { $feed } decides what is measured
@@ -372,6 +393,12 @@ finding-not-open-cell = { $cell } { $waited }, { $dropped } of { $arrivals }{ $s
 finding-sizes-fell = { $cell } median { $before }, from second { $second } on { $after } ({ $share } of all)
 finding-sizes-two = { $cell } { $share } about { $small }, the others { $large }
 finding-sizes-smaller = { $cell } median { $here }, { $with } { $there }
+finding-sizes-recorded = { $cell } { $share }, median { $here }, recorded { $recorded }
+finding-recorded-status-cell = { $cell } { $share } of { $count }
+finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second ->
+    [none] {""}
+   *[other] , from second { $second } on
+ }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with } says { $closed }; { $cell }, where { $offered } are offered, says { $open }
 finding-feeds-cell = { $cell } { $response }{ $read ->
@@ -990,6 +1017,10 @@ page-machine-ports = local ports
 page-machine-clock-source = clock source
 page-machine-governor = frequency governor
 page-machine-cgroups = control groups
+
+# Rows of statements.
+page-without-rows = without rows, %
+page-row-count = rows { $which }
 
 
 ### Page: answers: answer-

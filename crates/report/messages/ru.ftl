@@ -149,6 +149,19 @@ bench-feed-exhausted = нагрузка кончилась через { $at } в
  }
 bench-node-not-used = нагрузка не прошла через { $node }
 bench-log-incomplete = журнал транзакций неполон: не удалось записать один из его файлов
+bench-no-rows = { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ }: ни одной строки в { $share } из { $count ->
+    [one] { $count } выполнения
+   *[other] { $count } выполнений
+ }{ $second ->
+    [none] {""}
+   *[other] , с { $second }-й секунды
+ } (скрипт { $script }, команда { $command }){ $others ->
+    [0] {""}
+   *[other] , ещё таких команд: { $others }
+ }; проверьте, есть ли такие ключи и не пусты ли таблицы
 bench-no-success = ни одна транзакция не завершилась успешно
 bench-few-samples = { $count ->
     [one] { $count } транзакция
@@ -370,6 +383,17 @@ finding-deadlocks = взаимных блокировок на тысячу тр
 finding-not-concurrent = где в PostgreSQL было в работе { $busy } транзакции
 finding-not-open = открытый тест превратился в закрытый, потому что все клиенты ({ $clients }) были заняты
 finding-sizes = ответы на { $request } различаются размером, хотя их статус ожидаемый; проверьте, не страницы ли ошибки или входа маленькие из них, и укажите текст, который ответ должен содержать
+finding-sizes-below-recorded = ответы на { $operation } меньше половины записанных в логе; проверьте, не страницы ли это ошибки или входа
+finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
+finding-recorded-status = у ответов на { $operation } не тот статус, что записан в логе
+finding-no-rows = операция { $operation }, команда { $command }: { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ } — ни одной строки; проверьте, есть ли такие ключи и не пусты ли таблицы
+finding-no-rows-expected = операция { $operation }, команда { $command }: { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ } — ни одной строки; возможно, так и должно быть
 finding-clients-left = { $node } держал клиентов и после окончания нагрузки
 finding-open-closed = закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние
 finding-feeds-differ = от ленты { $feed } зависит, что измерено
@@ -426,6 +450,18 @@ finding-not-open-cell = { $cell } (ждали клиента { $waited }, отб
 finding-sizes-fell = { $cell } — медиана { $before }, с { $second }-й секунды { $after } ({ $share } всех)
 finding-sizes-two = { $cell } — { $share } около { $small }, остальные { $large }
 finding-sizes-smaller = { $cell } — медиана { $here }, { $with } — { $there }
+finding-sizes-recorded = { $cell } — { $share }, медиана { $here }, в логе { $recorded }
+finding-recorded-status-cell = { $cell } — у { $share } из { $count ->
+    [one] { $count } ответа
+   *[other] { $count } ответов
+ }
+finding-no-rows-cell = { $cell } — в { $share } из { $count ->
+    [one] { $count } выполнения
+   *[other] { $count } выполнений
+ }{ $second ->
+    [none] {""}
+   *[other] , с { $second }-й секунды
+ }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with } — { $closed }; { $cell }, где предложено { $offered }, — { $open }
 finding-feeds-cell = { $cell } — { $response }{ $read ->
@@ -1071,6 +1107,10 @@ page-machine-ports = локальные порты
 page-machine-clock-source = источник времени
 page-machine-governor = управление частотой
 page-machine-cgroups = контрольные группы
+
+# Rows of statements.
+page-without-rows = без строк,{"\u00A0"}%
+page-row-count = строк, { $which }
 
 
 ### Page: answers: answer-

@@ -73,8 +73,10 @@ fn tone(it: &Finding) -> Tone {
         | Finding::NotCompared { .. }
         | Finding::UnlikeComparison { .. }
         | Finding::AnswerSizes { .. }
+        | Finding::RecordedStatus { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
+        Finding::NoRows { statement, .. } if statement.needs_rows() => Tone::Doubt,
         Finding::Circumstance { circumstance: it, .. } => match it {
             Circumstance::ChainedPools { .. }
             | Circumstance::ErrorOrigins { .. }
@@ -101,7 +103,9 @@ fn rank(it: &Finding) -> u8 {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
-        Finding::AnswerSizes { .. } => 2,
+        Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. } => 2,
+        Finding::NoRows { statement, .. } if statement.needs_rows() => 2,
+        Finding::NoRows { .. } => 12,
         Finding::NotOpenLoop { .. } => 3,
         Finding::HostBound { .. } => 4,
         Finding::GeneratorShare { .. } => 5,

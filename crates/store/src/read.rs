@@ -382,6 +382,7 @@ impl Run {
             window,
             interval: model::Interval { from, to, ..interval },
             outages: Vec::new(),
+            empty_statements: Vec::new(),
             clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
             thread_usage: self.thread_usage(trial)?,
             connect_time: connecting,

@@ -5,7 +5,7 @@
 
 /// Version of the format, increased when an older pgdyno would miss or misread new data. Older files stay readable.
 ///
-/// 2: the table `answer`. 3: the table `event_session`.
+/// 2: the table `answer`. 3: the tables `event_session` and `row_count`.
 pub const VERSION: i64 = 3;
 
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
@@ -224,7 +224,8 @@ CREATE TABLE effort (
 /// Sizes of HTTP responses, which files of version 1 lack.
 ///
 /// Tables that older files lack, with their statements. Resuming a run adds them.
-pub(crate) const ADDED_TABLES: [(&str, &str); 2] = [("answer", ANSWERS), ("event_session", EVENT_SESSIONS)];
+pub(crate) const ADDED_TABLES: [(&str, &str); 3] =
+    [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS)];
 
 /// `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
 const ANSWERS: &str = "
@@ -257,6 +258,27 @@ CREATE VIEW event_sessions AS
     SELECT e.trial, e.at_ns / 1e9 AS at_s, e.node, e.kind, e.code, e.text, s.application, s.client
     FROM event e
     JOIN event_session s ON s.event = e.id;
+";
+
+/// Rows of statements, which files before version 3 lack. `statement`: `model::StatementKind`.
+const ROW_COUNTS: &str = "
+CREATE TABLE row_count (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    statement TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    sum_rows ANY NOT NULL,
+    min_rows INTEGER NOT NULL,
+    max_rows INTEGER NOT NULL,
+    buckets BLOB NOT NULL,
+    PRIMARY KEY (tick, operation, command)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW row_counts AS
+    SELECT t.trial, t.second, p.name AS operation, r.command, r.statement, r.count, r.sum_rows, r.min_rows, r.max_rows
+    FROM row_count r
+    JOIN tick t ON t.id = r.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = r.operation;
 ";
 
 pub(crate) const VIEWS: &str = "

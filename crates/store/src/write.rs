@@ -3,11 +3,13 @@
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
 use crate::record::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
-use crate::rows::{FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits};
+use crate::rows::{
+    self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
+};
 use crate::{bounds, process, schema};
 use model::{
-    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
-    Measurement, Sample, ScriptCounts, ThreadUsage, Tick,
+    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession, Measurement, Sample,
+    ScriptCounts, SizeUnit, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -271,6 +273,7 @@ impl RunDatabase {
             connects,
             refused,
             answers,
+            replays: _,
         } = &it.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
@@ -385,23 +388,33 @@ impl RunDatabase {
         )
     }
 
-    /// Writes response sizes if there were responses.
+    /// Writes answer sizes if there were answers.
     fn answer(&self, tick: i64, it: &AnswerSizes) -> rusqlite::Result<()> {
         let (Some(min), Some(max)) = (it.sizes.min(), it.sizes.max()) else { return Ok(()) };
         let buckets: Vec<u64> = it.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();
-        self.insert(
-            "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                tick,
-                it.operation,
-                it.command,
-                to_sql_bits(it.sizes.count()),
-                Sum(it.sizes.sum()),
-                to_sql_bits(min),
-                to_sql_bits(max),
-                pack_counts(&buckets)
-            ],
-        )
+        let count = to_sql_bits(it.sizes.count());
+        let (min, max, sum, buckets) =
+            (to_sql_bits(min), to_sql_bits(max), Sum(it.sizes.sum()), pack_counts(&buckets));
+        match it.unit {
+            SizeUnit::Bytes => self.insert(
+                "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                params![tick, it.operation, it.command, count, sum, min, max, buckets],
+            ),
+            SizeUnit::Rows(kind) => self.insert(
+                "INSERT INTO row_count VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    tick,
+                    it.operation,
+                    it.command,
+                    rows::statement_name(kind),
+                    count,
+                    sum,
+                    min,
+                    max,
+                    buckets
+                ],
+            ),
+        }
     }
 
     fn samples(

@@ -14,7 +14,7 @@ mod session;
 
 pub use crate::tls::SslMode;
 pub use channel::Channel;
-pub use event::{Event, ProtocolError, Reply, TransactionStatus};
+pub use event::{Event, ProtocolError, Reply, RowCommand, RowCount, TransactionStatus};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
 pub use login::{AuthMethods, ChannelBinding, Encryption, Login, Secret, Transport};
 pub use message::{Column, Columns, Notice, Row};

@@ -33,7 +33,7 @@ use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
 use model::target::DataState;
-use model::{LogEvent, Nanos, Sample, Summary, Tick};
+use model::{LogEvent, Nanos, ReplayFigures, Sample, Summary, Tick};
 pub(crate) use queue::busy_sessions;
 pub use unused::unused_nodes;
 
@@ -68,6 +68,8 @@ pub struct TrialFacts<'a> {
     pub answers: &'a [SizeSeries],
     /// State of an attached server's data before the trial, if known.
     pub data: Option<&'a DataState>,
+    /// Comparison of the answers with recorded ones, by operation.
+    pub replayed: &'a [ReplayFigures],
 }
 
 impl<'a> TrialFacts<'a> {
@@ -135,6 +137,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::starved(cell));
         found.extend(clients::failures(cell));
         found.extend(answers::size_changes(cell));
+        found.extend(answers::empty_statements(cell));
+        found.extend(answers::recorded_answers(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));

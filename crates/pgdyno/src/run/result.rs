@@ -7,7 +7,7 @@ use crate::run_result;
 use crate::terminal;
 use model::Summary;
 use model::plan::{Operation, Setup};
-use model::run_result::RunResult;
+use model::run_result::{OperationResult, RunResult};
 use model::summary::ScriptSummary;
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
@@ -59,6 +59,10 @@ impl RunReport {
         if !sizes.is_empty() {
             json["sizes"] = sizes.into();
         }
+        let rows: Vec<Value> = rows(account).collect();
+        if !rows.is_empty() {
+            json["rows"] = rows.into();
+        }
         if let Some(it) = &account.plateau {
             json["plateau"] = serde_json::to_value(it).expect("plain data");
         }
@@ -77,12 +81,22 @@ impl RunReport {
     }
 }
 
+/// Results of all operations, with the index of their cell.
+fn operations(account: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
+    let cells = (0..).zip(&account.cells);
+    cells.flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)))
+}
+
+/// Rows of statements by cell and operation.
+fn rows(account: &RunResult) -> impl Iterator<Item = Value> {
+    operations(account)
+        .filter(|(_, it)| !it.rows.is_empty())
+        .map(|(cell, it)| json!({ "cell": cell, "operation": it.name, "statements": it.rows }))
+}
+
 /// Response sizes by cell and operation.
 fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
-    let operations = (0..)
-        .zip(&account.cells)
-        .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
-    operations
+    operations(account)
         .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }
 
@@ -96,6 +110,8 @@ pub const FRESHNESS: &str = "freshness";
 pub const FIRED: &str = "fired";
 /// Subject of the note with the outages of a trial.
 pub const OUTAGES: &str = "outages";
+/// Subject of the note with the comparison of a trial's answers with recorded ones, `model::ReplayFigures`.
+pub const REPLAYED: &str = "replayed";
 /// Subject of the notes with the feeds' coverage of their tables.
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.

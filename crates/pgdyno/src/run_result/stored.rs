@@ -5,11 +5,12 @@
 use crate::cli::CommandError;
 use crate::messages::Messages;
 use crate::run::observer;
-use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP, TARGET};
+use crate::run::result::{self, FEED, FIRED, GENERATOR, MONITORING, OUTAGES, REPLAYED, STEP, TARGET};
 use analysis::explain::finding::{self, SampleReducer, TrialFacts};
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::facts::statement_rows::EmptyStatementDetector;
 use analysis::present::chart::{self, ChartBuilder};
 use analysis::present::run_result::{self, Statements, TailLoad};
 use analysis::stats::steady;
@@ -26,7 +27,7 @@ use model::search::{SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
 use model::target::TargetState;
-use model::{EventKind, LogEvent, Nanos, Sample, Second, SecondSum, Summary};
+use model::{EmptyStatement, EventKind, LogEvent, Nanos, ReplayFigures, Sample, Second, SecondSum, Summary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -70,6 +71,8 @@ pub struct StoredTrial {
     pub answers: Vec<SizeSeries>,
     /// Attached server and its data before the trial, if known.
     pub target: Option<TargetState>,
+    /// Comparison with recorded answers.
+    pub replayed: Vec<ReplayFigures>,
     pub charts: Charts,
     /// Messages of the failures.
     pub messages: Messages,
@@ -149,6 +152,7 @@ fn read_trial(
     let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
     if let Some(it) = &mut measured {
         let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
+        it.empty_statements = loaded.empty_statements;
         it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
     }
     let told = recorded.summary.as_ref();
@@ -230,6 +234,7 @@ fn read_trial(
         delivered: loaded.delivered,
         answers: loaded.answers,
         target: of_trial(TARGET).find_map(|it| serde_json::from_str(&it.text).ok()),
+        replayed: of_trial(REPLAYED).find_map(|it| serde_json::from_str(&it.text).ok()).unwrap_or_default(),
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
     };
@@ -285,6 +290,7 @@ struct TrialLoad {
     /// Delivered throughput of each whole second.
     delivered: Vec<f64>,
     answers: Vec<SizeSeries>,
+    empty_statements: Vec<EmptyStatement>,
     /// Every second, if requested.
     seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
@@ -309,9 +315,11 @@ fn read_seconds(
     let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
     let mut gaps = OutageDetector::default();
     let mut answers = SizeSeriesSet::default();
+    let mut empty_statements = EmptyStatementDetector::default();
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| CommandError::new(it.to_string()))?;
         answers.second(number, &it);
+        empty_statements.second(&it.answers);
         together.add(&it);
         gaps.second(&it);
         if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
@@ -336,6 +344,7 @@ fn read_seconds(
         late,
         delivered,
         answers: answers.finish(),
+        empty_statements: empty_statements.finish(),
         seconds: wanted.pace.unwrap_or_default(),
         trends: wanted.soaking.map_or(Vec::new(), SoakCollector::trends),
         gaps,
@@ -431,6 +440,7 @@ fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
         left: &it.in_flight_at_end,
         answers: &it.answers,
         data: it.target.as_ref().and_then(|it| it.data.as_ref()),
+        replayed: &it.replayed,
     })
 }
 

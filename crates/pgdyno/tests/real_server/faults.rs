@@ -25,6 +25,59 @@ fn counts_failures_by_code() {
     assert_eq!(document["failures"][0]["name"], "division_by_zero");
 }
 
+/// pgbench's default script on a truncated table: every transaction succeeds, and does nothing.
+#[test]
+fn reports_statements_that_find_no_row() {
+    let server = TestServer::start(&Settings::default());
+    let made = server.bench(&["-i", "-q", "-s", "1"]);
+    assert!(made.status.success(), "{}", combined_output(&made));
+    let doubts = |document: &Value| {
+        let all = document["validity"]["doubts"].as_array().expect("a list").clone();
+        all.into_iter().filter(|it| it["kind"] == "no_rows").collect::<Vec<_>>()
+    };
+    let (document, status) = server.measure(&["-c", "2", "-t", "200"]);
+    assert_eq!((status, doubts(&document)), (0, vec![]), "{document:#}");
+    server
+        .connect()
+        .query("truncate pgbench_accounts, pgbench_tellers, pgbench_branches")
+        .expect("it is ours");
+    for mode in ["simple", "extended", "prepared"] {
+        let (document, status) = server.measure(&["-M", mode, "-c", "2", "-t", "200"]);
+        assert_eq!((status, count(&document, "ok")), (0, 400), "{document:#}");
+        let empty: Vec<_> = document["empty_statements"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|it| (it["command"].as_u64(), it["statement"].as_str(), it["share"].as_f64()))
+            .collect();
+        let row = |command, statement| (Some(command), Some(statement), Some(1.0));
+        let expected = [row(5, "update"), row(6, "select"), row(7, "update"), row(8, "update")];
+        assert_eq!(empty, expected, "{mode}: {document:#}");
+        let doubts = doubts(&document);
+        assert_eq!((doubts.len(), doubts[0]["statements"].as_u64()), (1, Some(4)), "{mode}: {document:#}");
+    }
+    let output = server.bench(&["-n", "-c", "2", "-t", "200"]);
+    let shown = combined_output(&output);
+    assert!(shown.contains("found no row in 100% of 400 executions"), "{shown}");
+}
+
+/// A table that is emptied in the middle of the load: an UPDATE changes its row five hundred times.
+#[test]
+fn reports_statements_that_stop_to_find_rows() {
+    SHARED
+        .connect()
+        .query("create table limited (n int); insert into limited values (0)")
+        .expect("it is ours");
+    let script = Script::new("limited", "UPDATE limited SET n = n + 1 WHERE n < 500;\n");
+    let (document, status) = SHARED.measure(&["-f", script.path(), "-R", "500", "-c", "4", "-T", "4"]);
+    assert_eq!(status, 0, "{document:#}");
+    let empty = &document["empty_statements"][0];
+    assert_eq!(empty["statement"], "update", "{document:#}");
+    assert!(empty["second"].as_u64().is_some_and(|it| (1..=3).contains(&it)), "{document:#}");
+    let rows = &document["rows"][0];
+    assert_eq!((rows["statement"].as_str(), rows["rows"]["max"].as_u64()), (Some("update"), Some(1)));
+}
+
 #[test]
 fn rolls_back_a_failed_transaction_block() {
     let script = Script::new("block", "BEGIN;\nSELECT 1 / (:client_id - 1);\nEND;\nSELECT 1;\n");

@@ -149,6 +149,17 @@ impl Lang {
             }
             Doubt::NodeNotUsed { ref node } => say!(self, "bench-node-not-used", node),
             Doubt::LogIncomplete => say!(self, "bench-log-incomplete"),
+            Doubt::NoRows { operation, command, statement, statements, count, share, second } => say!(
+                self,
+                "bench-no-rows",
+                statement = statement.keyword(),
+                share = numbers.percent(share, 0),
+                count,
+                second = second.map(|second| second.to_string()),
+                script = operation + 1,
+                command = command + 1,
+                others = statements.saturating_sub(1)
+            ),
             Doubt::NoSuccess => say!(self, "bench-no-success"),
             Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
             Doubt::SmallAnswers { small, large, share } => {

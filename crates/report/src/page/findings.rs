@@ -64,7 +64,9 @@ fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::PoolerBound { cell, .. } => (*cell, &[Processors, Pooler]),
         Finding::SessionsWait { cell, .. } => (*cell, &[Waits]),
         Finding::Failures { cell, .. } => (*cell, &[Failures]),
-        Finding::AnswerSizes { cell, .. } => (*cell, &[Rate, Response]),
+        Finding::AnswerSizes { cell, .. }
+        | Finding::RecordedStatus { cell, .. }
+        | Finding::NoRows { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),

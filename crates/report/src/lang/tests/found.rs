@@ -141,6 +141,24 @@ pub(super) fn findings() -> Vec<Finding> {
             change: SizeChange::SmallerThan { with, here: 2_000, there: 40_000 },
             share: 1.0,
         },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::SmallerThanRecorded { here: 2_000, recorded: 34_000 },
+            share: 0.9,
+        },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::LargerThanRecorded { here: 34_000, recorded: 2_000 },
+            share: 0.9,
+        },
+        Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
+        no_rows(cell, StatementKind::Update, None),
+        no_rows(cell, StatementKind::Mixed, Some(17)),
+        no_rows(cell, StatementKind::Queue, Some(17)),
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
         Finding::OpenAndClosed {
             cell,
@@ -162,9 +180,21 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
-        FeedsDiffer);
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
+        OpenAndClosed, FeedsDiffer);
     all
+}
+
+fn no_rows(cell: usize, statement: StatementKind, second: Option<u64>) -> Finding {
+    Finding::NoRows {
+        cell,
+        operation: "№8".into(),
+        command: 4,
+        statement,
+        count: 12_345,
+        share: 0.95,
+        second,
+    }
 }
 
 fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {

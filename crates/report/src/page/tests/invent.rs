@@ -154,6 +154,7 @@ fn operation_result(name: &str, tps: f64) -> OperationResult {
         ],
         dropped: 0,
         sizes: None,
+        rows: Vec::new(),
     }
 }
 
