@@ -43,7 +43,7 @@ operations:
   miss: {{ sql: \"BEGIN; UPDATE stock SET n = n + 1 WHERE id = 7; SELECT n FROM stock WHERE id = 1; END;\" }}
   poll: {{ sql: \"DELETE FROM jobs WHERE id = (SELECT id FROM jobs LIMIT 1 FOR UPDATE SKIP LOCKED)\" }}
   write: {{ sql: \"INSERT INTO seen VALUES (1)\" }}
-load: {{ model: open, schedule: \"const(1500, 2s)\", in_flight_max: 16 }}
+load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
 ",
         postgres.port
     );
@@ -69,7 +69,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", in_flight_max: 16 }}
     for (lang, doubt, finding, information) in [
         (
             "en",
-            "UPDATE found no row in 100% of",
+            "UPDATE found no row in 100 % of",
             "operation miss, command 2: UPDATE found no row; check",
             "operation poll, command 1: SKIP LOCKED found no row, which may be right",
         ),
@@ -121,7 +121,7 @@ feeds:
 operations:
   replay: {{ ammo: pages }}
   again: {{ ammo: same }}
-load: {{ model: open, schedule: \"const(1000, 2s)\", in_flight_max: 16 }}
+load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
 "
     );
     let bench = Workspace::new("replayed", &yaml);

@@ -39,7 +39,7 @@ fn reports_statements_that_find_no_row() {
     assert_eq!((status, doubts(&document)), (0, vec![]), "{document:#}");
     server
         .connect()
-        .query("truncate pgbench_accounts, pgbench_tellers, pgbench_branches")
+        .query("truncate pgbench_accounts, pgbench_tellers")
         .expect("it is ours");
     for mode in ["simple", "extended", "prepared"] {
         let (document, status) = server.measure(&["-M", mode, "-c", "2", "-t", "200"]);
@@ -51,14 +51,14 @@ fn reports_statements_that_find_no_row() {
             .map(|it| (it["command"].as_u64(), it["statement"].as_str(), it["share"].as_f64()))
             .collect();
         let row = |command, statement| (Some(command), Some(statement), Some(1.0));
-        let expected = [row(5, "update"), row(6, "select"), row(7, "update"), row(8, "update")];
+        let expected = [row(5, "update"), row(6, "select"), row(7, "update")];
         assert_eq!(empty, expected, "{mode}: {document:#}");
         let doubts = doubts(&document);
-        assert_eq!((doubts.len(), doubts[0]["statements"].as_u64()), (1, Some(4)), "{mode}: {document:#}");
+        assert_eq!((doubts.len(), doubts[0]["statements"].as_u64()), (1, Some(3)), "{mode}: {document:#}");
     }
     let output = server.bench(&["-n", "-c", "2", "-t", "200"]);
-    let shown = combined_output(&output);
-    assert!(shown.contains("found no row in 100% of 400 executions"), "{shown}");
+    let shown = combined_output(&output).replace(['\u{202f}', '\u{a0}'], " ");
+    assert!(shown.contains("found no row in 100 % of 400 executions"), "{shown}");
 }
 
 /// A table that is emptied in the middle of the load: an UPDATE changes its row five hundred times.

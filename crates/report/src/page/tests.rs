@@ -64,7 +64,8 @@ fn rows_of_statements_are_in_the_page() {
     let (operation, command, statement) = (0, 4, StatementKind::Update);
     let statement = StatementRows { operation, command, statement, empty: 0.955, rows };
     it.cells[0].operations[0].rows = vec![statement];
-    for (lang, without, share) in [(&En as &dyn Lang, "without rows", "95.5"), (&Ru, "без строк", "95,5")]
+    for (lang, without, share) in
+        [(english() as &Lang, "without rows", "95.5"), (russian(), "без строк", "95,5")]
     {
         let shown = to_markdown(&page(&it, lang)).replace('\u{a0}', " ");
         let row = shown.lines().find(|it| it.contains("5. UPDATE")).unwrap_or_else(|| panic!("{shown}"));
