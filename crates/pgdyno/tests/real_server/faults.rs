@@ -61,23 +61,6 @@ fn reports_statements_that_find_no_row() {
     assert!(shown.contains("found no row in 100 % of 400 executions"), "{shown}");
 }
 
-/// A table that is emptied in the middle of the load: an UPDATE changes its row five hundred times.
-#[test]
-fn reports_statements_that_stop_to_find_rows() {
-    SHARED
-        .connect()
-        .query("create table limited (n int); insert into limited values (0)")
-        .expect("it is ours");
-    let script = Script::new("limited", "UPDATE limited SET n = n + 1 WHERE n < 500;\n");
-    let (document, status) = SHARED.measure(&["-f", script.path(), "-R", "500", "-c", "4", "-T", "4"]);
-    assert_eq!(status, 0, "{document:#}");
-    let empty = &document["empty_statements"][0];
-    assert_eq!(empty["statement"], "update", "{document:#}");
-    assert!(empty["second"].as_u64().is_some_and(|it| (1..=3).contains(&it)), "{document:#}");
-    let rows = &document["rows"][0];
-    assert_eq!((rows["statement"].as_str(), rows["rows"]["max"].as_u64()), (Some("update"), Some(1)));
-}
-
 #[test]
 fn rolls_back_a_failed_transaction_block() {
     let script = Script::new("block", "BEGIN;\nSELECT 1 / (:client_id - 1);\nEND;\nSELECT 1;\n");
