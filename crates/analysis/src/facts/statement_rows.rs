@@ -156,8 +156,11 @@ mod tests {
         detector.finish().pop()
     }
 
+    /// Draws a number of rows.
+    type Law = fn(&mut Rng) -> u64;
+
     /// Numbers of rows with natural variation.
-    const NATURAL: [(&str, fn(&mut Rng) -> u64); 9] = [
+    const NATURAL: [(&str, Law); 9] = [
         ("one row", |_| 1),
         ("one row or none", |it| it.below(2)),
         ("one row in five answers", |it| u64::from(it.below(5) == 0)),

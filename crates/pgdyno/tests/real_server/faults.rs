@@ -37,10 +37,7 @@ fn reports_statements_that_find_no_row() {
     };
     let (document, status) = server.measure(&["-c", "2", "-t", "200"]);
     assert_eq!((status, doubts(&document)), (0, vec![]), "{document:#}");
-    server
-        .connect()
-        .query("truncate pgbench_accounts, pgbench_tellers")
-        .expect("it is ours");
+    server.connect().query("truncate pgbench_accounts, pgbench_tellers").expect("it is ours");
     for mode in ["simple", "extended", "prepared"] {
         let (document, status) = server.measure(&["-M", mode, "-c", "2", "-t", "200"]);
         assert_eq!((status, count(&document, "ok")), (0, 400), "{document:#}");
