@@ -8,6 +8,7 @@ pub mod outage;
 pub(crate) mod progress;
 pub(crate) mod samples;
 pub mod sizes;
+pub mod statement_rows;
 pub(crate) mod trial;
 pub(crate) mod usage;
 

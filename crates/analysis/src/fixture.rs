@@ -38,6 +38,7 @@ pub fn quiet_measurement() -> Measurement {
         window,
         interval,
         outages: Vec::new(),
+        empty_statements: Vec::new(),
         clients: vec![2500; 4],
         thread_usage: vec![effort; 2],
         connect_time: Nanos::from_millis(3),

@@ -7,4 +7,7 @@ pub(crate) mod summary;
 pub(crate) mod validity;
 
 pub use summary::summarise;
-pub use validity::{add_clock_step, add_throttling, outage_doubt, remove_outage_doubt};
+pub use validity::{
+    add_clock_step, add_feed_end, add_incomplete_log, add_throttling, add_unused_nodes, doubts_in_verdict,
+    remove_outage_doubt,
+};

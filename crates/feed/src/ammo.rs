@@ -17,12 +17,16 @@ pub struct AmmoRequest {
     headers: Vec<u8>,
     body: Vec<u8>,
     tag: Vec<u8>,
+    /// Status and bytes of the recorded answer, in digits; empty if they are unknown.
+    status: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl AmmoRequest {
     /// Fields in the order of [`crate::AMMO_COLUMNS`].
     pub fn fields(&self) -> impl Iterator<Item = &[u8]> {
-        [&self.method, &self.target, &self.headers, &self.body, &self.tag].into_iter().map(Vec::as_slice)
+        let AmmoRequest { method, target, headers, body, tag, status, bytes } = self;
+        [method, target, headers, body, tag, status, bytes].into_iter().map(Vec::as_slice)
     }
 }
 
@@ -211,19 +215,31 @@ fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
         target: target.to_vec(),
         headers,
         body: whole[body..].to_vec(),
-        tag: Vec::new(),
+        ..AmmoRequest::default()
     })
 }
 
-/// Request from a log line: the text between the first quotes. Only for methods without a body.
+/// Request from a log line: the text between the first quotes, and status and bytes of the answer behind it. Only for
+/// methods without a body.
 fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
     let (method, rest) = split_word(parts.nth(1)?);
     let (target, _) = split_word(rest);
+    let (status, rest) = split_word(parts.next().unwrap_or_default().trim_ascii_start());
+    // The common format has a dash in place of 0.
+    let bytes = match split_word(rest).0 {
+        b"-" => b"0",
+        bytes => bytes,
+    };
+    let is_number = |it: &[u8]| (1..=18).contains(&it.len()) && it.iter().all(u8::is_ascii_digit);
+    let is_known = status.len() == 3 && is_number(status) && is_number(bytes);
+    let (status, bytes) = if is_known { (status, bytes) } else { (&[][..], &[][..]) };
     let bodiless = [b"GET".as_slice(), b"HEAD", b"DELETE", b"OPTIONS"].contains(&method);
     (bodiless && target.starts_with(b"/")).then(|| AmmoRequest {
         method: method.to_vec(),
         target: target.to_vec(),
+        status: status.to_vec(),
+        bytes: bytes.to_vec(),
         ..AmmoRequest::default()
     })
 }
@@ -269,7 +285,7 @@ mod tests {
         check(
             Format::Uri,
             "[Host: example.org]\n[Accept: */*] [Cookie: a=b]\n/ good\n[accept: text/html]\n\n/x?y=1\n",
-            r"GET|/|Accept: */*\r\nCookie: a=b\r\n||good / GET|/x?y=1|Cookie: a=b\r\naccept: text/html\r\n||",
+            r"GET|/|Accept: */*\r\nCookie: a=b\r\n||good|| / GET|/x?y=1|Cookie: a=b\r\naccept: text/html\r\n||||",
         );
         check(
             Format::Uri,
@@ -289,7 +305,7 @@ mod tests {
         check(
             Format::UriPost,
             "[Content-Type: text/plain]\n5 /a tag\nab\nc\n\n0 /b\n\n",
-            r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag / POST|/b|Content-Type: text/plain\r\n||",
+            r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag|| / POST|/b|Content-Type: text/plain\r\n||||",
         );
         check(Format::UriPost, "9 /a\nab\n", "line 1: it ends before 9 bytes of this body");
         check(
@@ -306,7 +322,7 @@ mod tests {
         check(
             Format::Raw,
             &format!("{} shop\n{post}\n{}\n{get}\n0\nnever read", post.len(), get.len()),
-            r"POST|/a|X-Y: z\r\n|hi|shop / GET|/b|User-Agent: t\r\n||",
+            r"POST|/a|X-Y: z\r\n|hi|shop|| / GET|/b|User-Agent: t\r\n||||",
         );
         check(
             Format::Raw,
@@ -334,7 +350,20 @@ mod tests {
         let text =
             [line("GET /a?b=1 HTTP/1.1"), line("POST /c HTTP/1.1"), line("-"), line("HEAD / HTTP/1.0")]
                 .concat();
-        check(Format::Access, &text, "GET|/a?b=1||| / HEAD|/||| / 2 skipped");
+        check(Format::Access, &text, "GET|/a?b=1||||200|2326 / HEAD|/||||200|2326 / 2 skipped");
+        for (answer, expected) in [
+            ("200 2326", "200|2326"),
+            ("304 -", "304|0"),
+            ("200 2326 \"-\" \"x\" 1 2", "200|2326"),
+            ("200", "|"),
+            ("", "|"),
+            ("200 many", "|"),
+            ("2000 1", "|"),
+            ("200 99999999999999999999", "|"),
+        ] {
+            let text = format!("127.0.0.1 - - [x] \"GET / HTTP/1.1\" {answer}\n");
+            check(Format::Access, &text, &format!("GET|/||||{expected}"));
+        }
         check(Format::Access, &line("-"), "it holds no request");
     }
 

@@ -21,4 +21,6 @@ pub use pack::PackedWriter;
 pub use read::{decompress, pack};
 
 /// Columns of a feed of whole requests.
-pub const AMMO_COLUMNS: [&str; 5] = ["method", "target", "headers", "body", "tag"];
+///
+/// `status` and `bytes` are those of the recorded answer; they are empty unless the format is a log.
+pub const AMMO_COLUMNS: [&str; 7] = ["method", "target", "headers", "body", "tag", "status", "bytes"];

@@ -13,6 +13,7 @@ pub mod schedule;
 pub mod script;
 pub mod shard;
 pub mod sim;
+mod sql_request;
 pub mod workload;
 
 pub use http_service::Service;

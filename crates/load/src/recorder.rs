@@ -2,7 +2,7 @@
 
 use crate::ledger::LedgerProducer;
 use model::durability::WriteAttempt;
-use model::{ClientId, Code, Interval, Nanos, Record, ScriptId};
+use model::{Answer, ClientId, Code, Interval, Nanos, Record, ScriptId, SizeUnit, StatementKind};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Receiver of a shard's results.
@@ -17,6 +17,10 @@ pub trait Recorder {
     fn statement_finished(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
     /// Command `command` received the expected response, with a body of `bytes` bytes as received.
     fn response_received(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
+    /// The statements of command `command` succeeded; they returned or changed `rows` rows.
+    fn rows_counted(&mut self, _script: ScriptId, _command: u16, _kind: StatementKind, _rows: u64) {}
+    /// A request from a log was answered; the log `recorded` another answer.
+    fn replayed(&mut self, _script: ScriptId, _recorded: Answer, _measured: Answer) {}
     /// Command `command` failed; `again` is true if its transaction is retried.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
     /// An arrival was sent `lag` after its intended start, although a client was idle.
@@ -140,7 +144,17 @@ impl Recorder for IntervalRecorder {
 
     #[inline]
     fn response_received(&mut self, script: ScriptId, command: u16, bytes: u64) {
-        self.interval.record_answer((script.0, command), bytes);
+        self.interval.record_answer((script.0, command), SizeUnit::Bytes, bytes);
+    }
+
+    #[inline]
+    fn rows_counted(&mut self, script: ScriptId, command: u16, kind: StatementKind, rows: u64) {
+        self.interval.record_answer((script.0, command), SizeUnit::Rows(kind), rows);
+    }
+
+    #[inline]
+    fn replayed(&mut self, script: ScriptId, recorded: Answer, measured: Answer) {
+        self.interval.record_replay(script.0, recorded, measured);
     }
 
     fn statement_failed(&mut self, script: ScriptId, command: u16, again: bool) {

@@ -199,6 +199,17 @@ pub enum SleepDuration {
 }
 
 impl Program {
+    /// True if no statement of the script has content, and at least one is sent.
+    ///
+    /// pgbench accepts such a script, and measures empty queries.
+    pub fn has_only_empty_statements(&self, script: usize) -> bool {
+        let mut statements = self.scripts[script].commands.iter().filter_map(|it| match &it.kind {
+            CommandKind::Sql(sql) => Some(sql.is_empty()),
+            _ => None,
+        });
+        statements.next().is_some_and(|first| first && statements.all(|it| it))
+    }
+
     /// Slot of a variable; `None` if no script uses it.
     pub fn slot(&self, name: &str) -> Option<Slot> {
         self.names.slot(name)
@@ -227,6 +238,21 @@ impl Program {
 }
 
 impl Sql {
+    /// True if the text has no statement, only white space, comments and semicolons.
+    pub fn is_empty(&self) -> bool {
+        let bytes = &self.text[..];
+        let mut at = 0;
+        while let Some(&byte) = bytes.get(at) {
+            at = match (byte, bytes.get(at + 1)) {
+                (b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c' | b';', _) => at + 1,
+                (b'-', Some(b'-')) => splitter::line_end(bytes, at),
+                (b'/', Some(b'*')) => splitter::comment_end(bytes, at),
+                _ => return false,
+            };
+        }
+        true
+    }
+
     /// Text with `$1`, `$2`, … for the variables, and their slots in this order. Each occurrence of a variable counts.
     pub fn parameterize(&self) -> (Vec<u8>, Vec<Slot>) {
         let (mut text, mut slots) = (Vec::with_capacity(self.text.len()), Vec::new());

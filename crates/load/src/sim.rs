@@ -10,6 +10,7 @@ use crate::random::Prng;
 use crate::recorder::Recorder;
 use crate::shard::{Action, ConnId, Shard};
 use crate::workload::Target;
+pub use backend::StatementResult;
 use backend::{SimulatedBackend, SimulatedRequest};
 pub use http_service::{SimulatedBody, SimulatedHttp};
 use model::{Code, Nanos};
@@ -37,6 +38,8 @@ pub struct SimulatedSystem {
     pub cancels: bool,
     /// Every n-th request fails with this SQLSTATE.
     pub failing: Option<(u64, [u8; 5])>,
+    /// Result of a statement that is served at this time.
+    pub result: fn(Nanos) -> StatementResult,
     /// Size of the pieces in which responses arrive, in bytes.
     pub piece: usize,
     /// Behaviour of HTTP services, which share the servers with PostgreSQL.
@@ -74,6 +77,7 @@ impl Default for SimulatedSystem {
             max_connections: u32::MAX,
             cancels: true,
             failing: None,
+            result: |_| StatementResult::Rows(1),
             piece: usize::MAX,
             web: SimulatedHttp::default(),
         }
@@ -459,7 +463,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         if let Some(ServerSide::Postgres(backend)) = self.backends.get_mut(&link) {
             let cancelled =
                 SimulatedRequest::Batch { statements: vec![b"SELECT".to_vec()], before: Vec::new() };
-            let (bytes, _) = backend.answer(&cancelled, Some(*b"57014"));
+            let (bytes, _) = backend.answer(&cancelled, Some(*b"57014"), StatementResult::Rows(0));
             self.schedule_now(EventKind::ToClient(link, bytes));
         }
         self.end_if_finished(link);
@@ -532,7 +536,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             None => return,
         };
         let state = self.world.failing.filter(|_| fails).map(|(_, state)| state);
-        let (bytes, closes) = backend.answer(asked, state);
+        let (bytes, closes) = backend.answer(asked, state, (self.world.result)(self.now));
         self.schedule_now(EventKind::ToClient(link, bytes));
         if closes {
             self.schedule_now(EventKind::Closed(link));

@@ -5,16 +5,17 @@ use crate::http_service::{self, Service};
 use crate::ledger::KeyedScript;
 use crate::random::Prng;
 use crate::script::{
-    CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Piece, Program, QuoteContext,
-    ResponsePart, ResultStore, Script, Slot, Sql, VariableNames, Variables, quoting,
+    CallCapture, Command, CommandKind, Draw, EvalError, Mode, PatternMatcher, Program, QuoteContext,
+    ResponsePart, Script, Slot, Variables,
 };
+use crate::sql_request::{ScriptTraits, SqlRequest, template};
 use model::durability::{Token, WriteKey};
 use model::plan::SqlTarget;
 use model::row_table::Fields;
-use model::{Interval, Nanos, Schedule};
+use model::{Interval, Nanos, Schedule, StatementKind};
 use std::sync::Arc;
-use wire::pg::{Login, Transport, compile};
-use wire::{Template, TemplateBuilder};
+use wire::Template;
+use wire::pg::{Login, RowCommand, Transport, compile};
 
 /// Description of a load, which [`Workload::new`] compiles.
 #[derive(Debug)]
@@ -110,6 +111,8 @@ pub struct Workload {
     requests: Vec<Vec<Option<SqlRequest>>>,
     /// Calls by script, then command; `None` for commands without a request to an HTTP service.
     calls: Vec<Vec<Option<http_service::HttpRequest>>>,
+    /// Properties of the statements of each script.
+    traits: Vec<ScriptTraits>,
     /// Maximum size of a response, in bytes.
     pub(crate) answer_max: u64,
     /// Number of prepared statements in all scripts.
@@ -183,32 +186,6 @@ pub(crate) struct KeyedWrite {
     quoted: bool,
 }
 
-/// Compiled SQL command.
-#[derive(Debug)]
-pub(crate) struct SqlRequest {
-    /// Variables in the order of the templates' arguments.
-    pub args: Box<[Slot]>,
-    /// Text sent for each argument while its variable is unset; simple mode only.
-    pub unset: Box<[Box<str>]>,
-    /// Position of each argument in the statement's syntax; simple mode only.
-    pub places: Box<[QuoteContext]>,
-    /// Templates with a Parse message; those in `prepared` have none.
-    pub with_parse: RequestTemplates,
-    pub prepared: RequestTemplates,
-    /// Index of its prepared statement among all; `None` if it is not prepared.
-    pub statement: Option<usize>,
-    /// True if it ends a transaction block by COMMIT or END.
-    pub commits: bool,
-    pub keep: Option<ResultStore>,
-}
-
-/// Templates of a single request, and of one within a pipeline, without the Sync.
-#[derive(Debug)]
-pub(crate) struct RequestTemplates {
-    pub alone: Template,
-    pub piped: Template,
-}
-
 impl Workload {
     /// Workload whose scripts contain only SQL.
     pub fn new(plan: LoadPlan, login: Arc<Login>, transport: Transport) -> Workload {
@@ -264,7 +241,9 @@ impl Workload {
         let sync = template(compile::sync);
         let (feeds, fields, keyed) = (Vec::new(), Vec::new(), Vec::new());
         let assigned = plan.program.assigned();
+        let traits = plan.program.scripts.iter().map(ScriptTraits::from_script).collect();
         Workload {
+            traits,
             plan,
             postgres,
             replicas: None,
@@ -479,18 +458,54 @@ impl Workload {
         self.plan.program.scripts.iter().map(timed).collect()
     }
 
-    /// HTTP requests by script and command, ascending, for [`model::Interval::with_answer_sizes`].
-    pub fn calls(&self) -> Vec<(u16, u16)> {
-        let calls_of = |(script, calls): (u16, &Vec<Option<http_service::HttpRequest>>)| {
-            let numbers = (0..).zip(calls).filter(|it| it.1.is_some()).map(|it| it.0);
+    /// Commands with answers, by script and command, ascending, for [`model::Interval::with_answer_sizes`].
+    ///
+    /// The rows of statements in a pipeline belong to its end.
+    fn answered_commands(&self) -> Vec<(u16, u16)> {
+        let answered = |it: &Command| {
+            matches!(it.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
+        };
+        let commands_of = |(script, it): (u16, &Script)| {
+            let numbers = (0..).zip(&it.commands).filter(|it| answered(it.1)).map(|it| it.0);
             numbers.map(|command| (script, command)).collect::<Vec<_>>()
         };
-        (0..).zip(&self.calls).flat_map(calls_of).collect()
+        (0..).zip(&self.plan.program.scripts).flat_map(commands_of).collect()
     }
 
     /// Empty interval for the measurements of this workload.
     pub fn interval(&self) -> Interval {
-        Interval::new(&self.timed_commands()).with_answer_sizes(&self.calls())
+        let replays_log = |it: &Script| {
+            it.commands.iter().any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
+        };
+        let scripts = (0..).zip(&self.plan.program.scripts);
+        let replays: Vec<u16> = scripts.filter(|it| replays_log(it.1)).map(|it| it.0).collect();
+        Interval::new(&self.timed_commands())
+            .with_answer_sizes(&self.answered_commands())
+            .with_replays(&replays)
+    }
+
+    /// True if a statement of the script is empty.
+    #[inline]
+    pub(crate) fn sends_empty_statements(&self, script: u16) -> bool {
+        self.traits[usize::from(script)].sends_empty
+    }
+
+    /// Kind of a statement of the script with this command tag.
+    #[inline]
+    pub(crate) fn statement_kind(&self, script: u16, command: RowCommand) -> StatementKind {
+        if self.traits[usize::from(script)].takes_from_queue {
+            return StatementKind::Queue;
+        }
+        match command {
+            RowCommand::Select => StatementKind::Select,
+            RowCommand::Insert => StatementKind::Insert,
+            RowCommand::Update => StatementKind::Update,
+            RowCommand::Delete => StatementKind::Delete,
+            RowCommand::Merge => StatementKind::Merge,
+            RowCommand::Copy => StatementKind::Copy,
+            RowCommand::Cursor => StatementKind::Cursor,
+            RowCommand::Mixed => StatementKind::Mixed,
+        }
     }
 
     pub fn plan(&self) -> &LoadPlan {
@@ -533,78 +548,6 @@ impl Workload {
 /// Bounds an endless response; no realistic benchmark has a longer one.
 const RESPONSE_MAX: u64 = 4 << 30;
 
-impl SqlRequest {
-    fn new(sql: &Sql, mode: Mode, names: &VariableNames, statements: usize) -> SqlRequest {
-        let commits = is_commit(&sql.text);
-        let keep = sql.store.clone();
-        if mode == Mode::Simple {
-            let mut args = Vec::new();
-            let pieces: Vec<_> = sql
-                .pieces
-                .iter()
-                .map(|piece| match piece {
-                    Piece::Text(text) => compile::SqlPiece::Text(text),
-                    Piece::Var { slot } => {
-                        args.push(*slot);
-                        compile::SqlPiece::Arg(args.len() as u16 - 1)
-                    }
-                })
-                .collect();
-            let ask = || template(|it| compile::simple(it, &pieces));
-            let asked = || RequestTemplates { alone: ask(), piped: ask() };
-            let unset = args.iter().map(|&slot| format!(":{}", &names[slot as usize]).into()).collect();
-            let (fresh, prepared) = (asked(), asked());
-            let (args, places) = (args.into(), quoting::contexts(&sql.pieces).into());
-            return SqlRequest {
-                args,
-                unset,
-                places,
-                with_parse: fresh,
-                prepared,
-                statement: None,
-                commits,
-                keep,
-            };
-        }
-        let (text, args) = sql.parameterize();
-        let statement = (mode == Mode::Prepared).then_some(statements);
-        let name = statement.map_or(String::new(), |it| format!("P_{it}"));
-        let ask = |parse: bool, sync: bool| {
-            template(|it| {
-                if parse {
-                    compile::parse(it, &name, &text);
-                }
-                let numbers: Vec<u16> = (0..args.len() as u16).collect();
-                compile::bind(it, &name, &numbers);
-                if keep.is_some() {
-                    compile::describe_portal(it);
-                }
-                compile::execute(it);
-                if sync {
-                    compile::sync(it);
-                }
-            })
-        };
-        let asked = |parse| RequestTemplates { alone: ask(parse, true), piped: ask(parse, false) };
-        let (fresh, prepared) = (asked(true), asked(false));
-        let (args, unset, places) = (args.into(), [].into(), [].into());
-        SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
-    }
-
-    /// Template of the request; `prepared`: its statement is prepared on this connection.
-    #[inline]
-    pub fn template(&self, prepared: bool, piped: bool) -> &Template {
-        let asked = if prepared { &self.prepared } else { &self.with_parse };
-        if piped { &asked.piped } else { &asked.alone }
-    }
-}
-
-fn template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
-    let mut builder = TemplateBuilder::default();
-    build(&mut builder);
-    builder.build()
-}
-
 /// Bytes to preallocate for each column: the longest of these fields, at most a page.
 fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
     const PAGE: usize = 4096;
@@ -618,10 +561,4 @@ fn field_lengths<'a>(rows: impl Iterator<Item = Fields<'a>>) -> Vec<usize> {
         }
         longest
     })
-}
-
-/// True if the statement's text begins with COMMIT or END.
-fn is_commit(text: &[u8]) -> bool {
-    let word = text.trim_ascii_start().split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
-    word.eq_ignore_ascii_case(b"commit") || word.eq_ignore_ascii_case(b"end")
 }

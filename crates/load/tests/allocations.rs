@@ -15,7 +15,8 @@ use model::durability::{LedgerEntry, WriteAttempt};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
 use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{
-    ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp,
+    Answer, ClientId, Curve, Interval, Nanos, PerSecond, Record, Schedule, ScriptId, Spacing, StatementKind,
+    Stream, UserRamp,
 };
 use rustls::ClientConnection;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -112,6 +113,14 @@ impl Recorder for CountingRecorder {
 
     fn response_received(&mut self, script: ScriptId, command: u16, bytes: u64) {
         self.tally.response_received(script, command, bytes);
+    }
+
+    fn rows_counted(&mut self, script: ScriptId, command: u16, kind: StatementKind, rows: u64) {
+        self.tally.rows_counted(script, command, kind, rows);
+    }
+
+    fn replayed(&mut self, script: ScriptId, recorded: Answer, measured: Answer) {
+        self.tally.replayed(script, recorded, measured);
     }
 
     fn send_lag(&mut self, lag: Nanos) {
@@ -322,13 +331,15 @@ fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<C
 
 /// Shard whose clients draw from feeds, capture values from every response and use them.
 fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
-    let columns: Vec<String> =
-        ["method", "target", "headers", "body", "who"].iter().map(|it| (*it).to_owned()).collect();
+    let columns: Vec<String> = ["method", "target", "headers", "body", "who", "status", "bytes"]
+        .iter()
+        .map(|it| (*it).to_owned())
+        .collect();
     let (mut bytes, mut layout) = (Vec::new(), RowLayout::new(RowFormat::Packed, columns.clone()));
     for n in 0..1000_usize {
         layout.push(bytes.len() as u64);
         let body = "x".repeat(n % 5 * 60);
-        for it in ["POST", "/a", "X: y\r\n", &body, &"abcdefg"[..n % 7]] {
+        for it in ["POST", "/a", "X: y\r\n", &body, &"abcdefg"[..n % 7], "200", &n.to_string()] {
             bytes.extend((it.len() as u32).to_le_bytes());
             bytes.extend(it.as_bytes());
         }
@@ -493,8 +504,13 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         let expected = sent * of_rustls.0 + received * of_rustls.1;
         assert_eq!(allocations, expected, "allocations in {count} transactions of {told}");
         let (interval, _) = shard.recorder.tally.finish(Nanos(server.now));
-        let sizes: u64 = interval.answers.iter().map(|it| it.sizes.count()).sum();
-        assert_eq!(sizes > 0, matches!(*protocol, "HTTP" | "HTTP, TLS" | "mix" | "hops"), "sizes of {told}");
+        let has = |rows: bool| {
+            interval.answers.iter().any(|it| it.sizes.count() > 0 && it.statement().is_some() == rows)
+        };
+        assert_eq!(has(false), matches!(*protocol, "HTTP" | "HTTP, TLS" | "mix" | "hops"), "sizes of {told}");
+        assert_eq!(has(true), matches!(*protocol, "SQL" | "SQL, TLS" | "ledger"), "rows of {told}");
+        let replayed = interval.replays.iter().any(|it| it.answers > 0);
+        assert_eq!(replayed, *protocol == "mix", "recorded answers of {told}");
     }
 
     // Cookies and decompression need memory, see docs/http.md.

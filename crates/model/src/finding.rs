@@ -8,8 +8,11 @@ mod bound;
 mod circumstance;
 
 pub use bound::Bound;
-pub use circumstance::{Circumstance, FindingRule, MissingInput, NormalizedRate};
+pub use circumstance::{
+    Circumstance, FindingRule, LoggedErrors, MissingInput, NormalizedRate, SessionOrigin, UsageCounter,
+};
 
+use crate::StatementKind;
 use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};
 use serde::Serialize;
@@ -211,8 +214,31 @@ pub enum Finding {
         /// Name of the step, or its method and target, if the operation has several requests.
         step: Option<String>,
         change: SizeChange,
-        /// Share of the small responses to this request, 0..=1.
+        /// Share of the small responses to this request, or of those that differ from the recorded ones, 0..=1.
         share: f64,
+    },
+    /// Answers to replayed requests have other statuses than the log recorded.
+    RecordedStatus {
+        cell: usize,
+        operation: String,
+        /// Answers whose status was compared, in all trials.
+        count: u64,
+        /// Share of those with another status, 0..=1.
+        share: f64,
+    },
+    /// Statement whose answers have no row, in the trial where most have none.
+    NoRows {
+        cell: usize,
+        operation: String,
+        /// Index of the command in its script.
+        command: u16,
+        statement: StatementKind,
+        /// Number of answers in the trial.
+        count: u64,
+        /// Share of the answers without a row, 0..=1.
+        share: f64,
+        /// Second of the window from which on answers have no row; `None` if most of all have none.
+        second: Option<u64>,
     },
     /// Another limiter of the throughput.
     Bound {
@@ -260,6 +286,10 @@ pub enum SizeChange {
     TwoPopulations { small: u64, large: u64 },
     /// Sizes are smaller than in another cell with the same requests.
     SmallerThan { with: usize, here: u64, there: u64 },
+    /// Many answers are less than half as large as those that the log recorded.
+    SmallerThanRecorded { here: u64, recorded: u64 },
+    /// Many answers are more than twice as large as those that the log recorded, which may have been compressed.
+    LargerThanRecorded { here: u64, recorded: u64 },
 }
 
 /// Throughput and response time of a cell.

@@ -1,6 +1,8 @@
 //! Measurement of an interval by one or more threads.
 
-use crate::{AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, Successes};
+use crate::{
+    Answer, AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, ReplayCounts, SizeUnit, Successes,
+};
 
 /// Measurement of one thread, or of all after merging, from one time to another.
 #[derive(Clone, Debug)]
@@ -20,8 +22,10 @@ pub struct Interval {
     /// Time from `connect` to the end of login.
     pub connects: LatencyHistogram,
     pub refused: FailureCounts,
-    /// Sizes of the bodies of expected HTTP responses as received, in the order of operations and commands.
+    /// Sizes of expected HTTP responses and rows of successful statements, in the order of operations and commands.
     pub answers: Vec<AnswerSizes>,
+    /// Comparison with recorded answers, in the order of the operations that replay a log.
+    pub replays: Vec<ReplayCounts>,
 }
 
 /// Counts of one script's arrivals.
@@ -91,6 +95,7 @@ impl Interval {
             connects: LatencyHistogram::new(),
             refused: FailureCounts::default(),
             answers: Vec::new(),
+            replays: Vec::new(),
         }
     }
 
@@ -99,11 +104,24 @@ impl Interval {
         Interval { answers: calls.iter().copied().map(AnswerSizes::new).collect(), ..self }
     }
 
-    /// Records the size of a response without allocation. Commands that are not measured are ignored.
+    /// Records the size of an answer without allocation. Commands that are not measured are ignored.
     #[inline]
-    pub fn record_answer(&mut self, call: (u16, u16), bytes: u64) {
-        if let Ok(at) = self.answers.binary_search_by_key(&call, AnswerSizes::key) {
-            self.answers[at].sizes.record(bytes);
+    pub fn record_answer(&mut self, command: (u16, u16), unit: SizeUnit, size: u64) {
+        if let Ok(at) = self.answers.binary_search_by_key(&command, AnswerSizes::key) {
+            self.answers[at].record(unit, size);
+        }
+    }
+
+    /// Enables the comparison with recorded answers for these operations, ascending.
+    pub fn with_replays(self, operations: &[u16]) -> Interval {
+        Interval { replays: operations.iter().copied().map(ReplayCounts::new).collect(), ..self }
+    }
+
+    /// Compares an answer with the recorded one, without allocation. Operations without a comparison are ignored.
+    #[inline]
+    pub fn record_replay(&mut self, operation: u16, recorded: Answer, measured: Answer) {
+        if let Some(it) = self.replays.iter_mut().find(|it| it.operation == operation) {
+            it.record(recorded, measured);
         }
     }
 
@@ -115,6 +133,7 @@ impl Interval {
         self.connects.clear();
         self.refused = FailureCounts::default();
         self.answers.iter_mut().for_each(|it| it.sizes.clear());
+        self.replays.iter_mut().for_each(ReplayCounts::clear);
     }
 
     /// Adds the measurement of another thread or of the following interval.
@@ -133,6 +152,7 @@ impl Interval {
         self.connects.merge(&other.connects);
         self.refused.merge(&other.refused);
         AnswerSizes::merge(&mut self.answers, &other.answers);
+        self.replays.iter_mut().zip(&other.replays).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 
     /// Records a successful transaction at this time.

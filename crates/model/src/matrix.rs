@@ -91,9 +91,9 @@ pub struct Trial {
     pub valid: bool,
     /// Reasons for which the trial is invalid.
     pub reasons: Vec<InvalidReason>,
-    /// Outage within the trial, a [`Doubt::Outage`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outage: Option<Doubt>,
+    /// Doubts that its verdict names: outages, and a load that ended early.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
 }
 
 /// End of a trial.

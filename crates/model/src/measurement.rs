@@ -1,6 +1,6 @@
 //! Measurement of one window and the outages in it.
 
-use crate::{Interval, LatencyHistogram, Nanos, ThreadUsage};
+use crate::{EmptyStatement, Interval, LatencyHistogram, Nanos, ThreadUsage};
 use serde::{Deserialize, Serialize};
 
 /// Period of the window without a successful transaction, although some were in flight or failed. At least 0.1 s long.
@@ -36,6 +36,8 @@ pub struct Measurement {
     pub interval: Interval,
     /// Periods of at least 0.1 s without a success, in order.
     pub outages: Vec<Outage>,
+    /// Statements whose answers have no row.
+    pub empty_statements: Vec<EmptyStatement>,
     /// Successful transactions within the window, by client.
     pub clients: Vec<u64>,
     /// Usage by thread.

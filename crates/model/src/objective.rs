@@ -15,6 +15,9 @@ pub struct ObjectiveResult {
     ///
     /// Either arrivals were not answered, or an outage in a closed model kept users from arriving.
     pub at_least: bool,
+    /// True if the value is within the bound, but the load ended before the planned time. The verdict is then unknown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended_early: bool,
     pub bound: f64,
     /// Number of samples, arrivals or seconds behind the value.
     #[serde(rename = "of")]

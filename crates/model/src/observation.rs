@@ -62,6 +62,32 @@ pub struct LogEvent {
     pub code: Option<String>,
     /// Message without the line's prefix; never contains a statement's parameters.
     pub text: String,
+    /// Session that caused the line, if PostgreSQL's log names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<LogSession>,
+}
+
+/// Session that a line of PostgreSQL's log names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct LogSession {
+    /// `application_name`, or `[unknown]`.
+    pub application: String,
+    /// IP address of the client, or `[local]` for a Unix socket.
+    pub client: String,
+}
+
+impl LogSession {
+    /// `application_name` of the load's sessions on servers that pgdyno started. Poolers pass it on.
+    pub const LOAD: &'static str = "pgdyno load";
+    /// `application_name` of sessions that set none.
+    pub const UNKNOWN: &'static str = "[unknown]";
+    /// `client` of a session on a Unix socket.
+    pub const LOCAL: &'static str = "[local]";
+
+    /// True for pgdyno's own sessions, such as the monitoring's.
+    pub fn is_own(&self) -> bool {
+        self.application.starts_with("pgdyno") && self.application != LogSession::LOAD
+    }
 }
 
 impl LogEvent {

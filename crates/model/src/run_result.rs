@@ -13,7 +13,7 @@ use crate::plan::{Experiment, Limits};
 use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
 use crate::summary::{Doubt, Failure, InvalidReason, Unanswered};
-use crate::{Nanos, PerSecond};
+use crate::{Nanos, PerSecond, SizeFigures, StatementRows};
 use serde::Serialize;
 
 /// Result of one run.
@@ -125,17 +125,9 @@ pub struct OperationResult {
     /// Sizes of the expected HTTP responses; absent if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizeFigures>,
-}
-
-/// Sizes of response bodies in bytes as received, over all trials. Quantiles are accurate to 1/16, and absent with
-/// fewer than ten responses beyond them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SizeFigures {
-    pub count: u64,
-    pub mean: f64,
-    pub p50: Option<u64>,
-    pub p99: Option<u64>,
-    pub max: u64,
+    /// Rows by statement, in the order of the commands; empty if no statement has rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<StatementRows>,
 }
 
 /// Quantiles as in [`crate::summary::Distribution`].

@@ -210,6 +210,7 @@ impl From<&Second> for Interval {
             connects: LatencyHistogram::from(&it.connects),
             refused: it.refused.clone(),
             answers: it.answers.clone(),
+            replays: Vec::new(),
         }
     }
 }

@@ -1,15 +1,18 @@
-//! Histogram of sizes.
+//! Histogram of sizes: bytes of HTTP responses, rows of SQL statements.
+
+use crate::StatementKind;
+use serde::Serialize;
 
 /// Sizes below it have a bucket each.
 const EXACT_BELOW: u64 = 16;
 /// Buckets per power of two: a bucket's width is 1/16 of its lower bound.
 const BUCKETS_PER_OCTAVE: usize = 16;
-/// Octaves from 16 bytes to 2⁴⁰; larger responses count in the last bucket.
+/// Octaves from 16 to 2⁴⁰; larger sizes count in the last bucket.
 const OCTAVES: usize = 36;
 const BUCKETS: usize = EXACT_BELOW as usize + OCTAVES * BUCKETS_PER_OCTAVE;
 
-/// Histogram of sizes in bytes: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are exact. 4.6
-/// KiB.
+/// Histogram of sizes, in bytes or rows: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are
+/// exact. 4.6 KiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeHistogram {
     counts: Box<[u64]>,
@@ -26,12 +29,12 @@ impl SizeHistogram {
 
     /// Records a size without allocation.
     #[inline]
-    pub fn record(&mut self, bytes: u64) {
-        self.counts[bucket(bytes)] += 1;
+    pub fn record(&mut self, size: u64) {
+        self.counts[bucket(size)] += 1;
         self.count += 1;
-        self.sum += u128::from(bytes);
-        self.min = self.min.min(bytes);
-        self.max = self.max.max(bytes);
+        self.sum += u128::from(size);
+        self.min = self.min.min(size);
+        self.max = self.max.max(size);
     }
 
     pub fn merge(&mut self, other: &SizeHistogram) {
@@ -51,7 +54,7 @@ impl SizeHistogram {
         self.count
     }
 
-    /// Sum of all sizes in bytes.
+    /// Sum of all sizes.
     pub fn sum(&self) -> u128 {
         self.sum
     }
@@ -77,8 +80,8 @@ impl SizeHistogram {
     }
 
     /// Number of samples of at most this size, including all of the size's own bucket.
-    pub fn count_at_most(&self, bytes: u64) -> u64 {
-        self.counts[..=bucket(bytes)].iter().sum()
+    pub fn count_at_most(&self, size: u64) -> u64 {
+        self.counts[..=bucket(size)].iter().sum()
     }
 
     /// Index and count of every bucket with samples, ascending.
@@ -115,19 +118,53 @@ impl Default for SizeHistogram {
     }
 }
 
-/// Response sizes of one request of an operation.
+/// Unit of the sizes of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeUnit {
+    /// Bytes of the bodies of HTTP responses, as received.
+    Bytes,
+    /// Rows that a statement returned or changed.
+    Rows(StatementKind),
+}
+
+/// Answer sizes of one command of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerSizes {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,
     pub command: u16,
+    pub unit: SizeUnit,
     pub sizes: SizeHistogram,
 }
 
 impl AnswerSizes {
     /// Empty histogram for this operation and command.
     pub fn new((operation, command): (u16, u16)) -> AnswerSizes {
-        AnswerSizes { operation, command, sizes: SizeHistogram::new() }
+        AnswerSizes { operation, command, unit: SizeUnit::Bytes, sizes: SizeHistogram::new() }
+    }
+
+    /// Kind of the statement, if the sizes are rows.
+    pub fn statement(&self) -> Option<StatementKind> {
+        match self.unit {
+            SizeUnit::Bytes => None,
+            SizeUnit::Rows(kind) => Some(kind),
+        }
+    }
+
+    /// Records a size without allocation.
+    #[inline]
+    pub fn record(&mut self, unit: SizeUnit, size: u64) {
+        self.set_unit(unit);
+        self.sizes.record(size);
+    }
+
+    fn set_unit(&mut self, unit: SizeUnit) {
+        self.unit = match (self.unit, unit) {
+            (SizeUnit::Rows(one), SizeUnit::Rows(other)) if one != other && self.sizes.count() > 0 => {
+                SizeUnit::Rows(StatementKind::Mixed)
+            }
+            _ => unit,
+        };
     }
 
     pub fn key(&self) -> (u16, u16) {
@@ -138,19 +175,45 @@ impl AnswerSizes {
     pub fn merge(all: &mut Vec<AnswerSizes>, others: &[AnswerSizes]) {
         for other in others {
             match all.binary_search_by_key(&other.key(), AnswerSizes::key) {
-                Ok(at) => all[at].sizes.merge(&other.sizes),
+                Ok(_) if other.sizes.count() == 0 => {}
+                Ok(at) => {
+                    all[at].set_unit(other.unit);
+                    all[at].sizes.merge(&other.sizes);
+                }
                 Err(at) => all.insert(at, other.clone()),
             }
         }
     }
 }
 
-fn bucket(bytes: u64) -> usize {
-    if bytes < EXACT_BELOW {
-        return bytes as usize;
+/// Figures of a histogram of sizes. Quantiles are accurate to 1/16, and absent with fewer than ten answers beyond them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SizeFigures {
+    pub count: u64,
+    pub mean: f64,
+    pub p50: Option<u64>,
+    pub p99: Option<u64>,
+    pub max: u64,
+}
+
+/// Rows of the answers to a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StatementRows {
+    /// Index of the operation; `command` is the index of the command in its script.
+    pub operation: u16,
+    pub command: u16,
+    pub statement: StatementKind,
+    /// Share of the answers without a row, 0..=1.
+    pub empty: f64,
+    pub rows: SizeFigures,
+}
+
+fn bucket(size: u64) -> usize {
+    if size < EXACT_BELOW {
+        return size as usize;
     }
-    let octave = bytes.ilog2() as usize;
-    let within = (bytes >> (octave - 4)) as usize - BUCKETS_PER_OCTAVE;
+    let octave = size.ilog2() as usize;
+    let within = (size >> (octave - 4)) as usize - BUCKETS_PER_OCTAVE;
     (EXACT_BELOW as usize + (octave - 4) * BUCKETS_PER_OCTAVE + within).min(BUCKETS - 1)
 }
 
@@ -198,5 +261,26 @@ mod tests {
         assert_eq!(twice, SizeHistogram::new());
         assert_eq!(SizeHistogram::from_parts([(BUCKETS, 1)].into_iter(), 0, 0, 0), None);
         assert_eq!(SizeHistogram::from_parts(std::iter::empty(), 0, 0, 0), None);
+    }
+
+    #[test]
+    fn statements_of_different_kinds_are_mixed() {
+        let rows = |kind, sizes: &[u64]| {
+            let mut it = AnswerSizes::new((0, 0));
+            sizes.iter().for_each(|size| it.record(SizeUnit::Rows(kind), *size));
+            it
+        };
+        let mut all = vec![rows(StatementKind::Update, &[])];
+        for (others, kind) in [
+            (rows(StatementKind::Select, &[1]), StatementKind::Select),
+            (rows(StatementKind::Update, &[]), StatementKind::Select),
+            (rows(StatementKind::Select, &[0, 2]), StatementKind::Select),
+            (rows(StatementKind::Update, &[1]), StatementKind::Mixed),
+            (rows(StatementKind::Update, &[1]), StatementKind::Mixed),
+        ] {
+            AnswerSizes::merge(&mut all, &[others]);
+            assert_eq!(all[0].statement(), Some(kind));
+        }
+        assert_eq!((all[0].sizes.count(), all[0].sizes.count_at_most(0)), (5, 1));
     }
 }

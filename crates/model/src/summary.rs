@@ -4,7 +4,9 @@
 //! Shares are 0..=1. A quantile is absent if fewer than [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie
 //! beyond it.
 
-use crate::{Nanos, Outage, PerSecond, Spacing, is_quantile_unanswered};
+use crate::{
+    EmptyStatement, Nanos, Outage, PerSecond, Spacing, StatementKind, StatementRows, is_quantile_unanswered,
+};
 use serde::{Deserialize, Serialize};
 
 /// Summary of one benchmark.
@@ -25,6 +27,12 @@ pub struct Summary {
     /// Periods without a success that chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// Rows by statement, in the order of operations and commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<StatementRows>,
+    /// Statements whose answers have no row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_statements: Vec<EmptyStatement>,
     /// Absent without clients and in the open model, where any idle client serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: GeneratorSummary,
@@ -439,7 +447,7 @@ pub enum InvalidReason {
 }
 
 /// Fact without which a valid measurement is easily misread.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
     /// Late sends on a host with late timers: fields as in [`InvalidReason::Late`].
@@ -475,17 +483,55 @@ pub enum Doubt {
         #[serde(rename = "to_ns")]
         to: Nanos,
     },
+    /// Load that ended `at` this time instead of after the `planned` one, both since the start of the window, because all
+    /// `rows` of a feed that are used once each were used up.
+    FeedExhausted {
+        rows: u64,
+        #[serde(rename = "at_ns")]
+        at: Nanos,
+        #[serde(rename = "planned_ns")]
+        planned: Nanos,
+    },
     /// Too few samples for a 99th percentile.
     FewSamples { count: u64 },
     /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
     /// Sizes in bytes.
     SmallAnswers { small: u64, large: u64, share: f64 },
+    /// Statement whose answers have no row: the most frequent of `statements` such statements, as in
+    /// [`EmptyStatement`].
+    NoRows {
+        operation: u16,
+        command: u16,
+        statement: StatementKind,
+        statements: usize,
+        count: u64,
+        share: f64,
+        second: Option<u64>,
+    },
     /// Wall clock of the generator was stepped by `step` nanoseconds, backwards if negative. No duration depends on it.
     #[serde(rename = "clock_set")]
     ClockStepped {
         #[serde(rename = "step_ns")]
         step: i64,
     },
+    /// Node of the path that counted none or far fewer of the transactions: the load took another path.
+    NodeNotUsed { node: String },
+    /// Transaction log that lacks transactions, because a file of it could not be written.
+    LogIncomplete,
+}
+
+impl Doubt {
+    /// True if the verdict names the doubt: the load ceased or had no effect within the planned window, it took another
+    /// path, or its log is incomplete.
+    pub fn is_in_verdict(&self) -> bool {
+        matches!(
+            self,
+            Doubt::Outage { .. }
+                | Doubt::FeedExhausted { .. }
+                | Doubt::NodeNotUsed { .. }
+                | Doubt::LogIncomplete
+        )
+    }
 }
 
 /// Progress line, for the time since the previous one.

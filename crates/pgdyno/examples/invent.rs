@@ -91,6 +91,7 @@ fn main() {
         window,
         interval: Interval { from: Nanos::ZERO, to: window, ..all },
         outages: Vec::new(),
+        empty_statements: Vec::new(),
         clients: vec![rate * seconds / 10; 10],
         thread_usage: Vec::new(),
         connect_time: Nanos::from_millis(5),
@@ -283,6 +284,7 @@ impl Rng {
             kind: kinds[self.below(4) as usize],
             code: None,
             text: "invented".to_owned(),
+            session: None,
         }
     }
 }

@@ -22,7 +22,7 @@ use connect::ConnectedServer;
 use load::driver::Clock;
 use load::script::{Program, builtin};
 use model::Summary;
-use model::summary::Server;
+use model::summary::{Doubt, Server};
 use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
@@ -78,6 +78,7 @@ fn initialise(wanted: &InitOptions, voice: &Terminal) -> Result<ExitCode, Comman
         guard::check_drop_allowed(&mut connection, &location, address, yes_load)?;
     }
     guard::check_load_allowed(&location, address, yes_load, voice)?;
+    connection.stop_on(listen()?.interrupted);
     initialise::run(wanted, &mut connection)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -109,6 +110,8 @@ fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandErro
     if !options.json {
         outln!("{}", report::bench::banner(&place.server.version));
     }
+    let signals = listen()?;
+    connection.stop_on(Arc::clone(&signals.interrupted));
     let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
     let tables = match builtin {
         true => Some(prepare::inspect_tables(&mut connection, &place.server.database, &voice.program)?),
@@ -120,7 +123,7 @@ fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandErro
     }
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
-    let (summary, complete) = measure(options, program, &place, tables, seed, voice)?;
+    let (summary, complete) = measure(options, program, &place, tables, seed, &signals, voice)?;
     if let Some(it) = place.address_change() {
         voice.warning(&it);
     }
@@ -140,6 +143,12 @@ fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice
     status(summary, complete, options.strict)
 }
 
+/// Installs the signal handlers.
+pub fn listen() -> Result<Signals, CommandError> {
+    let signals = Signals::default().listen();
+    signals.map_err(|it| CommandError::new(format!("could not await Ctrl-C: {it}")))
+}
+
 /// Measures a server. Returns the summary, and true if the run completed.
 pub fn measure(
     options: &BenchOptions,
@@ -147,6 +156,7 @@ pub fn measure(
     place: &ConnectedServer,
     tables: Option<Tables>,
     seed: u64,
+    signals: &Signals,
     voice: &Terminal,
 ) -> Result<(Summary, bool), CommandError> {
     let scale = plan::scale(options, tables);
@@ -160,36 +170,38 @@ pub fn measure(
         voice.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
     }
     let prepared = ready::prepare(options, program, place, scale, seed)?;
-    run_prepared(options, prepared, (&place.server, &place.description), tables, seed, voice)
+    run_prepared(options, prepared, (&place.server, &place.description), tables, seed, signals, voice)
 }
 
 /// Measures a prepared load. `named` is the server's name in messages.
 fn run_prepared(
     options: &BenchOptions,
-    PreparedBench { load: ready, samples }: PreparedBench,
+    PreparedBench { load: mut ready, samples }: PreparedBench,
     (server, named): (&Server, &str),
     tables: Option<Tables>,
     seed: u64,
+    signals: &Signals,
     voice: &Terminal,
 ) -> Result<(Summary, bool), CommandError> {
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
     let mut show = BenchDisplay::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
-    let signals = Signals { abandoned: Arc::clone(&ready.abandon), ..Signals::default() };
-    let Signals { interrupted, .. } =
-        signals.listen().map_err(|it| CommandError::new(format!("could not await Ctrl-C: {it}")))?;
+    ready.abandon = Arc::clone(&signals.abandoned);
+    let interrupted = &signals.interrupted;
     let watch = clock::StepDetector::start();
-    let measured =
-        measure::run(&ready, Clock::start(), &mut show, &interrupted).map_err(|why| match why {
-            MeasureError::System(error) => CommandError::new(format!("the run could not begin: {error}")),
-            MeasureError::NoClientConnected => CommandError::new("no client could connect"),
-            MeasureError::Stopped => CommandError::new("stopped before the run began"),
-        })?;
-    let messages = show.finish();
+    let measured = measure::run(&ready, Clock::start(), &mut show, interrupted).map_err(|why| match why {
+        MeasureError::System(error) => CommandError::new(format!("the run could not begin: {error}")),
+        MeasureError::NoClientConnected => CommandError::new("no client could connect"),
+        MeasureError::Stopped => CommandError::new("stopped before the run began"),
+    })?;
+    let (messages, logged) = show.finish();
     let complete = measured.aborted_clients == 0 && !interrupted.load(Ordering::Relaxed);
     let mut summary = analysis::verdict::summarise(&measured, server.clone(), plan);
     analysis::verdict::add_clock_step(&mut summary, watch.step());
+    if !logged {
+        analysis::verdict::add_incomplete_log(&mut summary);
+    }
     summary.set_messages(|code| messages.find(code));
     Ok((summary, complete))
 }
@@ -205,9 +217,10 @@ pub fn text(options: &BenchOptions, summary: &Summary) -> String {
 fn status(summary: &Summary, complete: bool, strict: bool) -> ExitCode {
     let counts = &summary.total.counts;
     let errors = counts.failed + counts.unknown - counts.serialization - counts.deadlock;
+    let unlogged = summary.validity.doubts.contains(&Doubt::LogIncomplete);
     if strict && !summary.validity.valid {
         ExitCode::from(INVALID)
-    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connects.refused.is_empty() {
+    } else if !complete || errors > 0 || counts.ok == 0 || !summary.connects.refused.is_empty() || unlogged {
         ExitCode::from(ERRORS)
     } else {
         ExitCode::SUCCESS

@@ -9,6 +9,7 @@ use crate::bench::{self, prepare};
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::export::create_private_file;
+use crate::signals::Signals;
 use crate::terminal;
 use clap::Parser;
 use load::script::{self, Program};
@@ -105,7 +106,8 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     let seconds = args.seconds;
     errln!("\nClosed model: {CLIENTS} clients, each asks again as soon as it is answered, for {seconds} s");
     let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
-    let closed = measure(&closed, program.clone(), &place, voice)?;
+    let signals = bench::listen()?;
+    let closed = measure(&closed, program.clone(), &place, &signals, voice)?;
 
     let rate = two_digits(LOAD_SHARE * closed.summary.total.tps.0);
     let (climb, hold) = (seconds / 2, seconds - seconds / 2);
@@ -113,7 +115,7 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     errln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
     let open = options(&format!("-M prepared -c {IN_FLIGHT} -P 5 --arrivals=poisson --schedule={schedule}"));
     let open = match closed.complete {
-        true => Some(measure(&open, program, &place, voice)?),
+        true => Some(measure(&open, program, &place, &signals, voice)?),
         false => None,
     };
 
@@ -191,9 +193,10 @@ fn measure(
     options: &BenchOptions,
     program: Program,
     place: &ConnectedServer,
+    signals: &Signals,
     voice: &Terminal,
 ) -> Result<DemoResult, CommandError> {
-    let (summary, complete) = bench::measure(options, program, place, None, 42, voice)?;
+    let (summary, complete) = bench::measure(options, program, place, None, 42, signals, voice)?;
     let text = bench::text(options, &summary);
     Ok(DemoResult { summary, text, complete })
 }

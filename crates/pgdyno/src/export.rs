@@ -102,8 +102,9 @@ impl OutputFiles {
             create_private_file(&path, OFlags::NOFOLLOW)
                 .map_err(|error| io_error_text("write", &path, &error))?,
         );
-        write(&mut to)?;
-        to.flush().map_err(|error| io_error_text("write", &path, &error))?;
+        write(&mut to)
+            .and_then(|()| Ok(to.flush()?))
+            .map_err(|error| format!("\"{}\" is incomplete: {error}", path.display()))?;
         self.written.push(path);
         Ok(())
     }
@@ -199,13 +200,16 @@ fn csv(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
         Ok(())
     })?;
     shelf.write_file("events.csv", |to| {
-        writeln!(to, "trial,at_ns,node,kind,code,text")?;
+        writeln!(to, "trial,at_ns,node,kind,code,text,application,client")?;
         for it in &trials {
             for event in run.events(it.id)? {
                 let kind = json!(event.kind);
                 let (node, code) = (csv_field(&event.node), csv_field(event.code.as_deref().unwrap_or("")));
                 let kind = kind.as_str().unwrap_or_default();
-                writeln!(to, "{},{},{node},{kind},{code},{}", it.id.0, event.at.0, csv_field(&event.text))?;
+                let session = event.session.as_ref();
+                let session = session.map_or(["", ""], |it| [&*it.application, &*it.client]);
+                let texts = [&*event.text, session[0], session[1]].map(csv_field).join(",");
+                writeln!(to, "{},{},{node},{kind},{code},{texts}", it.id.0, event.at.0)?;
             }
         }
         Ok(())

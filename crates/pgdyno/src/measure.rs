@@ -2,6 +2,7 @@
 
 use crate::cli::CommandError;
 use analysis::facts::outage::OutageDetector;
+use analysis::facts::statement_rows::EmptyStatementDetector;
 use load::driver::{Address, Clock, DriveResult, Driver, DriverContext, StartGate};
 use load::ledger::{self, LedgerConsumer, LedgerProducer};
 use load::{IntervalRecorder, LoadEvent, Shard, TransactionLog, Workload};
@@ -126,8 +127,14 @@ pub fn run_with_ledger(
             handles.push(handle.map_err(MeasureError::System)?);
         }
         let merged = ready.work.interval();
-        let mut desk =
-            Collector { lines, events: said, merged, gaps: OutageDetector::default(), listener: watch };
+        let mut desk = Collector {
+            lines,
+            events: said,
+            merged,
+            gaps: OutageDetector::default(),
+            empty_statements: EmptyStatementDetector::default(),
+            listener: watch,
+        };
         let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
         let host = host::HostMonitor::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
@@ -191,6 +198,7 @@ struct Collector<'a> {
     events: Receiver<LoadEvent>,
     merged: Interval,
     gaps: OutageDetector,
+    empty_statements: EmptyStatementDetector,
     listener: &'a mut dyn LoadListener,
 }
 
@@ -252,6 +260,7 @@ impl Collector<'_> {
             let second = second.expect("there is a thread");
             self.merged.merge(&second);
             self.gaps.second(&*second);
+            self.empty_statements.second(&second.answers);
             self.listener.on_tick(&second, began);
         }
     }
@@ -286,6 +295,7 @@ impl Collector<'_> {
         if let Some(rest) = rest {
             self.merged.merge(&rest);
             self.gaps.second(&*rest);
+            self.empty_statements.second(&rest.answers);
             self.listener.on_rest(&rest);
         }
         let seen = host.stop();
@@ -295,6 +305,7 @@ impl Collector<'_> {
             window,
             interval,
             outages: self.gaps.finish(window),
+            empty_statements: self.empty_statements.finish(),
             clients,
             thread_usage: efforts,
             connect_time: connecting,

@@ -10,6 +10,10 @@ pub const FRESHNESS: &str = "freshness";
 pub const FIRED: &str = "fired";
 /// Subject of the note with the outages of a trial.
 pub const OUTAGES: &str = "outages";
+/// Subject of the note with the comparison of a trial's answers with recorded ones, `model::ReplayFigures`.
+pub const REPLAYED: &str = "replayed";
+/// Subject of the note with the attached server and its data before a trial, `model::target::TargetState`.
+pub const TARGET: &str = "target";
 /// Subject of the notes with the feeds' coverage of their tables.
 pub const FEED: &str = "feed";
 /// Subject of the notes on limits of the generator that could not be applied.

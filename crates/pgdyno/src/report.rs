@@ -92,8 +92,11 @@ fn write(args: &Args) -> Result<(), CommandError> {
     }
     // The user did not name the target of a symbolic link that has the default name.
     let flags = if args.out.is_some() { OFlags::empty() } else { OFlags::NOFOLLOW };
-    create_private_file(&out, flags).and_then(|mut it| it.write_all(text.as_bytes())).map_err(|it| {
+    let mut file = create_private_file(&out, flags).map_err(|it| {
         CommandError::new(format!("could not write {}: {}", out.display(), os_error_text(&it)))
+    })?;
+    file.write_all(text.as_bytes()).map_err(|it| {
+        CommandError::new(format!("{} is incomplete: {}", out.display(), os_error_text(&it)))
     })?;
     outln!("{}", out.display());
     Ok(())

@@ -4,6 +4,7 @@ mod completed;
 mod display;
 mod fault_injection;
 mod feeds;
+pub mod known_nodes;
 pub mod observer;
 pub mod plans;
 pub mod request;
@@ -30,11 +31,13 @@ use analysis::strategy::{search, step_setup};
 use clap::Parser;
 use completed::CompletedTrial;
 use display::RunDisplay;
+use known_nodes::KnownNodes;
 use model::feed_coverage::FeedCoverage;
 use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
+use model::{ReplayCounts, ReplayFigures};
 use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
@@ -140,19 +143,24 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         endpoint,
         explained: plans::ExplainedCells::default(),
         position: before.len(),
+        known_nodes: completed::known_nodes(before),
+        address_changes: Vec::new(),
+        changed_node: None,
         ended: Vec::new(),
         unavailable: BTreeMap::new(),
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed: lab, writer, interrupted, display: show, ended, .. } = bench;
+    let Runner { test_bed: lab, writer, interrupted, display: show, ended, changed_node, .. } = bench;
     drop(lab);
-    let trouble = writer.error().map(store_error_text);
-    let status = match (&trouble, interrupted.load(Ordering::Relaxed)) {
+    let store_error = writer.error().map(store_error_text);
+    let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
+    let status = match (&store_error, ended_early) {
         (Some(_), _) => RunStatus::Failed,
         (None, true) => RunStatus::Interrupted,
         (None, false) => RunStatus::Complete,
     };
+    let trouble = store_error.or(changed_node);
     let outcome = RunOutcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let kept = writer.path().display().to_string();
     let path = writer.finish(outcome).map_err(|it| {
@@ -181,6 +189,11 @@ struct Runner {
     explained: plans::ExplainedCells,
     /// Index of the next trial in the order of all trials.
     position: usize,
+    known_nodes: KnownNodes,
+    /// Reports of host names that lead to another address than the one that is measured.
+    address_changes: Vec<String>,
+    /// Set if a node is not the one that earlier trials measured: how it differs. It ends the run.
+    changed_node: Option<String>,
     ended: Vec<EndedTrial>,
     /// Reason why a cell's component is unavailable, by cell.
     unavailable: BTreeMap<usize, String>,
@@ -239,13 +252,15 @@ impl Runner {
         }
     }
 
-    /// True if the user interrupted the run or the store reported a write error.
+    /// True if the user interrupted the run, the store reported a write error, or a node has changed.
     fn is_over(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed) || self.writer.error().is_some()
+        self.interrupted.load(Ordering::Relaxed)
+            || self.writer.error().is_some()
+            || self.changed_node.is_some()
     }
 
     /// Sets up, measures and stores one trial. Returns the result of a search step, or `None` if the user ended the
-    /// trial.
+    /// trial or a node is not the one of earlier trials.
     fn trial(&mut self, experiment: &Experiment, task: &Task) -> Option<StepResult> {
         let cell = &experiment.cells[task.cell];
         let position = self.position;
@@ -262,13 +277,27 @@ impl Runner {
         let seed = experiment.seed.wrapping_add(chance);
         let ready = match self.unavailable.get(&task.cell) {
             Some(why) => Err(SetupError::Unavailable(why.clone())),
-            None => self.test_bed.set_up(setup, &mut |it| self.display.update(&it)),
+            None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),
         };
+        if let Err(SetupError::OtherNode(why)) = ready {
+            // Nothing is stored of this trial, so that the run can be resumed with the right node.
+            let (ended, ..) = setup_failed(SetupError::Failed(why.clone()));
+            self.display.end_trial(&ended, None);
+            if let Some(it) = &self.endpoint {
+                it.end_trial(ended.status.name());
+            }
+            self.changed_node = Some(why);
+            return None;
+        }
         if let Err(SetupError::Unavailable(why)) = &ready {
             // An unavailable component stays unavailable for the rest of the run.
             self.unavailable.insert(task.cell, why.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
+        let target = self.test_bed.target().filter(|_| ready.is_ok()).cloned();
+        if ready.is_ok() {
+            self.known_nodes.add_chain(self.test_bed.chain(), target.as_ref().map(|it| &it.server));
+        }
         let trial = TrialHeader {
             cell: task.cell as u32,
             label: cell.label.clone(),
@@ -290,11 +319,15 @@ impl Runner {
         for it in self.test_bed.built() {
             self.writer.note(note(notes::BUILT, serde_json::to_string(it)));
         }
+        if let Some(it) = &target {
+            self.writer.note(note(notes::TARGET, serde_json::to_string(it)));
+        }
         for it in reaches {
             self.writer.note(note(notes::FEED, serde_json::to_string(&it)));
         }
         let (mut ended, end, seen) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => setup_failed(SetupError::Stopped),
             Err(why) => setup_failed(why),
         };
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
@@ -350,9 +383,18 @@ impl Runner {
         });
         let done = match done {
             Ok(it) => it,
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => return setup_failed(SetupError::Stopped),
             Err(why) => return setup_failed(why),
         };
         self.display.set_figures(&done);
+        for it in self.test_bed.address_changes() {
+            if !self.address_changes.contains(&it) {
+                self.display.print_diagnostic(&it);
+                let subject = "address".to_owned();
+                self.writer.note(Note { trial: Some(id), subject, text: it.clone() });
+                self.address_changes.push(it);
+            }
+        }
         let TrialOutput {
             measured,
             summary,
@@ -390,6 +432,11 @@ impl Runner {
         }
         if !measured.outages.is_empty() {
             self.writer.note(told(notes::OUTAGES, serde_json::to_string(&summary.outages)));
+        }
+        let replayed: Vec<ReplayFigures> =
+            measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
+        if !replayed.is_empty() {
+            self.writer.note(told(notes::REPLAYED, serde_json::to_string(&replayed)));
         }
         let fired_as = fired.iter().map(|it| told(notes::FIRED, serde_json::to_string(it)));
         judged.chain(fired_as).for_each(|it| self.writer.note(it));
@@ -474,7 +521,7 @@ fn has_answers(it: &model::Summary) -> bool {
 fn setup_failed(why: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
     let (status, reason) = match why {
         SetupError::Unavailable(it) => (RunStatus::Skipped, Some(it)),
-        SetupError::Failed(it) => (RunStatus::Failed, Some(it)),
+        SetupError::Failed(it) | SetupError::OtherNode(it) => (RunStatus::Failed, Some(it)),
         SetupError::Stopped => (RunStatus::Interrupted, None),
     };
     let outcome = RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() };

@@ -5,7 +5,7 @@
 use crate::cli::CommandError;
 use crate::run_result;
 use crate::terminal;
-use model::run_result::RunResult;
+use model::run_result::{OperationResult, RunResult};
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
 use report::plot::CharacterSet;
@@ -56,6 +56,10 @@ impl RunReport {
         if !sizes.is_empty() {
             json["sizes"] = sizes.into();
         }
+        let rows: Vec<Value> = rows(account).collect();
+        if !rows.is_empty() {
+            json["rows"] = rows.into();
+        }
         if let Some(it) = &account.plateau {
             json["plateau"] = serde_json::to_value(it).expect("plain data");
         }
@@ -74,12 +78,22 @@ impl RunReport {
     }
 }
 
+/// Results of all operations, with the index of their cell.
+fn operations(account: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
+    let cells = (0..).zip(&account.cells);
+    cells.flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)))
+}
+
+/// Rows of statements by cell and operation.
+fn rows(account: &RunResult) -> impl Iterator<Item = Value> {
+    operations(account)
+        .filter(|(_, it)| !it.rows.is_empty())
+        .map(|(cell, it)| json!({ "cell": cell, "operation": it.name, "statements": it.rows }))
+}
+
 /// Response sizes by cell and operation.
 fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
-    let operations = (0..)
-        .zip(&account.cells)
-        .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
-    operations
+    operations(account)
         .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }
 

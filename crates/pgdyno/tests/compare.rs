@@ -186,6 +186,7 @@ fn measured(interval: Interval) -> Measurement {
         window: wall,
         interval,
         outages: Vec::new(),
+        empty_statements: Vec::new(),
         clients: vec![100; 8],
         thread_usage: vec![ThreadUsage { user: Nanos::from_millis(100), wall, ..ThreadUsage::default() }],
         connect_time: Nanos::ZERO,

@@ -4,10 +4,12 @@
 //! installs missing PostgreSQL, PgBouncer and HAProxy, and unpacks Odyssey if possible.
 
 mod experiments {
+    mod answers;
     mod attach;
     mod disk;
     mod failovers;
     mod faults;
+    mod feeds;
     mod hops;
     mod interruptions;
     mod live;
@@ -16,6 +18,7 @@ mod experiments {
     mod planted;
     mod reads;
     mod remote_hosts;
+    mod resume;
     mod search;
     mod services;
     mod shipped;

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use model::summary::Script;
-use model::{Code, EventKind, Interval, LogEvent, Nanos, Sample, Tick};
+use model::{Code, EventKind, Interval, LogEvent, LogSession, Nanos, Sample, Tick};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,6 +68,7 @@ fn run(name: &str) -> Folder {
         kind: EventKind::Deadlock,
         code: Some("40P01".to_owned()),
         text: "@deadlock \"x\"".to_owned(),
+        session: Some(LogSession { application: "=app".to_owned(), client: "[local]".to_owned() }),
     };
     writer.events(id, vec![event]);
     writer
@@ -135,7 +136,7 @@ fn csv_contains_no_formulas() {
     assert!(ticks.lines().all(|it| it.replace(", all", "").split(',').count() == 28), "{ticks}");
     assert_eq!(read(&folder, "failures.csv").lines().nth(1), Some("1,0,read,failed,40P01,1"));
     assert_eq!(read(&folder, "samples.csv").lines().nth(1), Some("1,5,postgres,pg_active,'-x,-1.5"));
-    let event = "1,9,postgres,deadlock,40P01,\"'@deadlock \"\"x\"\"\"";
+    let event = "1,9,postgres,deadlock,40P01,\"'@deadlock \"\"x\"\"\",'=app,[local]";
     assert_eq!(read(&folder, "events.csv").lines().nth(1), Some(event));
 }
 
@@ -180,4 +181,25 @@ fn lists_shows_and_removes_runs() {
     pgdyno(&["runs", "remove", name], &folder.0).expect("it is there");
     let empty = format!("no runs in {}\n", folder.0.display());
     assert_eq!(pgdyno(&["runs"], &folder.0), Ok(empty));
+}
+
+/// A file that could be written only in part is named, and so is its incompleteness.
+#[test]
+fn incomplete_files_are_reported() {
+    let folder = run("full");
+    let limited = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+    let dir = folder.0.to_str().expect("it is ASCII");
+    for arguments in [
+        &["export", "last", "--format", "csv", "--out", dir][..],
+        &["export", "last", "--format", "json", "--out", dir],
+        &["export", "last", "--format", "hlog", "--out", dir],
+    ] {
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_pgdyno")]).args(arguments).args(["--dir", dir]);
+        let done = command.current_dir(&folder.0).output().expect("sh can be run");
+        let told = String::from_utf8(done.stderr).expect("it is UTF-8");
+        assert_eq!(done.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains(" is incomplete: File too large"), "{arguments:?}: {told}");
+        assert!(told.contains("/book-20261121T115331Z."), "{arguments:?}: {told}");
+    }
 }

@@ -94,6 +94,7 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
         window: WINDOW,
         interval: all,
         outages: gaps.finish(WINDOW),
+        empty_statements: Vec::new(),
         clients,
         thread_usage: Vec::new(),
         connect_time: Nanos::ZERO,

@@ -116,3 +116,22 @@ fn reports_errors_with_status() {
         assert!(told.contains(words), "{told}");
     }
 }
+
+/// A report that could be written only in part is named.
+#[test]
+fn incomplete_reports_are_named() {
+    let folder = env::temp_dir().join(format!("pgdyno-report-full-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("there is room");
+    // With SIGXFSZ ignored, a write beyond the limit fails with an error, as on a full disk.
+    let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" report \"$@\"";
+    for format in ["html", "md", "json", "junit"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_pgdyno")]).arg(fixtures().join("shop.dyno"));
+        let output = command.args(["--format", format, "--out", "page"]).current_dir(&folder).output();
+        let output = output.expect("sh can be run");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{format}: {told}");
+        assert!(told.contains("page is incomplete: File too large"), "{format}: {told}");
+    }
+    fs::remove_dir_all(&folder).expect("it is ours");
+}

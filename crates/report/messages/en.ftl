@@ -126,6 +126,22 @@ bench-cap-reached = all { $clients } clients were busy: of { $arrivals } arrival
 bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides who waited
 bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
 bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
+bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a feed with `order: once` has only { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+ }
+bench-node-not-used = the load did not pass through { $node }
+bench-log-incomplete = the transaction log is incomplete, because a file of it could not be written
+bench-no-rows = { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row in { $share } of { $count } executions{ $second ->
+    [none] {""}
+   *[other] , from second { $second } on
+ } (script { $script }, command { $command }){ $others ->
+    [0] {""}
+   *[other] , like { $others } others
+ }; check that its keys exist and that its tables are not empty
 bench-no-success = no transaction ended well
 bench-few-samples = { $count ->
     [one] { $count } transaction is
@@ -166,6 +182,7 @@ stop-tank-unknown-rule = Yandex.Tank does not know this rule
 stop-objective-met = kept: { $objective }: { $measured }
 stop-objective-violated = BROKEN: { $objective }: { $measured }
 stop-objective-unanswered = unknown: { $objective }: { $measured }, and nothing was answered to the end
+stop-objective-ended-early = unknown: { $objective }: { $measured }, but the load ended early
 stop-objective-few = unknown: { $objective }: { $samples } are too few to tell; run longer
 stop-lower-quantile = a lower quantile is above already
 stop-measured = { $value } of { $samples }
@@ -313,6 +330,17 @@ finding-deadlocks = deadlocks per thousand transactions
 finding-not-concurrent = where { $busy } transactions were under way in PostgreSQL
 finding-not-open = the open test became a closed one, because all { $clients } clients were busy; arrivals that waited for one, that were dropped, and all
 finding-sizes = answers to { $request } differ in size although their status is as expected; look whether the small ones are error or log-in pages, and name what an answer must contain (expect.contains)
+finding-sizes-below-recorded = answers to { $operation } are less than half as large as the log recorded; look whether they are error or log-in pages
+finding-sizes-above-recorded = answers to { $operation } are more than twice as large as the log recorded; the recorded ones may have been compressed
+finding-recorded-status = answers to { $operation } have another status than the log recorded
+finding-no-rows = operation { $operation }, command { $command }: { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row; check that its keys exist and that its tables are not empty
+finding-no-rows-expected = operation { $operation }, command { $command }: { $statement ->
+    [none] combined statements
+   *[other] { $statement }
+ } found no row, which may be right
 finding-clients-left = { $node } still held clients after the load had ended
 finding-open-closed = the closed test does not know how long those wait who keep coming
 finding-feeds-differ = the feed { $feed } decides what is measured
@@ -365,6 +393,12 @@ finding-not-open-cell = { $cell } { $waited }, { $dropped } of { $arrivals }{ $s
 finding-sizes-fell = { $cell } median { $before }, from second { $second } on { $after } ({ $share } of all)
 finding-sizes-two = { $cell } { $share } about { $small }, the others { $large }
 finding-sizes-smaller = { $cell } median { $here }, { $with } { $there }
+finding-sizes-recorded = { $cell } { $share }, median { $here }, recorded { $recorded }
+finding-recorded-status-cell = { $cell } { $share } of { $count }
+finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second ->
+    [none] {""}
+   *[other] , from second { $second } on
+ }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with } says { $closed }; { $cell }, where { $offered } are offered, says { $open }
 finding-feeds-cell = { $cell } { $response }{ $read ->
@@ -455,7 +489,10 @@ circumstance-noisy-host = this machine served others, or woke its sleepers late
 circumstance-bloat = row versions to be cleaned up
 circumstance-idle-transactions = transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second and keep their locks and their server of a pool. Whether the client forgot or is slow is not seen, nor is what was shorter
 circumstance-littles-law = what is in { $node } is not what passes through it times how long it stays (Little's law): something is in it that has not ended, or is counted elsewhere
+circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
 circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
+circumstance-error-origins = the sessions that caused the errors in PostgreSQL's log
 circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
@@ -476,7 +513,21 @@ circumstance-idle-blocked = { $sessions } sessions wait for their locks
 circumstance-idle-pool = { $clients } clients wait for a pool of { $size }
 circumstance-number = { $number } in it, not { $expected }
 circumstance-time-each = { $time } each
+circumstance-data-sizes = tables of { $least } to { $most }
+circumstance-tables-replaced = tables created, dropped, truncated or rewritten
+circumstance-server-restarted = server restarted
 circumstance-counted = it counted { $counted } of { $transactions } transactions in { $trials } of { $total } trials
+circumstance-sessions = { $counted } sessions, { $transactions } transactions in { $trials } of { $total } trials
+circumstance-errors = { $kind } { $origin }: { $count }
+circumstance-errors-deadlock = deadlocks
+circumstance-errors-slots = log-ins without a free slot
+circumstance-errors-fatal = fatal errors
+circumstance-errors-other = errors
+circumstance-origin-node = through { $node }
+circumstance-origin-direct = of the load, directly
+circumstance-origin-own = of pgdyno's own sessions
+circumstance-origin-other = of { $application } at { $client }
+circumstance-origin-unknown = of unknown sessions
 circumstance-read = { $blocks ->
     [none] { $disk } from disk by a transaction
    *[other] { $disk ->
@@ -967,6 +1018,10 @@ page-machine-clock-source = clock source
 page-machine-governor = frequency governor
 page-machine-cgroups = control groups
 
+# Rows of statements.
+page-without-rows = without rows, %
+page-row-count = rows { $which }
+
 
 ### Page: answers: answer-
 
@@ -1034,10 +1089,14 @@ answer-objectives-violated = { $count ->
  }
 
 answer-trial-valid = its trial is valid
-answer-trial-valid-outage = its trial is valid with doubts: nothing succeeded for { $time }
+answer-outage = nothing succeeded for { $time }
+answer-outages = nothing succeeded for up to { $time }
+answer-ended-early = the load ended early, because a feed had no rows left
+answer-bypassed = the load did not pass through every node of its path
+answer-trial-doubtful = its trial is valid with doubts: { $doubts }
 answer-all-trials-valid = all trials are valid
 answer-trials-valid = { $valid } of { $total } trials are valid
-answer-trials-valid-outage = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: nothing succeeded for up to { $time }
+answer-trials-doubtful = { $valid } of { $total } trials are valid, { $doubtful } of them with doubts: { $doubts }
 
 
 ### Live display: live-

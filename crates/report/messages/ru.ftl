@@ -142,6 +142,26 @@ bench-uneven = клиенты обслужены неравномерно: от 
  } (индекс Джейна { $jain }); среднее скрывает тех, кто ждал
 bench-outage = ни одного успеха в течение { $duration } (с { $from } до { $to })
 bench-outages = ни одного успеха в течение { $duration }, всего перерывов: { $count }, самый долгий с { $from } до { $to }
+bench-feed-exhausted = нагрузка кончилась через { $at } вместо { $planned }: в ленте, каждая строка которой берётся один раз, всего { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }
+bench-node-not-used = нагрузка не прошла через { $node }
+bench-log-incomplete = журнал транзакций неполон: не удалось записать один из его файлов
+bench-no-rows = { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ }: ни одной строки в { $share } из { $count ->
+    [one] { $count } выполнения
+   *[other] { $count } выполнений
+ }{ $second ->
+    [none] {""}
+   *[other] , с { $second }-й секунды
+ } (скрипт { $script }, команда { $command }){ $others ->
+    [0] {""}
+   *[other] , ещё таких команд: { $others }
+ }; проверьте, есть ли такие ключи и не пусты ли таблицы
 bench-no-success = ни одна транзакция не завершилась успешно
 bench-few-samples = { $count ->
     [one] { $count } транзакция
@@ -187,6 +207,7 @@ stop-tank-unknown-rule = Yandex.Tank не знает этого правила
 stop-objective-met = соблюдено: { $objective }: { $measured }
 stop-objective-violated = НАРУШЕНО: { $objective }: { $measured }
 stop-objective-unanswered = неизвестно: { $objective }: { $measured }, и до конца ответов не было
+stop-objective-ended-early = неизвестно: { $objective }: { $measured }, но нагрузка кончилась раньше времени
 stop-objective-few = неизвестно: { $objective }: данных мало ({ $samples }); измеряйте дольше
 stop-lower-quantile = даже меньший квантиль уже выше
 stop-measured = { $value } ({ $samples })
@@ -362,6 +383,17 @@ finding-deadlocks = взаимных блокировок на тысячу тр
 finding-not-concurrent = где в PostgreSQL было в работе { $busy } транзакции
 finding-not-open = открытый тест превратился в закрытый, потому что все клиенты ({ $clients }) были заняты
 finding-sizes = ответы на { $request } различаются размером, хотя их статус ожидаемый; проверьте, не страницы ли ошибки или входа маленькие из них, и укажите текст, который ответ должен содержать
+finding-sizes-below-recorded = ответы на { $operation } меньше половины записанных в логе; проверьте, не страницы ли это ошибки или входа
+finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
+finding-recorded-status = у ответов на { $operation } не тот статус, что записан в логе
+finding-no-rows = операция { $operation }, команда { $command }: { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ } — ни одной строки; проверьте, есть ли такие ключи и не пусты ли таблицы
+finding-no-rows-expected = операция { $operation }, команда { $command }: { $statement ->
+    [none] несколько операторов сразу
+   *[other] { $statement }
+ } — ни одной строки; возможно, так и должно быть
 finding-clients-left = { $node } держал клиентов и после окончания нагрузки
 finding-open-closed = закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние
 finding-feeds-differ = от ленты { $feed } зависит, что измерено
@@ -418,6 +450,18 @@ finding-not-open-cell = { $cell } (ждали клиента { $waited }, отб
 finding-sizes-fell = { $cell } — медиана { $before }, с { $second }-й секунды { $after } ({ $share } всех)
 finding-sizes-two = { $cell } — { $share } около { $small }, остальные { $large }
 finding-sizes-smaller = { $cell } — медиана { $here }, { $with } — { $there }
+finding-sizes-recorded = { $cell } — { $share }, медиана { $here }, в логе { $recorded }
+finding-recorded-status-cell = { $cell } — у { $share } из { $count ->
+    [one] { $count } ответа
+   *[other] { $count } ответов
+ }
+finding-no-rows-cell = { $cell } — в { $share } из { $count ->
+    [one] { $count } выполнения
+   *[other] { $count } выполнений
+ }{ $second ->
+    [none] {""}
+   *[other] , с { $second }-й секунды
+ }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
 finding-open-closed-cell = { $with } — { $closed }; { $cell }, где предложено { $offered }, — { $open }
 finding-feeds-cell = { $cell } — { $response }{ $read ->
@@ -511,7 +555,10 @@ circumstance-noisy-host = эта машина обслуживала други�
 circumstance-bloat = неубранные версии строк
 circumstance-idle-transactions = транзакции остаются открытыми: сеансы PostgreSQL простаивают в них дольше секунды, удерживая блокировки и серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче
 circumstance-littles-law = в { $node } находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть то, что не закончилось или учтено в другом месте
+circumstance-data-changed = измерения одной ячейки застали на подключённом сервере разные данные, поэтому они не повторяют друг друга
 circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-no-session = нагрузка не прошла через { $node }: пока клиенты завершали транзакции, в нём не было ни одного сеанса. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
+circumstance-error-origins = чьи сеансы вызвали ошибки в журнале PostgreSQL
 circumstance-not-judged = без вывода: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
@@ -535,7 +582,21 @@ circumstance-idle-blocked = сеансов, ждущих их блокирово
 circumstance-idle-pool = клиентов, ждущих пула из { $size }, { $clients }
 circumstance-number = в нём { $number } вместо { $expected }
 circumstance-time-each = по { $time }
+circumstance-data-sizes = объём таблиц от { $least } до { $most }
+circumstance-tables-replaced = таблицы созданы, удалены, очищены или переписаны
+circumstance-server-restarted = сервер перезапущен
 circumstance-counted = он насчитал { $counted } из { $transactions } транзакций, измерений { $trials } из { $total }
+circumstance-sessions = сеансов { $counted }, транзакций { $transactions }, измерений { $trials } из { $total }
+circumstance-errors = { $kind } { $origin }: { $count }
+circumstance-errors-deadlock = взаимных блокировок
+circumstance-errors-slots = подключений без свободного слота
+circumstance-errors-fatal = фатальных ошибок
+circumstance-errors-other = ошибок
+circumstance-origin-node = через { $node }
+circumstance-origin-direct = напрямую от нагрузки
+circumstance-origin-own = от сеансов самого pgdyno
+circumstance-origin-other = от { $application } с адреса { $client }
+circumstance-origin-unknown = от неизвестных сеансов
 circumstance-read = { $blocks ->
     [none] на транзакцию { $disk } с диска
    *[other] { $disk ->
@@ -1047,6 +1108,10 @@ page-machine-clock-source = источник времени
 page-machine-governor = управление частотой
 page-machine-cgroups = контрольные группы
 
+# Rows of statements.
+page-without-rows = без строк,{"\u00A0"}%
+page-row-count = строк, { $which }
+
 
 ### Page: answers: answer-
 
@@ -1118,10 +1183,14 @@ answer-objectives-violated = { $count ->
  } из { $total }
 
 answer-trial-valid = измерение достоверно
-answer-trial-valid-outage = измерение достоверно, но с оговоркой: ни одного успеха в течение { $time }
+answer-outage = ни одного успеха в течение { $time }
+answer-outages = ни одного успеха до { $time } подряд
+answer-ended-early = нагрузка кончилась раньше времени: в ленте не осталось строк
+answer-bypassed = нагрузка прошла не через все узлы своего пути
+answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
 answer-all-trials-valid = все измерения достоверны
 answer-trials-valid = достоверных измерений: { $valid } из { $total }
-answer-trials-valid-outage = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: ни одного успеха до { $time } подряд
+answer-trials-doubtful = достоверных измерений: { $valid } из { $total }, с оговоркой { $doubtful }: { $doubts }
 
 
 ### Live display: live-

@@ -73,10 +73,14 @@ fn tone(it: &Finding) -> Tone {
         | Finding::NotCompared { .. }
         | Finding::UnlikeComparison { .. }
         | Finding::AnswerSizes { .. }
+        | Finding::RecordedStatus { .. }
         | Finding::OpenAndClosed { .. }
         | Finding::FeedsDiffer { .. } => Tone::Doubt,
+        Finding::NoRows { statement, .. } if statement.needs_rows() => Tone::Doubt,
         Finding::Circumstance { circumstance: it, .. } => match it {
-            Circumstance::ChainedPools { .. } | Circumstance::RulesSkipped { .. } => Tone::Plain,
+            Circumstance::ChainedPools { .. }
+            | Circumstance::ErrorOrigins { .. }
+            | Circumstance::RulesSkipped { .. } => Tone::Plain,
             _ => Tone::Doubt,
         },
         _ => Tone::Plain,
@@ -99,7 +103,9 @@ fn rank(it: &Finding) -> u8 {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
-        Finding::AnswerSizes { .. } => 2,
+        Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. } => 2,
+        Finding::NoRows { statement, .. } if statement.needs_rows() => 2,
+        Finding::NoRows { .. } => 12,
         Finding::NotOpenLoop { .. } => 3,
         Finding::HostBound { .. } => 4,
         Finding::GeneratorShare { .. } => 5,
@@ -121,12 +127,13 @@ fn rank(it: &Finding) -> u8 {
         Finding::FeedsDiffer { .. } => 5,
         Finding::Circumstance { circumstance: it, .. } => match it {
             Circumstance::GeneratorLate { .. } => 2,
-            Circumstance::NotUsed { .. } => 2,
+            Circumstance::NotUsed { .. } | Circumstance::DataChanged { .. } => 2,
             Circumstance::FeedFitsCache { .. } => 3,
             Circumstance::NoisyHost { .. } => 5,
             Circumstance::ConnectionStorm { .. } => 5,
             Circumstance::IdleTransactions { .. } => 9,
             Circumstance::ChainedPools { .. } | Circumstance::LittlesLawViolation { .. } => 10,
+            Circumstance::ErrorOrigins { .. } => 12,
             Circumstance::Bloat { .. } => 13,
             Circumstance::RulesSkipped { .. } => 19,
         },

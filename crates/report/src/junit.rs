@@ -14,7 +14,6 @@ use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
-use model::summary::Doubt;
 
 /// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
@@ -108,8 +107,8 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
 fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
-        _ if it.valid => match it.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })) {
-            Some(outage) => CaseOutcome::Failed(lang.valid_but(&lang.doubt(outage, 0))),
+        _ if it.valid => match it.doubts.iter().find(|it| it.is_in_verdict()) {
+            Some(doubt) => CaseOutcome::Failed(lang.valid_but(&lang.doubt(doubt, 0))),
             None => CaseOutcome::Passed,
         },
         Some(status @ TrialStatus::Failed { .. }) => CaseOutcome::Error(lang.status(status)),

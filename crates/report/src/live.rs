@@ -122,8 +122,8 @@ pub struct TrialFigures {
     pub failed: u64,
     /// First reason why the trial is invalid.
     pub invalid: Option<InvalidReason>,
-    /// Time without a success, [`Doubt::Outage`].
-    pub outage: Option<Doubt>,
+    /// Doubts that the verdict names: outages, and a load that ended early.
+    pub doubts: Vec<Doubt>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

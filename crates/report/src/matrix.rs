@@ -60,14 +60,14 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     out
 }
 
-/// Trials with an outage or a fired stop rule, which no figure of the table shows.
+/// Trials with an outage, an early end of the load or a fired stop rule, which no figure of the table shows.
 fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     let names = cell_names(matrix);
     let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
     let mut all = Vec::new();
     for (row, name) in matrix.rows.iter().zip(&names) {
         for trial in &row.trials {
-            let outage = trial.outage.as_ref().map(|it| lang.doubt(it, row.clients));
+            let doubts = trial.doubts.iter().map(|it| lang.doubt(it, row.clients));
             let fired = match &trial.status {
                 TrialStatus::Stopped { fired } => Some(lang.fired(fired)),
                 _ => None,
@@ -76,7 +76,7 @@ fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
                 true => format!("{}: {it}", lang.trial(name, trial.repetition + 1)),
                 false => it,
             };
-            all.extend(outage.into_iter().chain(fired).map(named));
+            all.extend(doubts.chain(fired).map(named));
         }
     }
     all

@@ -11,11 +11,12 @@ use stack::restore::{CachePreparation, ServerOwnership, Template, prepare_cache}
 use stack::supervisor::{KeeperProgram, Supervisor};
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-static NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 const PATIENCE: Duration = Duration::from_secs(30);
 const ROUNDS: usize = 3;
 

@@ -18,6 +18,7 @@ mod promote;
 mod replicas;
 mod service;
 mod start;
+mod target;
 
 pub use attach::{DsnTarget, describe_dsn};
 pub use direct::IDENTITY_FUNCTION;
@@ -79,6 +80,8 @@ pub struct RunningNode {
     pub endpoint: Target,
     /// Address and login of the application for replicas, through a balancer in front of them.
     pub read_only: Option<Target>,
+    /// Name that was resolved to the endpoint's address, of an attached node; `None` if its address is written as such.
+    pub host: Option<String>,
     /// URL of a node that takes HTTP requests (a service, or a balancer before one), such as
     /// `http://127.0.0.1:8080/`.
     pub url: Option<Url>,
@@ -461,11 +464,17 @@ impl RunningNode {
     }
 }
 
-/// A login for a node that pgdyno started.
-fn make_login(user: &str, password: &Secret, database: &str, tls: Option<&TlsFiles>) -> Arc<Login> {
+/// A login of `application` for a node that pgdyno started.
+fn make_login(
+    application: &str,
+    user: &str,
+    password: &Secret,
+    database: &str,
+    tls: Option<&TlsFiles>,
+) -> Arc<Login> {
     let mut login = Login::new(user, database);
     login.password = Some(password.clone());
-    login.parameters.push(("application_name".to_owned(), "pgdyno".to_owned()));
+    login.parameters.push(("application_name".to_owned(), application.to_owned()));
     if let Some(tls) = tls {
         tls.protect(&mut login);
     }

@@ -10,6 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::pg::compile::{SqlPiece, simple};
 use wire::pg::{
@@ -46,6 +47,8 @@ pub struct Connection {
     timeout: Option<Duration>,
     /// True while a statement is not answered.
     busy: bool,
+    /// Flag that cancels the statement, see [`Connection::stop_on`].
+    stop: Option<Arc<AtomicBool>>,
     /// Total bytes of `notices`.
     notice_bytes: usize,
     /// Notices of the server since [`Connection::open`], as `SEVERITY:  message`.
@@ -77,6 +80,8 @@ pub enum Error {
     TooLong {
         address: Address,
     },
+    /// Stopped by the flag of [`Connection::stop_on`].
+    Stopped,
 }
 
 /// An ErrorResponse.
@@ -101,6 +106,9 @@ const ANSWER_MAX: usize = 256 << 20;
 /// Timeout of each step of cancelling a statement, and the maximum number of steps.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 const CANCEL_ROUNDS: usize = 16;
+/// Interval at which a waiting session checks its flag, and the timeout for the answer to a cancelled statement.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// The most bytes of notices that are kept; further notices are dropped.
 const NOTICES_MAX: usize = 1 << 20;
 
@@ -168,6 +176,7 @@ impl Connection {
             consumed: 0,
             timeout: None,
             busy: false,
+            stop: None,
             notice_bytes: 0,
             notices: Vec::new(),
         };
@@ -182,6 +191,20 @@ impl Connection {
         self.wait_for(patience)
     }
 
+    /// From now on, `stop` cancels the running statement and rejects further ones with [`Error::Stopped`].
+    ///
+    /// The statement is cancelled at PostgreSQL itself only. Through a pooler, the session is closed instead.
+    pub fn stop_on(&mut self, stop: Arc<AtomicBool>) {
+        if self.is_direct() {
+            self.channel.allow_cancel();
+        }
+        self.stop = Some(stop);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
+    }
+
     /// Sets the timeout of each read and write of the socket.
     fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
         self.stream.wait_for(patience)
@@ -189,7 +212,7 @@ impl Connection {
 
     /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
     pub fn query(&mut self, sql: &str) -> Result<QueryResult, Error> {
-        self.send_query(sql);
+        self.send_query(sql)?;
         let mut answer = QueryResult::default();
         self.exchange(AwaitedEvent::Ready, &mut answer)?;
         Ok(answer)
@@ -203,7 +226,7 @@ impl Connection {
 
     /// Starts `COPY … FROM STDIN`. Send its rows with [`CopyIn::send`] and end it with [`CopyIn::finish`].
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, Error> {
-        self.send_query(sql);
+        self.send_query(sql)?;
         self.exchange(AwaitedEvent::CopyIn, &mut QueryResult::default())?;
         Ok(CopyIn { connection: self, finished: false })
     }
@@ -211,7 +234,7 @@ impl Connection {
     /// Runs `COPY … TO STDOUT`. Passes each row to `take` in COPY's format with its line feed, and keeps none;
     /// returns their number.
     pub fn copy_out(&mut self, sql: &str, take: &mut dyn FnMut(&[u8])) -> Result<u64, Error> {
-        self.send_query(sql);
+        self.send_query(sql)?;
         let mut answer = QueryResult::default();
         self.exchange_rows(AwaitedEvent::Ready, &mut answer, take)?;
         Ok(copied_rows(&answer))
@@ -241,7 +264,10 @@ impl Connection {
         self.channel.protection()
     }
 
-    fn send_query(&mut self, sql: &str) {
+    fn send_query(&mut self, sql: &str) -> Result<(), Error> {
+        if self.is_stopped() {
+            return Err(Error::Stopped);
+        }
         let mut message = TemplateBuilder::default();
         simple(&mut message, &[SqlPiece::Text(sql.as_bytes())]);
         let message = message.build();
@@ -250,6 +276,7 @@ impl Connection {
         self.channel.request(|out| {
             message.render(out, |_, _| true);
         });
+        Ok(())
     }
 
     pub(crate) fn net_error(&self, error: io::Error) -> Error {
@@ -257,11 +284,22 @@ impl Connection {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
+        if !self.channel.outgoing().is_empty() && self.stop.is_some() {
+            self.wait_for(Some(STOP_POLL_INTERVAL)).map_err(|it| self.net_error(it))?;
+        }
+        let begun = Instant::now();
         while !self.channel.outgoing().is_empty() {
             match self.stream.write(self.channel.outgoing()) {
                 Ok(0) => return Err(self.net_error(io::ErrorKind::WriteZero.into())),
                 Ok(n) => self.channel.sent(n),
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
+                Err(it) if it.kind() == io::ErrorKind::WouldBlock && self.is_stopped() => {
+                    return Err(Error::Stopped);
+                }
+                Err(it)
+                    if it.kind() == io::ErrorKind::WouldBlock
+                        && self.stop.is_some()
+                        && self.timeout.is_none_or(|timeout| begun.elapsed() < timeout) => {}
                 Err(it) => return Err(self.net_error(it)),
             }
         }
@@ -283,6 +321,7 @@ impl Connection {
         let mut refusal: Option<ServerError> = None;
         let mut size = 0;
         let mut begun = Instant::now();
+        let mut cancelled = None;
         loop {
             self.flush()?;
             let mut input = &self.received[self.consumed..];
@@ -344,7 +383,11 @@ impl Connection {
             self.consumed = self.received.len() - input.len();
             if done {
                 self.wait_for(self.timeout).map_err(|it| self.net_error(it))?;
-                return refusal.map_or(Ok(()), |it| Err(Error::Server(it)));
+                return match refusal {
+                    Some(_) if cancelled.is_some() => Err(Error::Stopped),
+                    Some(it) => Err(Error::Server(it)),
+                    None => Ok(()),
+                };
             }
             let left = self.timeout.map(|it| it.saturating_sub(begun.elapsed()));
             if left.is_some_and(|it| it.is_zero()) {
@@ -354,7 +397,17 @@ impl Connection {
                 return Err(self.net_error(interrupt::error()));
             }
             if more {
-                self.receive(left)?;
+                if self.is_stopped() {
+                    let since = *cancelled.get_or_insert_with(|| {
+                        self.cancel();
+                        Instant::now()
+                    });
+                    if since.elapsed() >= STOP_TIMEOUT {
+                        return Err(Error::Stopped);
+                    }
+                }
+                let poll = self.stop.as_ref().map(|_| STOP_POLL_INTERVAL);
+                self.receive(left.into_iter().chain(poll).min())?;
             }
         }
     }
@@ -429,6 +482,9 @@ impl CopyIn<'_> {
     /// Sends the bytes that `write` appends: any piece of the stream, best about 100 KiB. Blocks while the server is
     /// slower.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+        if self.connection.is_stopped() {
+            return Err(Error::Stopped);
+        }
         self.connection.channel.request(|out| copy_data(out, write));
         self.connection.flush()
     }
@@ -501,6 +557,7 @@ impl Error {
             Error::Server(it) => it.code,
             Error::Protocol(_) => Code::PROTOCOL,
             Error::TooLong { .. } => Code::TOO_LONG,
+            Error::Stopped => Code::SqlState(*b"57014"),
             Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
                 (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
                 // The kernel's error for a read that timed out.
@@ -547,6 +604,7 @@ impl fmt::Display for Error {
             Error::TooLong { address } => {
                 write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
             }
+            Error::Stopped => f.write_str("stopped by a signal"),
             Error::Server(it) => {
                 write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
                 it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;

@@ -25,9 +25,10 @@ pub use load::{bare_copy, load, unload};
 
 use crate::client::{self, Target};
 use copy::CopyProgress;
-pub(crate) use dataset_record::quote_literal;
+pub(crate) use dataset_record::{quote_literal, recorded_tables};
 use model::plan::{Content, Dataset};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use table_spec::TableSpec;
@@ -41,8 +42,8 @@ pub struct Loader<'a> {
     pub workers: u16,
     /// Load even if the dataset exists: it may have been changed since.
     pub force: bool,
-    /// Checked between blocks of about 64 KiB.
-    pub stop: &'a AtomicBool,
+    /// Cancels the load.
+    pub stop: &'a Arc<AtomicBool>,
 }
 
 /// Progress of a load.
@@ -164,7 +165,10 @@ impl LoadResult {
 
 impl From<client::Error> for Error {
     fn from(error: client::Error) -> Error {
-        Error::Client(error)
+        match error {
+            client::Error::Stopped => Error::Stopped,
+            error => Error::Client(error),
+        }
     }
 }
 

@@ -17,13 +17,13 @@ pub use logged_statement::{LoggedStatement, parse_logged_statements};
 pub use value_mask::mask_values;
 pub(crate) use value_mask::replace_values;
 
-use model::{EventKind, LogEvent, Nanos};
+use model::{EventKind, LogEvent, LogSession, Nanos};
 
 /// Program that wrote the log, which determines the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Lines with the `log_line_prefix` `%m [%p] %e `, in any language of `lc_messages`. Without `%e`, known
-    /// languages only.
+    /// Lines with the `log_line_prefix` `%m [%p] %e %q%h (%a) `, in any language of `lc_messages`. All fields after
+    /// the process id are optional. Without `%e`, known languages only.
     Postgres,
     PgBouncer,
     Odyssey,
@@ -40,6 +40,8 @@ pub struct LogRecord {
     pub code: Option<String>,
     /// Without prefix and constants, on one line.
     pub text: String,
+    /// Session, if PostgreSQL's log names it.
+    pub session: Option<LogSession>,
 }
 
 /// Parses a log line by line.
@@ -78,8 +80,8 @@ pub struct EventLimiter {
     node: String,
     second: u64,
     passed: usize,
-    /// Number of suppressed events of each kind.
-    suppressed: Vec<(EventKind, u64)>,
+    /// Number of suppressed events of each kind and session.
+    suppressed: Vec<(EventKind, Option<LogSession>, u64)>,
 }
 
 impl EventLimiter {
@@ -92,16 +94,22 @@ impl EventLimiter {
         self.tick(at, out);
         if self.passed < MAX_EVENTS_PER_SECOND {
             self.passed += 1;
-            let LogRecord { kind, code, text } = remark;
-            out.push(LogEvent { at, node: self.node.clone(), kind, code, text });
-        } else if let Some((_, count)) = self.suppressed.iter_mut().find(|it| it.0 == remark.kind) {
-            *count += 1;
-        } else {
-            self.suppressed.push((remark.kind, 1));
+            let LogRecord { kind, code, text, session } = remark;
+            out.push(LogEvent { at, node: self.node.clone(), kind, code, text, session });
+            return;
+        }
+        let LogRecord { kind, mut session, .. } = remark;
+        if self.suppressed.len() >= MAX_EVENTS_PER_SECOND {
+            session = None;
+        }
+        match self.suppressed.iter_mut().find(|it| (it.0, &it.1) == (kind, &session)) {
+            Some((_, _, count)) => *count += 1,
+            None => self.suppressed.push((kind, session, 1)),
         }
     }
 
-    /// Reports the events suppressed in a past second: one event per kind, whose text begins with the number.
+    /// Reports the events suppressed in a past second: one event per kind and session, whose text begins with the
+    /// number. Sessions beyond [`MAX_EVENTS_PER_SECOND`] are not named.
     pub fn tick(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         if at.0 / 1_000_000_000 != self.second {
             self.finish(at, out);
@@ -112,12 +120,13 @@ impl EventLimiter {
 
     /// Reports the events suppressed so far.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
-        let event = |(kind, count): (EventKind, u64)| LogEvent {
+        let event = |(kind, session, count): (EventKind, Option<LogSession>, u64)| LogEvent {
             at,
             node: self.node.clone(),
             kind,
             code: None,
             text: format!("{count}{}", LogEvent::AGGREGATE_SUFFIX),
+            session,
         };
         out.extend(self.suppressed.drain(..).map(event));
     }

@@ -12,7 +12,7 @@ pub use cache_state::{
 pub use state::{Bloat, DatabaseState, TableState, query_state};
 
 use crate::client::{self, Connection, Target};
-use crate::dataset::{quote_identifier, quote_literal};
+use crate::dataset::{self, quote_identifier, quote_literal};
 use std::fmt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -25,7 +25,8 @@ pub enum ServerOwnership {
     Ours,
     /// A server that existed before.
     ///
-    /// Only databases that [`create_database`] created are dropped. Only sessions whose `application_name` begins
+    /// Only databases with pgdyno's comment are dropped: those that [`create_database`] created, and empty ones that
+    /// their owner marked so. Only sessions whose `application_name` begins
     /// with `pgdyno` are ended.
     Attached,
 }
@@ -39,6 +40,8 @@ pub struct Template {
     template: String,
     owner: String,
     ownership: ServerOwnership,
+    /// Comment of the database; `None` without one.
+    comment: Option<String>,
     /// State of the database when the copy was made.
     pub state: DatabaseState,
     pub creation: CopyResult,
@@ -72,6 +75,15 @@ pub enum Error {
     ForeignDatabase {
         database: String,
     },
+    /// The database of an attached server has no comment that lets pgdyno drop it.
+    UnmarkedDatabase {
+        database: String,
+    },
+    /// A database that its owner marked has a table that pgdyno did not create.
+    ForeignTable {
+        database: String,
+        table: String,
+    },
     /// Sessions of others: process, user and application of each.
     InUse {
         database: String,
@@ -88,6 +100,8 @@ pub enum Error {
 
 /// Prefix of the comment on databases that pgdyno created.
 const COMMENT_PREFIX: &str = "pgdyno: ";
+/// Comment with which the owner of an empty database lets pgdyno drop it.
+const OWNER_COMMENT: &str = "pgdyno: may be dropped";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Attempts to end the last session.
 const MAX_ATTEMPTS: u32 = 5;
@@ -124,6 +138,9 @@ impl Template {
         }
         if whose == ServerOwnership::Attached {
             check_unused(&mut connection, database)?;
+            if database_comment(&mut connection, database)?.as_deref() == Some(OWNER_COMMENT) {
+                check_no_foreign_table(superuser, database)?;
+            }
         }
         Ok(())
     }
@@ -147,6 +164,7 @@ impl Template {
             template,
             owner,
             ownership: whose,
+            comment: database_comment(&mut connection, database)?,
             state,
             creation: CopyResult {
                 took: Duration::ZERO,
@@ -199,8 +217,8 @@ impl Template {
             ended = dropped?;
         }
         let mut copied = self.copy_database(&mut connection, &self.template, &self.database)?;
-        if self.ownership == ServerOwnership::Attached {
-            comment_database(&mut connection, &self.database, "made to be measured")?;
+        if let Some(comment) = &self.comment {
+            set_comment(&mut connection, &self.database, comment)?;
         }
         copied.sessions_ended += ended;
         copied.checkpoint = checkpoint(&mut connection)?;
@@ -227,8 +245,13 @@ impl Template {
         Ok(None)
     }
 
+    /// True if the server was attached.
+    pub fn is_attached(&self) -> bool {
+        self.ownership == ServerOwnership::Attached
+    }
+
     /// Drops the template; the database stays as it is.
-    pub fn drop_template(self) -> Result<(), Error> {
+    pub fn drop_template(&self) -> Result<(), Error> {
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         self.drop_old_template(&mut connection)
     }
@@ -306,8 +329,11 @@ fn template_of(database: &str) -> String {
 fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwnership) -> Result<(), Error> {
     // `postgres` and `template1` are used by others, even on a server that pgdyno started.
     let system = ["postgres", "template0", "template1"].contains(&database);
-    if system || (whose == ServerOwnership::Attached && !is_ours(connection, database)?) {
+    if system {
         return Err(Error::ForeignDatabase { database: database.to_owned() });
+    }
+    if whose == ServerOwnership::Attached && !is_ours(connection, database)? {
+        return Err(Error::UnmarkedDatabase { database: database.to_owned() });
     }
     Ok(())
 }
@@ -320,16 +346,40 @@ fn sessions_in(database: &str) -> String {
     )
 }
 
-/// Fails if a session in the database does not belong to pgdyno.
+/// Fails if a session in the database does not belong to pgdyno. Sessions that are being closed have a second for it.
 fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error> {
-    let others = connection.query(&format!(
+    let sql = format!(
         "select concat('process ', pid, ', user ', usename, ', application ', application_name) {} \
          and application_name not like 'pgdyno%'",
         sessions_in(database)
-    ))?;
-    let sessions: Vec<String> =
-        others.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
-    if sessions.is_empty() { Ok(()) } else { Err(Error::InUse { database: database.to_owned(), sessions }) }
+    );
+    let mut sessions: Vec<String> = Vec::new();
+    for _ in 0..MAX_SETTLE_POLLS {
+        let others = connection.query(&sql)?;
+        sessions = others.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        sleep(POLL_INTERVAL);
+    }
+    Err(Error::InUse { database: database.to_owned(), sessions })
+}
+
+/// Fails if the database has a table that neither pgdyno nor an extension created.
+fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Error> {
+    let mut connection = superuser.in_database(database).open(CONNECT_TIMEOUT)?;
+    let ours = dataset::recorded_tables(&mut connection)?;
+    let tables = connection.query(
+        "select c.oid::regclass from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+         where c.relkind in ('r', 'p', 'm', 'v', 'f') and n.nspname !~ '^(pg_|pgdyno$|information_schema$)' \
+         and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid \
+         and d.deptype = 'e') order by c.oid",
+    )?;
+    let mut tables = tables.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    match tables.find(|it| !ours.contains(it)) {
+        Some(table) => Err(Error::ForeignTable { database: database.to_owned(), table }),
+        None => Ok(()),
+    }
 }
 
 /// Session in a different database than the one to be dropped.
@@ -365,17 +415,25 @@ fn set_allow_connections(
 }
 
 fn comment_database(connection: &mut Connection, database: &str, what: &str) -> Result<(), Error> {
-    let comment = quote_literal(&format!("{COMMENT_PREFIX}{what}"));
-    connection.query(&format!("comment on database {} is {comment}", quote_identifier(database)))?;
+    set_comment(connection, database, &format!("{COMMENT_PREFIX}{what}"))
+}
+
+fn set_comment(connection: &mut Connection, database: &str, comment: &str) -> Result<(), Error> {
+    let (database, comment) = (quote_identifier(database), quote_literal(comment));
+    connection.query(&format!("comment on database {database} is {comment}"))?;
     Ok(())
 }
 
+/// Comment of a database; `None` without one.
+fn database_comment(connection: &mut Connection, database: &str) -> Result<Option<String>, client::Error> {
+    let name = quote_literal(database);
+    connection.value(&format!(
+        "select shobj_description(oid, 'pg_database') from pg_database where datname = {name}"
+    ))
+}
+
 fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::Error> {
-    let sql = format!(
-        "select shobj_description(oid, 'pg_database') like '{COMMENT_PREFIX}%' from pg_database where datname = {}",
-        quote_literal(database)
-    );
-    Ok(connection.value(&sql)?.as_deref() == Some("t"))
+    Ok(database_comment(connection, database)?.is_some_and(|it| it.starts_with(COMMENT_PREFIX)))
 }
 
 /// Runs a checkpoint, whose writes would otherwise fall into the trial; `None` without the right to.
@@ -401,7 +459,18 @@ impl fmt::Display for Error {
             Error::MissingDatabase { database } => write!(f, "there is no database {database}"),
             Error::ForeignDatabase { database } => write!(
                 f,
-                "database {database} was not made by pgdyno, and is not dropped: name one that is not there yet"
+                "database {database} was not made by pgdyno, and is not dropped; name another database"
+            ),
+            Error::UnmarkedDatabase { database } => write!(
+                f,
+                "database {database} was not made by pgdyno, and is not dropped; if it is empty, and pgdyno may drop it and \
+                 make it anew, type:  COMMENT ON DATABASE {} IS '{OWNER_COMMENT}'",
+                quote_identifier(database)
+            ),
+            Error::ForeignTable { database, table } => write!(
+                f,
+                "database {database} has the table {table}, which pgdyno did not make, and is not dropped; name an empty \
+                 database"
             ),
             Error::InUse { database, sessions } => write!(
                 f,

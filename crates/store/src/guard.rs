@@ -120,8 +120,10 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
         let needed = match tables {
             // Rows are read in index order; without the indexes, they would have to be sorted.
             SchemaCheck::Readable => it.kind == "index" && has(it.table),
-            // A file of version 1 has no response sizes. Resuming it creates the table.
-            SchemaCheck::Writable => it.kind != "view" && it.name != "answer",
+            // Resuming an older file adds the tables that it lacks.
+            SchemaCheck::Writable => {
+                it.kind != "view" && schema::ADDED_TABLES.iter().all(|(table, _)| *table != it.name)
+            }
         };
         if needed && !entries.is_empty() && !has(it.name) {
             return Err(Error::damaged(path, format!("it has no {} \"{}\"", it.kind, it.name)));

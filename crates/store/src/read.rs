@@ -8,7 +8,7 @@ use crate::record::{
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
 use crate::{bounds, process, rows, schema};
 use model::summary::Script;
-use model::{LatencyHistogram, LogEvent, Measurement, Sample, ThreadUsage};
+use model::{LatencyHistogram, LogEvent, LogSession, Measurement, Sample, ThreadUsage};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 use serde_json::Value;
@@ -321,17 +321,20 @@ impl Run {
     }
 
     pub(crate) fn events_where(&self, condition: &str, params: impl Params) -> Result<Vec<LogEvent>> {
-        let sql = format!("SELECT at_ns, node, kind, code, text FROM event WHERE {condition}");
+        let (session, join) = match self.has_table("event_session")? {
+            true => ("application, client", "LEFT JOIN event_session ON event = id"),
+            false => ("NULL, NULL", ""),
+        };
+        let sql =
+            format!("SELECT at_ns, node, kind, code, text, {session} FROM event {join} WHERE {condition}");
         let rows = self.query_all(&sql, params, |row| {
             let kind = event_kind(&row.get::<_, String>(2)?);
-            let at = nanos(row, 0)?;
-            Ok(kind.map(|kind| (at, kind)).zip(Some((row.get(1)?, row.get(3)?, row.get(4)?))))
+            let (at, node, code, text) = (nanos(row, 0)?, row.get(1)?, row.get(3)?, row.get(4)?);
+            let session: Option<(String, String)> = row.get::<_, Option<_>>(5)?.zip(row.get(6)?);
+            let session = session.map(|(application, client)| LogSession { application, client });
+            Ok(kind.map(|kind| LogEvent { at, node, kind, code, text, session }))
         })?;
-        let full = |row: Option<_>| {
-            let ((at, kind), (node, code, text)) =
-                row.ok_or_else(|| Error::damaged(&self.path, "an event of no kind"))?;
-            Ok(LogEvent { at, node, kind, code, text })
-        };
+        let full = |row: Option<_>| row.ok_or_else(|| Error::damaged(&self.path, "an event of no kind"));
         rows.into_iter().map(full).collect()
     }
 
@@ -379,6 +382,7 @@ impl Run {
             window,
             interval: model::Interval { from, to, ..interval },
             outages: Vec::new(),
+            empty_statements: Vec::new(),
             clients: unpack_counts(&clients).ok_or_else(|| Error::damaged(&self.path, "counts by client"))?,
             thread_usage: self.thread_usage(trial)?,
             connect_time: connecting,

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::read::Run;
 use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
-use model::{FailureCounts, Interval, LatencyHistogram, Tick};
+use model::{AnswerSizes, FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;
 
@@ -135,15 +135,13 @@ impl Ticks<'_> {
     }
 
     fn answers(&self, id: i64, interval: &mut Interval) -> Result<()> {
-        if !self.run.has_answers()? {
-            return Ok(());
+        for sql in self.run.answer_queries()? {
+            for it in self.run.query_all(sql, [id, id], |row| rows::answer_sizes(row, 1))? {
+                let it = it.filter(|it| usize::from(it.operation) < self.commands.len());
+                interval.answers.push(it.ok_or_else(|| self.damaged("sizes of answers"))?);
+            }
         }
-        let sql = "SELECT operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer
-                   WHERE tick = ? ORDER BY operation, command";
-        for it in self.run.query_all(sql, [id], |row| rows::answer_sizes(row, 0))? {
-            let it = it.filter(|it| usize::from(it.operation) < self.commands.len());
-            interval.answers.push(it.ok_or_else(|| self.damaged("sizes of answers"))?);
-        }
+        interval.answers.sort_by_key(AnswerSizes::key);
         Ok(())
     }
 

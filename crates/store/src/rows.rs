@@ -1,6 +1,6 @@
 //! Conversion between the types of `model` and rows
 
-use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram};
+use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram, SizeUnit, StatementKind};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
@@ -132,18 +132,56 @@ pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHi
     })
 }
 
-/// Response sizes from six columns, beginning with `at`: operation, command, sum, min, max, buckets.
+/// Answer sizes from seven columns, beginning with `at`: operation, command, statement, sum, min, max, buckets. The
+/// statement is null for HTTP responses.
 ///
 /// `None` for impossible values.
 pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
     let (operation, command) = (row.get(at)?, row.get(at + 1)?);
-    let sum = row.get::<_, Sum>(at + 2)?.0;
-    let (min, max) = (from_sql_bits(row.get(at + 3)?), from_sql_bits(row.get(at + 4)?));
-    let Some(packed) = unpack_counts(&row.get::<_, Vec<u8>>(at + 5)?) else { return Ok(None) };
+    let unit = match row.get::<_, Option<String>>(at + 2)?.as_deref() {
+        None => Some(SizeUnit::Bytes),
+        Some(name) => statement_kind(name).map(SizeUnit::Rows),
+    };
+    let sum = row.get::<_, Sum>(at + 3)?.0;
+    let (min, max) = (from_sql_bits(row.get(at + 4)?), from_sql_bits(row.get(at + 5)?));
+    let Some(packed) = unpack_counts(&row.get::<_, Vec<u8>>(at + 6)?) else { return Ok(None) };
     let (pairs, rest) = packed.as_chunks::<2>();
     let buckets = pairs.iter().map(|[at, count]| (usize::try_from(*at).unwrap_or(usize::MAX), *count));
     let sizes = SizeHistogram::from_parts(buckets, sum, min, max).filter(|_| rest.is_empty());
-    Ok(sizes.map(|sizes| AnswerSizes { operation, command, sizes }))
+    Ok(unit.zip(sizes).map(|(unit, sizes)| AnswerSizes { operation, command, unit, sizes }))
+}
+
+/// Queries of answer sizes with the columns of [`answer_sizes`] after the tick, and the tables that they need.
+pub const ANSWER_QUERIES: [(&str, &str); 2] = [
+    (
+        "answer",
+        "SELECT tick, operation, command, NULL, sum_bytes, min_bytes, max_bytes, buckets FROM answer
+         WHERE tick BETWEEN ? AND ? ORDER BY tick, operation, command",
+    ),
+    (
+        "row_count",
+        "SELECT tick, operation, command, statement, sum_rows, min_rows, max_rows, buckets FROM row_count
+         WHERE tick BETWEEN ? AND ? ORDER BY tick, operation, command",
+    ),
+];
+
+/// Name of a kind of statement in the file.
+pub fn statement_name(kind: StatementKind) -> &'static str {
+    match kind {
+        StatementKind::Select => "select",
+        StatementKind::Insert => "insert",
+        StatementKind::Update => "update",
+        StatementKind::Delete => "delete",
+        StatementKind::Merge => "merge",
+        StatementKind::Copy => "copy",
+        StatementKind::Cursor => "cursor",
+        StatementKind::Queue => "queue",
+        StatementKind::Mixed => "mixed",
+    }
+}
+
+fn statement_kind(name: &str) -> Option<StatementKind> {
+    StatementKind::ALL.into_iter().find(|it| statement_name(*it) == name)
 }
 
 /// Parses the text form of `Code`.

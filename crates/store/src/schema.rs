@@ -5,8 +5,8 @@
 
 /// Version of the format, increased when an older pgdyno would miss or misread new data. Older files stay readable.
 ///
-/// 2: the table `answer`.
-pub const VERSION: i64 = 2;
+/// 2: the table `answer`. 3: the tables `event_session` and `row_count`.
+pub const VERSION: i64 = 3;
 
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
@@ -24,7 +24,8 @@ pub(crate) struct SchemaStatement<'a> {
 
 /// All statements of the current schema.
 pub(crate) fn statements() -> impl Iterator<Item = SchemaStatement<'static>> {
-    split(TABLES).chain(split(ANSWERS)).chain(split(VIEWS))
+    let added = ADDED_TABLES.iter().flat_map(|(_, sql)| split(sql));
+    split(TABLES).chain(added).chain(split(VIEWS))
 }
 
 /// Statements that earlier builds wrote in this format, and that are still readable.
@@ -222,8 +223,12 @@ CREATE TABLE effort (
 
 /// Sizes of HTTP responses, which files of version 1 lack.
 ///
+/// Tables that older files lack, with their statements. Resuming a run adds them.
+pub(crate) const ADDED_TABLES: [(&str, &str); 3] =
+    [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS)];
+
 /// `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
-pub(crate) const ANSWERS: &str = "
+const ANSWERS: &str = "
 CREATE TABLE answer (
     tick INTEGER NOT NULL,
     operation INTEGER NOT NULL,
@@ -240,6 +245,40 @@ CREATE VIEW answers AS
     FROM answer a
     JOIN tick t ON t.id = a.tick
     JOIN operation p ON p.trial = t.trial AND p.number = a.operation;
+";
+
+/// Sessions of those events whose log line names one.
+const EVENT_SESSIONS: &str = "
+CREATE TABLE event_session (
+    event INTEGER PRIMARY KEY,
+    application TEXT NOT NULL,
+    client TEXT NOT NULL
+) STRICT;
+CREATE VIEW event_sessions AS
+    SELECT e.trial, e.at_ns / 1e9 AS at_s, e.node, e.kind, e.code, e.text, s.application, s.client
+    FROM event e
+    JOIN event_session s ON s.event = e.id;
+";
+
+/// Rows of statements, which files before version 3 lack. `statement`: `model::StatementKind`.
+const ROW_COUNTS: &str = "
+CREATE TABLE row_count (
+    tick INTEGER NOT NULL,
+    operation INTEGER NOT NULL,
+    command INTEGER NOT NULL,
+    statement TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    sum_rows ANY NOT NULL,
+    min_rows INTEGER NOT NULL,
+    max_rows INTEGER NOT NULL,
+    buckets BLOB NOT NULL,
+    PRIMARY KEY (tick, operation, command)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW row_counts AS
+    SELECT t.trial, t.second, p.name AS operation, r.command, r.statement, r.count, r.sum_rows, r.min_rows, r.max_rows
+    FROM row_count r
+    JOIN tick t ON t.id = r.tick
+    JOIN operation p ON p.trial = t.trial AND p.number = r.operation;
 ";
 
 pub(crate) const VIEWS: &str = "

@@ -40,8 +40,8 @@ pub struct Seconds<'a> {
     position: u64,
     next: u64,
     selection: HistogramSelection,
-    /// True if response sizes are read: with response times, if the file has them.
-    has_answers: bool,
+    /// Queries of answer sizes: with response times, if the file has them.
+    answer_queries: Vec<&'static str>,
     unpacker: HistogramDecoder,
 }
 
@@ -52,7 +52,8 @@ impl Run {
         let ids =
             self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
-        let has_answers = wanted != HistogramSelection::Service && self.has_answers()?;
+        let answer_queries =
+            if wanted == HistogramSelection::Service { Vec::new() } else { self.answer_queries()? };
         Ok(Seconds {
             run: self,
             trial,
@@ -62,15 +63,26 @@ impl Run {
             position: 0,
             next: 0,
             selection: wanted,
-            has_answers,
+            answer_queries,
             unpacker: HistogramDecoder::new(),
         })
     }
 
-    /// True if the file has response sizes, which it has since version 2.
-    pub(crate) fn has_answers(&self) -> Result<bool> {
-        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'answer'";
-        Ok(self.query_one(sql, [], |row| row.get::<_, i64>(0))? > 0)
+    /// True if the file has this table, which older ones may lack.
+    pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
+        let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+        Ok(self.query_one(sql, [name], |row| row.get::<_, i64>(0))? > 0)
+    }
+
+    /// Queries of answer sizes whose tables the file has; older files lack some.
+    pub(crate) fn answer_queries(&self) -> Result<Vec<&'static str>> {
+        let mut queries = Vec::new();
+        for (table, sql) in rows::ANSWER_QUERIES {
+            if self.has_table(table)? {
+                queries.push(sql);
+            }
+        }
+        Ok(queries)
     }
 
     /// Number of separately timed commands, by operation.
@@ -226,9 +238,7 @@ impl Seconds<'_> {
             }
             Ok(())
         })?;
-        if self.has_answers {
-            let sql = "SELECT tick, operation, command, sum_bytes, min_bytes, max_bytes, buckets FROM answer
-                       WHERE tick BETWEEN ? AND ? ORDER BY tick, operation, command";
+        for sql in &self.answer_queries {
             run.for_each(sql, between, |row| {
                 let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
                 match rows::answer_sizes(row, 1)?

@@ -3,11 +3,13 @@
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
 use crate::record::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
-use crate::rows::{FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits};
+use crate::rows::{
+    self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
+};
 use crate::{bounds, process, schema};
 use model::{
-    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement, Sample,
-    ScriptCounts, ThreadUsage, Tick,
+    AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
+    Measurement, Sample, ScriptCounts, SizeUnit, ThreadUsage, Tick,
 };
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -81,8 +83,10 @@ impl RunDatabase {
         let open = || {
             desk.transaction(|desk| {
                 // Upgrades a file of an older pgdyno.
-                if !desk.connection.table_exists(None, "answer")? {
-                    desk.connection.execute_batch(schema::ANSWERS)?;
+                for (table, sql) in schema::ADDED_TABLES {
+                    if !desk.connection.table_exists(None, table)? {
+                        desk.connection.execute_batch(sql)?;
+                    }
                 }
                 desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
@@ -132,7 +136,7 @@ impl RunDatabase {
     fn insert_header(&mut self, it: &RunHeader) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
-        self.connection.execute_batch(schema::ANSWERS)?;
+        schema::ADDED_TABLES.iter().try_for_each(|(_, sql)| self.connection.execute_batch(sql))?;
         let versions: serde_json::Value =
             it.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
         self.connection.execute(
@@ -269,6 +273,7 @@ impl RunDatabase {
             connects,
             refused,
             answers,
+            replays: _,
         } = &it.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
@@ -383,23 +388,33 @@ impl RunDatabase {
         )
     }
 
-    /// Writes response sizes if there were responses.
+    /// Writes answer sizes if there were answers.
     fn answer(&self, tick: i64, it: &AnswerSizes) -> rusqlite::Result<()> {
         let (Some(min), Some(max)) = (it.sizes.min(), it.sizes.max()) else { return Ok(()) };
         let buckets: Vec<u64> = it.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();
-        self.insert(
-            "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                tick,
-                it.operation,
-                it.command,
-                to_sql_bits(it.sizes.count()),
-                Sum(it.sizes.sum()),
-                to_sql_bits(min),
-                to_sql_bits(max),
-                pack_counts(&buckets)
-            ],
-        )
+        let count = to_sql_bits(it.sizes.count());
+        let (min, max, sum, buckets) =
+            (to_sql_bits(min), to_sql_bits(max), Sum(it.sizes.sum()), pack_counts(&buckets));
+        match it.unit {
+            SizeUnit::Bytes => self.insert(
+                "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                params![tick, it.operation, it.command, count, sum, min, max, buckets],
+            ),
+            SizeUnit::Rows(kind) => self.insert(
+                "INSERT INTO row_count VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    tick,
+                    it.operation,
+                    it.command,
+                    rows::statement_name(kind),
+                    count,
+                    sum,
+                    min,
+                    max,
+                    buckets
+                ],
+            ),
+        }
     }
 
     fn samples(
@@ -443,7 +458,10 @@ impl RunDatabase {
         self.insert(
             "INSERT INTO event (trial, at_ns, node, kind, code, text) VALUES (?, ?, ?, ?, ?, ?)",
             params![trial, to_sql_bits(it.at.0), it.node, event_name(it.kind), it.code, it.text],
-        )
+        )?;
+        let Some(LogSession { application, client }) = &it.session else { return Ok(()) };
+        let event = self.connection.last_insert_rowid();
+        self.insert("INSERT INTO event_session VALUES (?, ?, ?)", params![event, application, client])
     }
 
     fn end(&mut self, TrialId(trial): TrialId, it: &TrialEnd) -> rusqlite::Result<()> {

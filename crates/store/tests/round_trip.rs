@@ -129,30 +129,52 @@ fn dropped_writer_marks_run_interrupted() {
     assert!(run.measurement(id).unwrap().is_none());
 }
 
-/// Files of format version 1 have no response sizes, and can be resumed.
+/// Files of format version 1 have no response sizes, those of version 2 no row counts and no sessions of events. Both can
+/// be resumed.
 #[test]
-fn reads_files_without_answer_sizes() {
-    let folder = TestDirectory::new("format-1");
+fn reads_and_resumes_older_formats() {
+    let drop_new =
+        "DROP VIEW row_counts; DROP TABLE row_count; DROP VIEW event_sessions; DROP TABLE event_session; ";
+    let drop_answers = "DROP VIEW answers; DROP TABLE answer; ";
+    let units = |it: &Tick| {
+        let answered = it.interval.answers.iter().filter(|it| it.sizes.count() > 0);
+        answered.map(|it| it.statement().is_some()).collect::<Vec<_>>()
+    };
+    for (version, old, expected) in
+        [(1, [drop_new, drop_answers].concat(), vec![]), (2, drop_new.to_owned(), vec![false])]
+    {
+        check_old_format(version, &old, |it| units(it) == expected, |it| units(it) == [true, false]);
+    }
+}
+
+/// Reads a file of this version, made by statements, and resumes it.
+fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, after: impl Fn(&Tick) -> bool) {
+    let folder = TestDirectory::new(&format!("format-{version}"));
     let mut chance = RandomRun(5);
     let mut writer = store::create(&folder.0, &header("old")).unwrap();
     let id = writer.begin_trial(trial(0));
     writer.tick(id, Box::new(chance.tick(0)));
+    writer.events(id, chance.events(1));
     writer.end_trial(id, end(RunStatus::Complete, None));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
-    let old = "DROP VIEW answers; DROP TABLE answer; PRAGMA user_version = 1;";
-    rusqlite::Connection::open(&path).unwrap().execute_batch(old).unwrap();
+    let old = format!("{old}PRAGMA user_version = {version};");
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&old).unwrap();
     let run = Run::open(&path).unwrap();
     let ticks: Vec<Tick> = run.ticks(id).unwrap().map(Result::unwrap).collect();
-    assert!(ticks.len() == 1 && ticks[0].interval.answers.is_empty());
+    assert!(ticks.len() == 1 && before(&ticks[0]));
+    assert_eq!(run.events(id).unwrap()[0].session, None);
     drop(run);
     read_all(&path).unwrap();
     // Resuming upgrades the file to the current format.
     let mut writer = store::resume(&path, 5).unwrap();
     let id = writer.begin_trial(trial(1));
     writer.tick(id, Box::new(chance.tick(0)));
+    writer.events(id, chance.events(1));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let run = Run::open(&path).unwrap();
+    assert!(run.events(id).unwrap()[0].session.is_some());
     assert!(run.ticks(id).unwrap().any(|it| !it.unwrap().interval.answers.is_empty()));
+    assert!(run.ticks(id).unwrap().all(|it| after(&it.unwrap())));
 }
 
 /// Runs from before operations could be HTTP requests remain readable.

@@ -16,7 +16,7 @@ mod session;
 pub use crate::tls::SslMode;
 pub use channel::Channel;
 pub use error::ProtocolError;
-pub use event::{Event, Reply, TransactionStatus};
+pub use event::{Event, Reply, RowCommand, RowCount, TransactionStatus};
 pub use frontend::{cancel_request, copy_data, copy_done, copy_fail, terminate};
 pub use login::{AuthMethods, ChannelBinding, Encryption, Login, Secret, Transport};
 pub use message::{Column, Columns, Notice, Row};

@@ -11,7 +11,9 @@ mod cell_comparison;
 mod circumstance;
 mod client_count;
 mod clients;
+mod data;
 mod disk;
+mod error_origins;
 mod host;
 mod idle;
 mod number;
@@ -22,11 +24,12 @@ mod unused;
 mod waits;
 
 use crate::facts::trial::TrialFacts;
-use crate::verdict::validity::outage_doubt;
+use crate::verdict::validity::has_outage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
 use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
 use model::{Nanos, Sample};
+pub use unused::unused_nodes;
 
 /// One cell and its trials, at least one.
 struct CellTrials<'a> {
@@ -75,6 +78,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(clients::starved(cell));
         found.extend(clients::failures(cell));
         found.extend(answers::size_changes(cell));
+        found.extend(answers::empty_statements(cell));
+        found.extend(answers::recorded_answers(cell));
         let trials = facts.iter().filter(|it| it.cell == cell.number).collect();
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
@@ -83,12 +88,14 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         // well.
         let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
         found.extend(queue::in_pooler(if odyssey { cell } else { full }));
-        let interrupted = cell.trials.iter().any(|it| it.summary.and_then(outage_doubt).is_some());
+        let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));
+        found.extend(error_origins::error_origins(cell));
         found.extend(clients::in_flight_cap_reached(cell));
         found.extend(clients::remaining_clients(cell));
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
+        found.extend(data::changed(cell));
         let unused = unused::nodes(cell);
         let of_cell = found.split_off(before);
         found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));

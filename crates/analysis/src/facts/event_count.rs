@@ -62,7 +62,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
 }
 
 /// True if a node is the server or one of its replicas, whose names are the server's name and a number.
-fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
+pub fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
         rest.is_empty() || number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))

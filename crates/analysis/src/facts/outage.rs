@@ -356,6 +356,7 @@ mod tests {
             window,
             interval: all,
             outages: gaps.finish(window),
+            empty_statements: Vec::new(),
             ..crate::fixture::quiet_measurement()
         }
     }

@@ -17,6 +17,9 @@ pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
 pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
 pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
 /// By proxy and server. Under `BACKEND`: requests without a chosen server.
+/// Current and total sessions; HAProxy counts a session at its begin.
+pub const HAPROXY_SCUR: &str = "haproxy_scur";
+pub const HAPROXY_STOT: &str = "haproxy_stot";
 pub const HAPROXY_QCUR: &str = "haproxy_qcur";
 pub const HAPROXY_QTIME: &str = "haproxy_qtime";
 pub const CGROUP_CPU: &str = "cgroup_cpu";
@@ -91,6 +94,8 @@ pub const SERIES: &[&str] = &[
     PGBOUNCER_SV_ACTIVE,
     PGBOUNCER_MAXWAIT,
     ODYSSEY_SV_ACTIVE,
+    HAPROXY_SCUR,
+    HAPROXY_STOT,
     HAPROXY_QCUR,
     HAPROXY_QTIME,
     CGROUP_CPU,

@@ -2,7 +2,7 @@
 //!
 //! An error page or a log-in page with status 200 counts as success; its size distinguishes it.
 
-use model::{AnswerSizes, Second, SizeHistogram};
+use model::{AnswerSizes, Second, SizeFigures, SizeHistogram, SizeUnit};
 
 /// Fewest answers with which a population is judged.
 const ANSWERS_MIN: u64 = 200;
@@ -14,6 +14,22 @@ const GAP_RATIO_MIN: u64 = 2;
 const SMALL_SHARE_MIN: f64 = 0.8;
 /// Most intervals that are kept of each trial.
 const STRETCHES_MAX: usize = 64;
+
+/// Fewest answers beyond a quantile that is reported.
+const BEYOND: f64 = 10.0;
+
+/// Figures of sizes; `None` without answers.
+pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
+    let count = sizes.count();
+    let quantile = |q: f64| sizes.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
+    Some(SizeFigures {
+        count,
+        mean: sizes.sum() as f64 / count as f64,
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+        max: sizes.max()?,
+    })
+}
 
 /// Two populations of sizes, without answers between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,13 +167,16 @@ pub struct SizeDrop {
     pub share: f64,
 }
 
-/// Size series of all requests, from a trial's seconds.
+/// Size series of all HTTP requests, from a trial's seconds.
 #[derive(Clone, Debug, Default)]
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 
 impl SizeSeriesSet {
     pub fn second(&mut self, number: usize, it: &Second) {
-        for AnswerSizes { operation, command, sizes } in &it.answers {
+        for AnswerSizes { operation, command, unit, sizes } in &it.answers {
+            if *unit != SizeUnit::Bytes {
+                continue;
+            }
             let key = (*operation, *command);
             let at =
                 self.0.binary_search_by_key(&key, |it| (it.operation, it.command)).unwrap_or_else(|at| {
@@ -175,5 +194,7 @@ impl SizeSeriesSet {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;

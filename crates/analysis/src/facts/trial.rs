@@ -4,7 +4,8 @@ use super::sizes::SizeSeries;
 use model::feed_coverage::FeedCoverage;
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::plan::{Node, Setup};
-use model::{LogEvent, Sample, Summary, Tick};
+use model::target::DataState;
+use model::{LogEvent, ReplayFigures, Sample, Summary, Tick};
 
 /// Facts about one trial.
 #[derive(Clone, Debug)]
@@ -35,6 +36,10 @@ pub struct TrialFacts<'a> {
     pub left: &'a [(String, u64)],
     /// Sizes of HTTP answers over time.
     pub answers: &'a [SizeSeries],
+    /// State of an attached server's data before the trial, if known.
+    pub data: Option<&'a DataState>,
+    /// Comparison of the answers with recorded ones, by operation.
+    pub replayed: &'a [ReplayFigures],
 }
 
 impl<'a> TrialFacts<'a> {

@@ -3,6 +3,7 @@
 use crate::facts::figure::read_figure;
 use crate::facts::trial::TrialFacts;
 use crate::stats::repeats::{self, RatioEstimate};
+use model::Nanos;
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
 };
@@ -32,8 +33,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     for (number, cell) in experiment.cells.iter().enumerate() {
         let mut of_cell: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
         of_cell.sort_by_key(|it| it.repetition);
-        let each = |figure| of_cell.iter().filter_map(|it| read_figure(it, figure)).collect();
-        values.push(FIGURES.into_iter().map(each).collect());
+        values.push(FIGURES.into_iter().map(|it| figure_values(&of_cell, it)).collect());
         rows.push(row(&cell.label, &cell.setup, &of_cell));
     }
     let watching: Vec<f64> = trials.iter().filter_map(|it| it.monitoring_cpu).collect();
@@ -48,12 +48,18 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
         estimate(&mut matrix, figure, &of_figure);
     }
+    let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("it is one of them");
     for (cell, row) in matrix.rows.iter_mut().enumerate() {
         for it in &mut row.figures {
             let of_cell = || trials.iter().filter(|it| it.cell == cell);
             let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
+            // A bound below the middle of the values may hide a value above it.
+            let middle = upper_median(&values[cell][p99]);
+            let bounded =
+                |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
             // Unanswered arrivals are the longest, so they include the median once half of the trials have them.
-            it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize;
+            it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize
+                || it.figure == Figure::P99 && of_cell().any(bounded);
         }
     }
     matrix
@@ -107,7 +113,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
                 status: it.status.clone(),
                 valid: it.valid().is_some(),
                 reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
-                outage: it.summary.and_then(crate::verdict::validity::outage_doubt),
+                doubts: it.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
             })
             .collect(),
         figures: Vec::new(),
@@ -143,6 +149,35 @@ fn server_transport(node: &Node) -> Hop {
 
 fn placement(it: &Limits) -> Placement {
     Placement { cpu: it.cpu, cpus: it.cpus.clone() }
+}
+
+/// Values of one figure, of each trial that has it.
+///
+/// If only some trials have enough samples for a p99, the others contribute its lower bound. Otherwise p50 and p99 would be
+/// the medians of different trials, and p50 might exceed p99.
+fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
+    let known: Vec<f64> = trials.iter().filter_map(|it| read_figure(it, figure)).collect();
+    if figure != Figure::P99 || known.is_empty() {
+        return known;
+    }
+    trials.iter().filter_map(|it| read_figure(it, figure).or_else(|| p99_bound(it))).collect()
+}
+
+/// The greater one of the two middle values, or the middle value.
+fn upper_median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// Lower bound of the p99 of a trial with too few samples for it: its highest known lower quantile, in seconds.
+fn p99_bound(trial: &TrialFacts<'_>) -> Option<f64> {
+    if read_figure(trial, Figure::P99).is_some() {
+        return None;
+    }
+    let response = &trial.valid()?.total.response;
+    let known = response.p95.or(response.p90).or(response.p50).map(Nanos::as_secs_f64);
+    known.or_else(|| read_figure(trial, Figure::P50))
 }
 
 /// True if the figure is a time that falls on unanswered arrivals, so that only a lower bound is known.
@@ -207,6 +242,31 @@ mod tests {
             &["direct 1000.0000 990.0000..1010.0000 5", "pooled 505.0000 - 2, 0.505 TooFewRuns"],
         );
         check(&direct, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 5"]);
+    }
+
+    /// A slow trial with too few samples for a p99 has a p50 above the p99 of the fast ones.
+    #[test]
+    fn p50_never_exceeds_p99_of_the_same_row() {
+        let experiment = experiment(&["direct", "pooled"], None);
+        let fast = |repetition| TestRun::new(0, repetition).response(crate::fixture::millis(2_000, 2));
+        let slow = |repetition| TestRun::new(0, repetition).response(crate::fixture::millis(300, 900));
+        for (runs, expected) in [
+            (vec![fast(0), slow(1)], "451 ms, at least 451 ms"),
+            (vec![fast(0), slow(1), slow(2)], "900 ms, at least 900 ms"),
+            (vec![fast(0), fast(1), slow(2)], "2 ms, 2 ms"),
+            (vec![fast(0), fast(1)], "2 ms, 2 ms"),
+            (vec![slow(0), slow(1)], "900 ms, none"),
+        ] {
+            let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
+            let it = matrix(&experiment, &facts);
+            let figure = |figure| match it.rows[0].estimate(figure) {
+                Some(it) => {
+                    format!("{}{:.0} ms", if it.at_least { "at least " } else { "" }, 1e3 * it.median)
+                }
+                None => "none".to_owned(),
+            };
+            assert_eq!(format!("{}, {}", figure(Figure::P50), figure(Figure::P99)), expected);
+        }
     }
 
     #[test]

@@ -8,9 +8,12 @@
 //!
 //! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
 //! [`outage`]s. Errors are also judged by the share of clients that never connected because they were refused.
+//!
+//! A load that ended early, because a feed was used up, meets no objective: the rest of the planned load was not tried.
 
 use crate::facts::outage;
 use crate::verdict::rule::RuleDiagnostic;
+use crate::verdict::validity;
 use model::Nanos;
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts, Summary};
@@ -182,6 +185,8 @@ impl Objective {
             (None, Some(group)) => self.by_lower_quantile(&group.response),
             (None, None) => ObjectiveVerdict::Unknown,
         };
+        let ended_early = verdict == ObjectiveVerdict::Met && validity::ended_early(summary);
+        let verdict = if ended_early { ObjectiveVerdict::Unknown } else { verdict };
         let unit = self.figure.unit();
         ObjectiveResult {
             objective: self.text.clone(),
@@ -189,6 +194,7 @@ impl Objective {
             unit,
             measured,
             at_least,
+            ended_early,
             bound: self.bound,
             samples: of,
         }
@@ -428,6 +434,22 @@ mod tests {
         let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         check("errors < 1%", late, "Met 0.000000 of 10000");
         check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Met 0.000000 of 10000");
+    }
+
+    #[test]
+    fn a_load_that_ended_early_meets_no_objective() {
+        let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+        validity::add_feed_end(&mut summary, 10_000, Nanos::from_secs(60));
+        for (objective, expected) in [
+            ("tps > 998", (ObjectiveVerdict::Unknown, true)),
+            ("p99 < 200ms", (ObjectiveVerdict::Unknown, true)),
+            ("errors < 1%", (ObjectiveVerdict::Unknown, true)),
+            ("tps > 999", (ObjectiveVerdict::Violated, false)),
+            ("p99 < 2ms", (ObjectiveVerdict::Violated, false)),
+        ] {
+            let it = parse(objective, &operations()).expect(objective).judge(&summary);
+            assert_eq!((it.verdict, it.ended_early), expected, "{objective}");
+        }
     }
 
     #[test]

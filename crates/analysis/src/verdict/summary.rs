@@ -1,6 +1,7 @@
 //! Summary of one measurement
 
 use crate::facts::progress::mean_difference;
+use crate::facts::statement_rows::statement_rows;
 use crate::facts::{error_name, outage};
 use crate::verdict::validity;
 use model::summary::{
@@ -61,6 +62,8 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
             },
         },
         outages,
+        rows: statement_rows(&interval.answers),
+        empty_statements: measured.empty_statements.clone(),
         fairness: closed.then(|| fairness(&measured.clients)).flatten(),
         generator: generator(measured, total.counts.executed()),
         validity: validity::Validity::default(),

@@ -6,7 +6,7 @@
 use crate::facts::sizes::{Populations, populations};
 pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
-use model::{Measurement, Nanos};
+use model::{EmptyStatement, Measurement, Nanos, SizeUnit};
 
 /// Send lag that does not make a measurement invalid: timers of ordinary runtimes are as late.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
@@ -42,6 +42,8 @@ const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
 const OUTAGES: f64 = 0.01;
 /// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
+/// Share of the planned duration from which on a load was not cut short.
+const WHOLE_LOAD: f64 = 0.95;
 
 /// `summary` is that of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
@@ -75,6 +77,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     doubts.extend(few_samples(summary));
     doubts.extend(outage(summary));
     doubts.extend(small_answers(measured));
+    doubts.extend(no_rows(summary));
     if measured.aborted_clients > 0 {
         reasons.push(InvalidReason::Aborted { clients: measured.aborted_clients, of: summary.plan.clients });
     }
@@ -97,14 +100,43 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
     }
 }
 
+/// Adds the doubt that the load ended early because all `rows` of a feed were used up. A feed may end with the `planned`
+/// duration.
+pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
+    let at = summary.window;
+    if at.as_secs_f64() < WHOLE_LOAD * planned.as_secs_f64() {
+        summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
+    }
+}
+
+/// True if the load ended before its planned end because a feed was used up.
+pub(crate) fn ended_early(summary: &Summary) -> bool {
+    summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
+}
+
+/// Doubts that the trial's verdict names.
+pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
+    summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).cloned().collect()
+}
+
+/// Adds the doubts that the load did not pass through these nodes.
+pub fn add_unused_nodes(summary: &mut Summary, nodes: Vec<String>) {
+    summary.validity.doubts.extend(nodes.into_iter().map(|node| Doubt::NodeNotUsed { node }));
+}
+
+/// Adds the doubt that the transaction log is incomplete.
+pub fn add_incomplete_log(summary: &mut Summary) {
+    summary.validity.doubts.push(Doubt::LogIncomplete);
+}
+
 /// Removes the doubt about outages from a trial with injected faults, which reports them as such.
 pub fn remove_outage_doubt(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }
 
-/// Doubt about outages, if there is one.
-pub fn outage_doubt(summary: &Summary) -> Option<Doubt> {
-    summary.validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. })).copied()
+/// True if there is a doubt about outages.
+pub(crate) fn has_outage(summary: &Summary) -> bool {
+    summary.validity.doubts.iter().any(|it| matches!(it, Doubt::Outage { .. }))
 }
 
 enum LateCause {
@@ -174,14 +206,22 @@ fn outage(summary: &Summary) -> Option<Doubt> {
 /// Reports if most answers are of the smaller one of two populations of their request, with the sizes of the most
 /// frequent one.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
-    let answers = &measured.interval.answers;
-    let all: u64 = answers.iter().map(|it| it.sizes.count()).sum();
-    let two = answers.iter().filter_map(|it| Some((it.sizes.count(), populations(&it.sizes)?)));
+    let answers = || measured.interval.answers.iter().filter(|it| it.unit == SizeUnit::Bytes);
+    let all: u64 = answers().map(|it| it.sizes.count()).sum();
+    let two = answers().filter_map(|it| Some((it.sizes.count(), populations(&it.sizes)?)));
     let small_of = |it: &(u64, Populations)| it.0 as f64 * it.1.share;
     let two: Vec<(u64, Populations)> = two.collect();
     let share = two.iter().map(small_of).sum::<f64>() / all as f64;
     let (_, most) = two.iter().max_by(|a, b| small_of(a).total_cmp(&small_of(b)))?;
     (share >= SMALL_SHARE_MIN).then_some(Doubt::SmallAnswers { small: most.small, large: most.large, share })
+}
+
+/// Reports the most frequent statement that should find rows and finds none.
+fn no_rows(summary: &Summary) -> Option<Doubt> {
+    let empty = || summary.empty_statements.iter().filter(|it| it.statement.needs_rows());
+    let most = empty().max_by_key(|it| it.count)?;
+    let EmptyStatement { operation, command, statement, count, share, second } = *most;
+    Some(Doubt::NoRows { operation, command, statement, statements: empty().count(), count, share, second })
 }
 
 fn few_samples(summary: &Summary) -> Option<Doubt> {
@@ -196,6 +236,7 @@ mod tests {
     use super::*;
     use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
     use crate::verdict::summary::summarise;
+    use model::StatementKind;
     use model::summary::{BenchPlan, Server};
 
     /// Expects these reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
@@ -307,6 +348,18 @@ mod tests {
     }
 
     #[test]
+    fn doubts_if_a_feed_ends_early() {
+        // The window is 10 s long.
+        for (planned, expected) in [(60, true), (11, true), (10, false), (0, false)] {
+            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_feed_end(&mut it, 20, Nanos::from_secs(planned));
+            let doubt = Doubt::FeedExhausted { rows: 20, at: it.window, planned: Nanos::from_secs(planned) };
+            assert_eq!(doubts_in_verdict(&it), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
+            assert!(it.validity.valid);
+        }
+    }
+
+    #[test]
     fn reports_doubts() {
         check(
             closed_plan(),
@@ -364,6 +417,25 @@ mod tests {
         check(closed_plan(), sizes(600, 400), "? SmallAnswers { small: 2047, large: 40000, share: 0.6 }");
         check(closed_plan(), sizes(400, 600), "");
         check(closed_plan(), sizes(1000, 0), "");
+        let empty = |statement, count| EmptyStatement {
+            operation: 0,
+            command: 4,
+            statement,
+            count,
+            share: 1.0,
+            second: None,
+        };
+        let (update, select, delete) = (StatementKind::Update, StatementKind::Select, StatementKind::Delete);
+        check(
+            closed_plan(),
+            |it| it.empty_statements = vec![empty(select, 500), empty(update, 900), empty(delete, 1000)],
+            "? NoRows { operation: 0, command: 4, statement: Update, statements: 2, count: 900, share: 1.0, second: None }",
+        );
+        check(
+            closed_plan(),
+            |it| it.empty_statements = vec![empty(delete, 900), empty(StatementKind::Queue, 900)],
+            "",
+        );
         check(closed_plan(), |it| it.aborted_clients = 2, "Aborted { clients: 2, of: 4 }");
         let dropped = |it: &mut Measurement| (it.aborted_clients, it.interval.scripts[0].dropped) = (2, 5);
         check(open_plan(), dropped, "Aborted { clients: 2, of: 4 }");

@@ -142,8 +142,9 @@ impl ProgramBuilder {
             }
         }
         let slots = Ammo::COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
+        let recorded = Ammo::RECORDED_COLUMNS.map(|it| self.names.slot(&ammo_variable(it)));
         let call = HttpCall {
-            ammo: Some(Ammo::from_slots(slots)),
+            ammo: Some(Ammo::from_slots(slots, recorded)),
             ..HttpCall::new(service, Method::Get, Vec::new())
         };
         let kind = CommandKind::Http(Box::new(call));
@@ -195,7 +196,7 @@ impl ProgramBuilder {
                 .commands
                 .iter()
                 .any(|it| matches!(&it.kind, CommandKind::Http(it) if it.ammo.is_some()));
-            let slot = |column: &String| match ammo && Ammo::COLUMNS.contains(&column.as_str()) {
+            let slot = |column: &String| match ammo && Ammo::has_column(column) {
                 true => self.names.get(&ammo_variable(column)),
                 false => self.names.get(column),
             };

@@ -2,7 +2,8 @@
 
 use super::names::NameTable;
 use super::pattern::Pattern;
-use super::{Command, CommandKind, Program, Script, Slot, is_valid_name};
+use super::{Command, CommandKind, Program, Script, Slot, Variables, is_valid_name};
+use model::Answer;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub use wire::http::Method;
@@ -93,15 +94,32 @@ pub struct Ammo {
     /// Headers, each with its line end; without `Host` and `Content-Length`.
     pub headers: Slot,
     pub body: Slot,
+    /// Status and bytes of the recorded answer; empty or unset if they are unknown.
+    pub status: Slot,
+    pub bytes: Slot,
 }
 
 impl Ammo {
     /// Columns of a feed of ammunition; other columns are not sent.
     pub const COLUMNS: [&str; 4] = ["method", "target", "headers", "body"];
+    /// Columns with the recorded answer, which a feed may lack.
+    pub const RECORDED_COLUMNS: [&str; 2] = ["status", "bytes"];
+
+    /// True for a column of the request or of its recorded answer.
+    pub fn has_column(name: &str) -> bool {
+        Ammo::COLUMNS.contains(&name) || Ammo::RECORDED_COLUMNS.contains(&name)
+    }
 
     /// Slots in the order of the columns.
-    pub fn from_slots([method, target, headers, body]: [Slot; 4]) -> Ammo {
-        Ammo { method, target, headers, body }
+    pub fn from_slots([method, target, headers, body]: [Slot; 4], [status, bytes]: [Slot; 2]) -> Ammo {
+        Ammo { method, target, headers, body, status, bytes }
+    }
+
+    /// Recorded answer to the request, if it is known.
+    #[inline]
+    pub fn recorded(&self, variables: &Variables) -> Option<Answer> {
+        let number = |slot| std::str::from_utf8(variables.text(slot)).ok();
+        Some(Answer { status: number(self.status)?.parse().ok()?, bytes: number(self.bytes)?.parse().ok()? })
     }
 
     /// Slots in the order of the arguments of [`wire::http::compile::raw_request`].

@@ -8,7 +8,7 @@ use super::{ConnId, LoadEvent, Shard, redirect};
 use crate::http_service::{self, HttpRequest, RedirectStep};
 use crate::recorder::Recorder;
 use crate::script::{CallCapture, PatternMatcher, ResponsePart, Value, Variables};
-use model::{Code, Nanos, ScriptId};
+use model::{Answer, Code, Nanos, ScriptId};
 use wire::http::{self, Channel, CookieJar, Event, Method, Response, ResponseReader};
 
 /// Connection of one client to one service.
@@ -341,6 +341,13 @@ impl<R: Recorder> Shard<R> {
             Ok(true) => return self.send_http_request(now, w),
             Ok(false) => {}
             Err((code, words)) => return self.call_failed(now, i, code, false, &words),
+        }
+        let client = &self.clients[i as usize];
+        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let ammo = self.work.call(tx.script, tx.command).call.ammo;
+        if let Some(recorded) = ammo.and_then(|it| it.recorded(&client.variables)) {
+            let measured = Answer { status: response.status, bytes: response.length };
+            self.recorder.replayed(ScriptId(tx.script), recorded, measured);
         }
         let Err(code) = judged else {
             let tx = self.clients[i as usize].tx.as_ref().expect("whoever asked awaits the answer");

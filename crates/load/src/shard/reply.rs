@@ -108,6 +108,10 @@ impl<R: Recorder> Shard<R> {
     fn ready(&mut self, now: Nanos, i: u32, reply: &Reply) {
         let client = &mut self.clients[i as usize];
         let Some(tx) = &mut client.tx else { return };
+        if reply.empty && !self.work.sends_empty_statements(tx.script) {
+            let words = "the server answered a statement as if it were empty";
+            return self.session_lost(now, i, Code::PROTOCOL, words, SessionLoss::ProtocolViolation);
+        }
         tx.status = reply.status;
         tx.local_only |= reply.local_only;
         tx.settled |= reply.error.is_none() && !reply.rolled_back && reply.status == TransactionStatus::Idle;
@@ -135,6 +139,10 @@ impl<R: Recorder> Shard<R> {
             // COMMIT of a failed transaction returns ROLLBACK, without an error.
             tx.error = Some(Code::SqlState(*b"40000"));
             return self.transaction_failed(now, i, Code::SqlState(*b"40000"));
+        }
+        if let Some(it) = reply.row_count {
+            let kind = self.work.statement_kind(tx.script, it.command);
+            self.recorder.rows_counted(ScriptId(tx.script), tx.command, kind, it.rows);
         }
         let wants_one = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.all_rows);
         if wants_one && client.last_rows != 1 {

@@ -17,6 +17,17 @@ pub(super) struct SimulatedBackend {
     pid: u32,
 }
 
+/// Result of a statement of the simulated server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementResult {
+    /// This many rows were returned or changed.
+    Rows(u64),
+    /// EmptyQueryResponse, as to an empty statement.
+    EmptyQuery,
+    /// CommandComplete with an empty tag.
+    EmptyTag,
+}
+
 /// Request that takes time to serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SimulatedRequest {
@@ -105,7 +116,12 @@ impl SimulatedBackend {
     }
 
     /// Bytes of the reply, which fails with `state` if given; and whether the server then closes the connection.
-    pub fn answer(&mut self, asked: &SimulatedRequest, state: Option<[u8; 5]>) -> (Vec<u8>, bool) {
+    pub fn answer(
+        &mut self,
+        asked: &SimulatedRequest,
+        state: Option<[u8; 5]>,
+        result: StatementResult,
+    ) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         match asked {
             SimulatedRequest::Request { .. } => unreachable!("nobody asks PostgreSQL by HTTP"),
@@ -143,10 +159,7 @@ impl SimulatedBackend {
                             self.block = b'I';
                             message(&mut out, b'C', b"COMMIT\0");
                         }
-                        _ => {
-                            message(&mut out, b'D', b"\0\x01\0\0\0\x0242");
-                            message(&mut out, b'C', b"SELECT 1\0");
-                        }
+                        (command, _) => statement_result(&mut out, command, result),
                     }
                 }
             }
@@ -154,6 +167,25 @@ impl SimulatedBackend {
         message(&mut out, b'Z', &[self.block]);
         (out, false)
     }
+}
+
+/// Reply to a statement that begins with this word.
+fn statement_result(out: &mut Vec<u8>, command: &[u8], result: StatementResult) {
+    let rows = match result {
+        StatementResult::Rows(rows) => rows,
+        StatementResult::EmptyQuery => return message(out, b'I', &[]),
+        StatementResult::EmptyTag => return message(out, b'C', b"\0"),
+    };
+    let name = match command {
+        b"INSERT" => "INSERT 0",
+        b"UPDATE" => "UPDATE",
+        b"DELETE" => "DELETE",
+        _ => {
+            (0..rows).for_each(|_| message(out, b'D', b"\0\x01\0\0\0\x0242"));
+            "SELECT"
+        }
+    };
+    message(out, b'C', format!("{name} {rows}\0").as_bytes());
 }
 
 fn message(out: &mut Vec<u8>, tag: u8, body: &[u8]) {

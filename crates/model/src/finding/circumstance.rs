@@ -3,6 +3,7 @@
 //! They do not limit the throughput, but determine its meaning.
 
 use super::ReadVolume;
+use crate::EventKind;
 use crate::summary::InvalidReason;
 use serde::Serialize;
 
@@ -12,6 +13,17 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Circumstance {
+    /// Trials of the cell found different data on the attached server.
+    DataChanged {
+        /// Size of all tables in the trials with the least and the most data.
+        least_bytes: u64,
+        most_bytes: u64,
+        /// True if tables were created, dropped, truncated or rewritten between trials.
+        tables_replaced: bool,
+        /// True if the server was restarted between trials.
+        restarted: bool,
+        trials: u32,
+    },
     /// Data that the feed touches fits into the server's memory, but its table does not: a cache was measured.
     #[serde(rename = "feed_fits")]
     FeedFitsCache {
@@ -104,24 +116,61 @@ pub enum Circumstance {
         /// Seconds.
         time: f64,
     },
-    /// Pooler or server counted none or far fewer of the transactions that clients completed: the load took another
-    /// path.
+    /// Pooler or server counted none or far fewer of the transactions that clients completed, or the balancer had no
+    /// session: the load took another path.
     NotUsed {
         node: String,
         /// Transactions that clients completed in the trials in which the node was probed.
         transactions: u64,
-        /// Transactions that the node counted in these trials, without those of the monitoring.
+        /// Quantity that the node counts.
+        counter: UsageCounter,
+        /// Count of the node in these trials, without the transactions of the monitoring.
         counted: u64,
         trials: u32,
         #[serde(rename = "of")]
         total_trials: u32,
     },
+    /// Errors in PostgreSQL's log, by the path of the sessions that caused them. By kind, the most frequent origin
+    /// first.
+    ErrorOrigins { errors: Vec<LoggedErrors> },
     /// Rules that were skipped because an input is missing.
     #[serde(rename = "not_judged")]
     RulesSkipped {
         /// Skipped rules in the order of [`FindingRule`].
         rules: Vec<(FindingRule, MissingInput)>,
     },
+}
+
+/// Quantity that shows whether the load passed through a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageCounter {
+    Transactions,
+    Sessions,
+}
+
+/// Errors of one kind and origin in PostgreSQL's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LoggedErrors {
+    pub kind: EventKind,
+    pub origin: SessionOrigin,
+    pub lines: u64,
+}
+
+/// Path of a session at PostgreSQL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "through")]
+pub enum SessionOrigin {
+    /// Through this pooler, balancer or service, which is next to PostgreSQL.
+    Node { node: String },
+    /// A client of the load, without a node in between.
+    Direct,
+    /// pgdyno itself, such as its monitoring.
+    Own,
+    /// Another program.
+    Other { application: String, client: String },
+    /// The line does not name its session.
+    Unknown,
 }
 
 /// Rate per second and per transaction.

@@ -88,7 +88,8 @@ pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Res
     };
     let asked = BenchTargets { postgres: None, services: vec![(service, address)] };
     let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
-    let (summary, complete) = run_prepared(options, prepared, (&server, &named), None, seed, voice)?;
+    let (summary, complete) =
+        run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, voice)?;
     if let Some(it) = resolved.and_then(|(name, used)| address_change(name, used)) {
         voice.warning(&it);
     }

@@ -10,6 +10,7 @@ use load::script::{CommandKind, Value, Variables};
 use load::{AbortReason, LoadEvent, Workload};
 use model::{Interval, Nanos, Record};
 use report::progress::{self, ProgressStyle};
+use std::io;
 use std::sync::Arc;
 
 /// Listener that prints progress and errors to standard error, and logs records.
@@ -22,8 +23,10 @@ pub struct BenchDisplay<'a> {
     /// Seconds between two lines; `None` for no progress.
     pub progress_interval: Option<u32>,
     pub style: ProgressStyle,
-    /// Logs by thread; empty without a log.
+    /// Logs by thread; empty without a log, and after a write error.
     pub logs: Vec<LogFile>,
+    /// True after a write error.
+    log_incomplete: bool,
     /// Messages of the failures.
     pub messages: Messages,
     /// Sum of the seconds since the last line, and their number.
@@ -56,20 +59,26 @@ impl<'a> BenchDisplay<'a> {
             progress_interval: every,
             style,
             logs,
+            log_incomplete: false,
             messages,
             pending: None,
         }
     }
 
-    /// Ends the logs. Returns the messages of the failures.
-    pub fn finish(mut self) -> Messages {
+    /// Ends the logs. Returns the messages of the failures, and true if every transaction was logged that should be.
+    pub fn finish(mut self) -> (Messages, bool) {
         let now = unix_time();
-        for it in &mut self.logs {
+        for mut it in std::mem::take(&mut self.logs) {
             if let Err(error) = it.finish(now) {
-                self.terminal.error(&format!("could not write to logfile \"{}\": {error}", it.path));
+                self.log_failed(&it.path, &error);
             }
         }
-        self.messages
+        (self.messages, !self.log_incomplete)
+    }
+
+    fn log_failed(&mut self, path: &str, error: &io::Error) {
+        self.terminal.error(&format!("could not write to logfile \"{path}\": {}", os_error_text(error)));
+        self.log_incomplete = true;
     }
 }
 
@@ -185,9 +194,10 @@ impl LoadListener for BenchDisplay<'_> {
     fn on_records(&mut self, thread: usize, records: &[Record], began: Nanos) {
         let Some(file) = self.logs.get_mut(thread) else { return };
         if let Err(error) = file.write_all(records, began) {
-            self.terminal.error(&format!("could not write to logfile \"{}\": {error}", file.path));
+            let path = file.path.clone();
             // The error is printed once; the measurement continues without the log.
             self.logs.clear();
+            self.log_failed(&path, &error);
         }
     }
 }

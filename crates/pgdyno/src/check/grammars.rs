@@ -185,6 +185,11 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
     let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
     let all = match script::parse(&[source], mode, false, &predefined) {
+        Ok(program) if program.has_only_empty_statements(0) => {
+            let found = "the operation has no statement, only comments and semicolons".to_owned();
+            let suggestion = "write a statement such as SELECT 1".to_owned();
+            return Err(vec![GrammarDiagnostic { span: 0..0, found, suggestion }]);
+        }
         Ok(_) if known.is_none() => Vec::new(),
         Ok(program) => program.undefined,
         Err(all) => all,

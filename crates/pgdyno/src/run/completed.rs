@@ -1,10 +1,14 @@
 //! Completed trials of a run that is resumed
 
+use super::known_nodes::KnownNodes;
 use crate::cli::CommandError;
 use crate::run_result::stored::StoredRun;
 use model::matrix::TrialStatus;
+use model::plan::Setup;
 use model::search::{SearchStep, StepResult};
+use model::target::ServerIdentity;
 use std::path::Path;
+use store::NodeRecord;
 
 /// A trial that has ended.
 #[derive(Clone, Debug)]
@@ -16,6 +20,17 @@ pub struct CompletedTrial {
     pub result: Option<StepResult>,
     /// True if the trial need not be measured again.
     pub is_complete: bool,
+    /// Setup, nodes and attached server of the trial.
+    setup: Setup,
+    nodes: Vec<NodeRecord>,
+    server: Option<ServerIdentity>,
+}
+
+/// Nodes that these trials measured.
+pub fn known_nodes(trials: &[CompletedTrial]) -> KnownNodes {
+    let mut known = KnownNodes::default();
+    trials.iter().for_each(|it| known.add_stored(&it.setup, &it.nodes, it.server.as_ref()));
+    known
 }
 
 /// All trials of a run's file, in their order.
@@ -26,6 +41,9 @@ pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
         is_complete: !matches!(it.status, None | Some(TrialStatus::Interrupted)),
         step: it.step,
         result: it.seen,
+        setup: it.setup,
+        nodes: it.recorded.trial.nodes,
+        server: it.target.map(|it| it.server),
     });
     Ok(past.collect())
 }

@@ -182,7 +182,7 @@ impl RunDisplay {
                 p99: total.response.p99,
                 failed: total.counts.failed + total.counts.unknown,
                 invalid: done.summary.validity.reasons.first().copied(),
-                outage: analysis::verdict::outage_doubt(&done.summary),
+                doubts: analysis::verdict::doubts_in_verdict(&done.summary),
             });
         }
         for rule in &done.blind {

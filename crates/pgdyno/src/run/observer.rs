@@ -74,6 +74,10 @@ pub struct Observer<'a> {
     connect_error: Option<String>,
     /// Reason why the first client aborted.
     aborted: Option<String>,
+    /// First feed that had no row left, as an index into the plan's feeds.
+    exhausted_feed: Option<u16>,
+    /// Names of the plan's feeds.
+    feeds: Vec<String>,
     messages: Messages,
     /// Every second; `None` if they are not needed afterwards.
     seconds: Option<Vec<SecondSummary>>,
@@ -106,9 +110,16 @@ impl<'a> Observer<'a> {
             pending_samples: fresh,
             connect_error: refused,
             aborted,
+            exhausted_feed: None,
+            feeds: Vec::new(),
             messages: Messages::default(),
             seconds: keep.then(Vec::new),
         }
+    }
+
+    /// Sets the names of the plan's feeds, for events.
+    pub fn with_feeds(self, feeds: Vec<String>) -> Observer<'a> {
+        Observer { feeds, ..self }
     }
 
     /// Ends the observer after the last samples. Returns the stop rule's event if one fired, the rules that never had a
@@ -129,6 +140,11 @@ impl<'a> Observer<'a> {
     /// Reason why the first client aborted, if one did.
     pub fn aborted(&self) -> Option<String> {
         self.aborted.clone()
+    }
+
+    /// Feed whose end ended the load, as an index into the plan's feeds; `None` if no feed did.
+    pub fn exhausted_feed(&self) -> Option<u16> {
+        self.exhausted_feed
     }
 
     /// Messages of the failures.
@@ -184,7 +200,7 @@ impl<'a> Observer<'a> {
     fn push_event(&mut self, kind: EventKind, code: Option<String>, text: String) {
         let (writer, trial) = self.store;
         let (at, node) = (self.since.now(), "generator".to_owned());
-        let event = LogEvent { at, node, kind, code, text };
+        let event = LogEvent { at, node, kind, code, text, session: None };
         (self.show)(TrialEvent::Events(std::slice::from_ref(&event)));
         writer.events(trial, vec![event]);
     }
@@ -226,9 +242,15 @@ impl LoadListener for Observer<'_> {
                 let text = format!("client {} gave up: its script cannot go on: {first}", client.0);
                 self.push_event(EventKind::Other, None, text);
             }
+            // The feed's end ends the load of all threads, including those that draw from it seldom. Each thread reports
+            // it.
             LoadEvent::Exhausted { feed } => {
-                let text = format!("feed {feed}, whose rows are drawn once each, has none left");
-                self.push_event(EventKind::Other, None, text);
+                self.stop.store(true, Ordering::Relaxed);
+                if self.exhausted_feed.replace(feed).is_none() {
+                    let name = self.feeds.get(usize::from(feed)).map_or("", String::as_str);
+                    let text = format!("feed {name}, whose rows are used once each, has none left");
+                    self.push_event(EventKind::Other, None, text);
+                }
             }
             LoadEvent::Debug { .. } => {}
         }

@@ -4,22 +4,27 @@
 //! trial. Nodes that two cells share keep running.
 
 use super::feeds::{self, Feeds};
+use super::known_nodes::KnownNodes;
 use super::workload::HttpTarget;
+use crate::bench::connect;
 use crate::cli::{CommandError, os_error_text};
 use load::ledger::SERVER_IDENTITY_SQL;
 use model::StaleRunDirectory;
 use model::feed_coverage::FeedCoverage;
 use model::plan::{CacheState, Dataset, Feed, Replication, Setup, Stack};
 use model::row_table::Rows;
-use stack::chain::{Chain, ChainError, ChainProgress};
+use model::target::TargetState;
+use stack::chain::{Chain, ChainError, ChainProgress, RunningNode};
+use stack::client::Address;
 use stack::component::program::Programs;
 use stack::dataset::{self, LoadResult, Loader, Stage};
+use stack::interrupt::{with_interrupt, without_interrupt};
 use stack::plans::{self, IndexBuild};
 use stack::restore::{self, Bloat, CachePreparation, CopyResult, ServerOwnership, Template};
 use stack::supervisor::{KeeperProgram, NodeId, Supervisor};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Connections that load a dataset in parallel.
@@ -44,6 +49,8 @@ pub struct TestBed {
     /// Processes that the kernel had killed for lack of memory, by node, when the last trial was set up.
     oom_kills: Vec<(String, u64)>,
     feeds: Feeds,
+    /// Attached server of the last set-up; `None` if there is none.
+    target: Option<TargetState>,
     stop: Arc<AtomicBool>,
     abandoned: Arc<AtomicBool>,
 }
@@ -60,6 +67,15 @@ struct LoadedDataset {
     /// [`Template::end_sessions_and_read_xmax`]. `None` if that trial's data differed from the template. Also `None` if
     /// its caches were left as they were, because the caches of a copy are empty.
     untouched: Option<u64>,
+}
+
+impl Drop for LoadedDataset {
+    /// Leaves no template on a server that existed before. A killed run leaves it; the next run drops it.
+    fn drop(&mut self) {
+        if self.template.is_attached() {
+            let _ = self.template.drop_template();
+        }
+    }
 }
 
 /// Progress of the setup, for the display.
@@ -82,6 +98,8 @@ pub enum SetupError {
     Unavailable(String),
     /// The setup failed unexpectedly.
     Failed(String),
+    /// A node is not the one that earlier trials of the run measured.
+    OtherNode(String),
     Stopped,
 }
 
@@ -101,6 +119,7 @@ impl TestBed {
             built,
             oom_kills: starved,
             feeds,
+            target: None,
             stop,
             abandoned,
         })
@@ -137,11 +156,16 @@ impl TestBed {
             connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(|it| failed(os_error_text(&it)))?;
             Ok(connection)
         };
-        setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect()
+        with_interrupt(&self.stop, || setup.feeds.iter().map(|it| feeds.rows(it, &mut connection)).collect())
     }
 
     /// Coverage of the feeds that name a column; empty if it cannot be determined.
     pub fn feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
+        let stop = Arc::clone(&self.stop);
+        with_interrupt(&stop, || self.query_feed_coverage(setup))
+    }
+
+    fn query_feed_coverage(&mut self, setup: &Setup) -> Vec<FeedCoverage> {
         let Ok(rows) = self.feeds(setup) else { return Vec::new() };
         let named = setup
             .feeds
@@ -173,8 +197,30 @@ impl TestBed {
         named.into_iter().map(reach).collect()
     }
 
-    /// Brings up the stack of `setup` and restores its data.
-    pub fn set_up(&mut self, setup: &Setup, tell: &mut dyn FnMut(Update<'_>)) -> Result<(), SetupError> {
+    /// Attached server of the last set-up, and its data; `None` if there is no such server.
+    pub fn target(&self) -> Option<&TargetState> {
+        self.target.as_ref()
+    }
+
+    /// Brings up the stack of `setup` and restores its data. Waits for servers end soon after the user ended the run.
+    /// Errors if a node is not one of the `known` ones with the same plan.
+    pub fn set_up(
+        &mut self,
+        setup: &Setup,
+        known: &KnownNodes,
+        tell: &mut dyn FnMut(Update<'_>),
+    ) -> Result<(), SetupError> {
+        let stop = Arc::clone(&self.stop);
+        let done = with_interrupt(&stop, || self.set_up_nodes(setup, known, tell));
+        done.map_err(|it| if stop.load(Ordering::Relaxed) { SetupError::Stopped } else { it })
+    }
+
+    fn set_up_nodes(
+        &mut self,
+        setup: &Setup,
+        known: &KnownNodes,
+        tell: &mut dyn FnMut(Update<'_>),
+    ) -> Result<(), SetupError> {
         self.supervisor.take_stale_directories().iter().for_each(|it| tell(Update::StaleDirectory(it)));
         Chain::available(&setup.stack, &self.programs, &mut |it| tell(Update::Chain(it)))?;
         // The nodes in front of the database stop first, because their connections would block the restore.
@@ -185,12 +231,21 @@ impl TestBed {
             replication: setup.stack.replication.as_ref().map(Replication::primary_only),
         };
         self.set_up_chain(&base, tell)?;
+        self.target = None;
+        let server = self.chain().server_identity()?;
+        known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         if let Some(dataset) = &setup.dataset {
             self.load_dataset(dataset, setup, tell)?;
         }
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
             self.set_up_chain(&setup.stack, tell)?;
+            known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         }
+        self.target = server.map(|server| {
+            // pgdyno restores the data of a dataset itself.
+            let data = setup.dataset.is_none().then(|| self.chain().data_state()).flatten();
+            TargetState { server, data }
+        });
         if setup.operations.iter().any(|it| it.ledger.is_some()) {
             let chain = self.chain.as_mut().expect("its servers are up");
             chain.create_identity_function(SERVER_IDENTITY_SQL).map_err(failed)?;
@@ -202,6 +257,15 @@ impl TestBed {
     /// Chain and supervisor, for faults, which need both.
     pub fn chain_and_supervisor(&mut self) -> (&mut Chain, &mut Supervisor) {
         (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
+    }
+
+    /// Reports of nodes whose host names now lead to another address than the one that is measured.
+    pub fn address_changes(&self) -> Vec<String> {
+        let moved = |it: &RunningNode| match &it.endpoint.address {
+            Address::Tcp(used) => connect::address_change(it.host.as_ref()?, *used),
+            Address::Unix(_) => None,
+        };
+        self.chain().nodes().iter().filter_map(moved).collect()
     }
 
     /// Indexes built for the current trial.
@@ -271,7 +335,9 @@ impl TestBed {
                 {
                     tell(Update::DataUnchanged);
                 } else {
-                    tell(Update::Restored(&filled.template.restore().map_err(failed)?));
+                    // Halfway there is no database.
+                    let restored = without_interrupt(|| filled.template.restore());
+                    tell(Update::Restored(&restored.map_err(failed)?));
                 }
             }
             None => {
@@ -293,7 +359,8 @@ impl TestBed {
                     other => failed(other),
                 })?;
                 tell(Update::Loaded(&loaded));
-                let template = Template::create(superuser, database, whose).map_err(|refused| {
+                let template = without_interrupt(|| Template::create(superuser, database, whose));
+                let template = template.map_err(|refused| {
                     let left = match loaded.reused {
                         true => Ok(()),
                         false => dataset::unload(&loader),
@@ -308,7 +375,7 @@ impl TestBed {
         }
         self.build(&dataset.post_load)?;
         // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
-        self.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
+        self.feeds(setup).map_err(|it| self.failed_or_stopped(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
         tell(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
         if let Some(filled) =
@@ -321,6 +388,11 @@ impl TestBed {
 }
 
 impl TestBed {
+    /// Error of a statement that the user may have stopped.
+    fn failed_or_stopped(&self, error: String) -> SetupError {
+        if self.stop.load(Ordering::Relaxed) { SetupError::Stopped } else { SetupError::Failed(error) }
+    }
+
     /// Runs the post-load statements, such as indexes, as the owner of the tables.
     fn build(&mut self, statements: &[String]) -> Result<(), SetupError> {
         self.built.clear();
@@ -332,8 +404,8 @@ impl TestBed {
         connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(failed)?;
         let mut built = Vec::new();
         for it in statements {
-            built
-                .push(plans::build_index(&mut connection, it).map_err(|why| failed(format!("{it}: {why}")))?);
+            let index = plans::build_index(&mut connection, it);
+            built.push(index.map_err(|why| self.failed_or_stopped(format!("{it}: {why}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
             // The checkpoint keeps the writes of the build out of the trial.
@@ -356,7 +428,9 @@ impl From<ChainError> for SetupError {
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SetupError::Unavailable(it) | SetupError::Failed(it) => f.write_str(it),
+            SetupError::Unavailable(it) | SetupError::Failed(it) | SetupError::OtherNode(it) => {
+                f.write_str(it)
+            }
             SetupError::Stopped => f.write_str("stopped"),
         }
     }

@@ -8,6 +8,7 @@ use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
 use crate::notes::GENERATOR;
+use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
 use crate::trial_failure;
 use analysis::strategy::search::SecondSummary;
@@ -118,7 +119,8 @@ pub fn run(
     let prober = freshness_prober(lab.chain(), &since, &out)?;
     let stop = AtomicBool::new(false);
     let mut eyes =
-        Observer::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep);
+        Observer::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep)
+            .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect());
     let before = group.as_ref().map(Group::usage);
     let (measured, course) = match &planned {
         Some(planned) => {
@@ -144,6 +146,7 @@ pub fn run(
     std::thread::sleep(SETTLE_TIME);
     let watching = sampler.stop();
     let (refused, aborted, messages) = (eyes.connect_error(), eyes.aborted(), eyes.messages());
+    let exhausted = eyes.exhausted_feed().map(|it| feeds[usize::from(it)].len());
     let (fired, blind, seconds) = eyes.finish();
     let hit = course.as_ref().map_or(Vec::new(), FaultRun::faulted_nodes);
     let ended = lab.unexpected_exits(&hit);
@@ -151,6 +154,9 @@ pub fn run(
     let mut summary = analysis::verdict::summarise(&measured, server(lab.chain(), setup), plan);
     analysis::verdict::add_throttling(&mut summary, held);
     analysis::verdict::add_clock_step(&mut summary, wall.step());
+    if let Some(rows) = exhausted {
+        analysis::verdict::add_feed_end(&mut summary, rows, load_duration(setup));
+    }
     summary.set_messages(|code| messages.find(code));
     if !setup.faults.is_empty() {
         analysis::verdict::remove_outage_doubt(&mut summary);

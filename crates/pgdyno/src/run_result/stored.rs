@@ -4,11 +4,13 @@
 
 use crate::cli::CommandError;
 use crate::messages::Messages;
-use crate::notes::{FEED, FIRED, GENERATOR, MONITORING, OUTAGES, STEP};
+use crate::notes::{FEED, FIRED, GENERATOR, MONITORING, OUTAGES, REPLAYED, STEP, TARGET};
 use crate::trial_failure;
+use analysis::explain::finding;
 use analysis::explain::soak::{self, SoakCollector};
 use analysis::facts::outage::OutageDetector;
 use analysis::facts::sizes::{SizeSeries, SizeSeriesSet};
+use analysis::facts::statement_rows::EmptyStatementDetector;
 use analysis::facts::{self, SampleReducer, TrialFacts};
 use analysis::present::chart::{self, ChartBuilder};
 use analysis::present::run_result::{self, Statements, TailLoad};
@@ -25,7 +27,8 @@ use model::plan::{Experiment, LoadModel, Setup};
 use model::search::{SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
-use model::{EventKind, LogEvent, Nanos, Sample, Second, SecondSum, Summary};
+use model::target::TargetState;
+use model::{EmptyStatement, EventKind, LogEvent, Nanos, ReplayFigures, Sample, Second, SecondSum, Summary};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -67,6 +70,10 @@ pub struct StoredTrial {
     pub delivered: Vec<f64>,
     pub reaches: Vec<FeedCoverage>,
     pub answers: Vec<SizeSeries>,
+    /// Attached server and its data before the trial, if known.
+    pub target: Option<TargetState>,
+    /// Comparison with recorded answers.
+    pub replayed: Vec<ReplayFigures>,
     pub charts: Charts,
     /// Messages of the failures.
     pub messages: Messages,
@@ -146,6 +153,7 @@ fn read_trial(
     let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
     if let Some(it) = &mut measured {
         let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
+        it.empty_statements = loaded.empty_statements;
         it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
     }
     let told = recorded.summary.as_ref();
@@ -165,6 +173,9 @@ fn read_trial(
         // The stored value comes from the group's own counters. A short trial has too few samples of them.
         analysis::verdict::add_throttling(summary, throttled_share(told));
         analysis::verdict::add_clock_step(summary, clock_step(told));
+        if let Some(rows) = exhausted_rows(told) {
+            analysis::verdict::add_feed_end(summary, rows, load_duration(setup));
+        }
         if !setup.faults.is_empty() {
             analysis::verdict::remove_outage_doubt(summary);
         }
@@ -201,7 +212,7 @@ fn read_trial(
         ) => Some(StepResult::from_failed_trial(step.clone(), why.clone())),
         _ => None,
     });
-    Ok(StoredTrial {
+    let mut stored = StoredTrial {
         setup: setup.clone(),
         step,
         seen,
@@ -222,9 +233,16 @@ fn read_trial(
         in_flight_at_end: left,
         delivered: loaded.delivered,
         answers: loaded.answers,
+        target: of_trial(TARGET).find_map(|it| serde_json::from_str(&it.text).ok()),
+        replayed: of_trial(REPLAYED).find_map(|it| serde_json::from_str(&it.text).ok()).unwrap_or_default(),
         reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
         recorded,
-    })
+    };
+    let unused = trial_facts(&stored).map(|it| finding::unused_nodes(&it)).unwrap_or_default();
+    if let Some(summary) = &mut stored.summary {
+        analysis::verdict::add_unused_nodes(summary, unused);
+    }
+    Ok(stored)
 }
 
 /// Share of the quota's periods in which the generator was throttled, from the stored summary.
@@ -233,11 +251,19 @@ fn throttled_share(told: &Value) -> Option<f64> {
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
+/// Stored doubt of this kind.
+fn stored_doubt<'a>(summary: &'a Value, kind: &str) -> Option<&'a Value> {
+    summary["validity"]["doubts"].as_array()?.iter().find(|it| it["kind"] == kind)
+}
+
 /// Nanoseconds by which the generator's clock was set.
-fn clock_step(told: &Value) -> i64 {
-    let doubts = told["validity"]["doubts"].as_array();
-    let set = doubts.and_then(|doubts| doubts.iter().find(|it| it["kind"] == "clock_set"));
-    set.and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+fn clock_step(summary: &Value) -> i64 {
+    stored_doubt(summary, "clock_set").and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+}
+
+/// Number of rows of the feed whose end ended the load early; `None` if none did.
+fn exhausted_rows(summary: &Value) -> Option<u64> {
+    stored_doubt(summary, "feed_exhausted")?["rows"].as_u64()
 }
 
 /// Results of a setup's objectives.
@@ -264,6 +290,7 @@ struct TrialLoad {
     /// Delivered throughput of each whole second.
     delivered: Vec<f64>,
     answers: Vec<SizeSeries>,
+    empty_statements: Vec<EmptyStatement>,
     /// Every second, if requested.
     seconds: Vec<SecondSummary>,
     trends: Vec<Trend>,
@@ -299,9 +326,11 @@ fn read_seconds(
     let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
     let mut gaps = OutageDetector::default();
     let mut answers = SizeSeriesSet::default();
+    let mut empty_statements = EmptyStatementDetector::default();
     for (number, it) in seconds.enumerate() {
         let it = it.map_err(|it| CommandError::new(it.to_string()))?;
         answers.second(number, &it);
+        empty_statements.second(&it.answers);
         together.add(&it);
         gaps.second(&it);
         if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
@@ -326,6 +355,7 @@ fn read_seconds(
         late,
         delivered,
         answers: answers.finish(),
+        empty_statements: empty_statements.finish(),
         seconds: wanted.pace.unwrap_or_default(),
         trends: wanted.soaking.map_or(Vec::new(), SoakCollector::trends),
         gaps,
@@ -420,6 +450,8 @@ fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
         reaches: &it.reaches,
         left: &it.in_flight_at_end,
         answers: &it.answers,
+        data: it.target.as_ref().and_then(|it| it.data.as_ref()),
+        replayed: &it.replayed,
     })
 }
 

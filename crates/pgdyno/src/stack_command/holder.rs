@@ -7,6 +7,7 @@ use super::directory::StackDirectory;
 use super::status::{NodeState, NodeStatus, StackState, StackStatus};
 use crate::check;
 use crate::connect_commands;
+use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
 use crate::run::update;
@@ -146,7 +147,7 @@ fn run(
     let mut lab =
         TestBed::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.message, it.hint))?;
     let mut last = Instant::now();
-    lab.set_up(&order.setup, &mut |it| {
+    lab.set_up(&order.setup, &KnownNodes::default(), &mut |it| {
         let Some(told) = update::display_update(&it) else { return };
         let often = matches!(told, update::DisplayUpdate::Transient(Activity::Loading { .. }));
         if often && last.elapsed() < update::LOADING_INTERVAL {

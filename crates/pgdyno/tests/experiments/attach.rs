@@ -1,10 +1,12 @@
 //! Attached systems are measured, but not modified, and their passwords are never printed
 
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
+use rustix::process::Signal;
 use stack::component::postgres::{Postgres, Settings};
 use stack::find::InstallationSearch;
 use stack::supervisor::{KeeperProgram, Supervisor};
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::RunStatus;
@@ -60,6 +62,24 @@ fn exits_with_1_without_a_server() {
         "{}",
         ended.err
     );
+}
+
+/// A pipe can be read once, so the file is read once.
+#[test]
+fn stores_an_experiment_that_was_read_from_a_pipe() {
+    let yaml =
+        BARE.replace("postgres: {}", "postgres: { attach: \"host=127.0.0.1 port=1 user=me dbname=book\" }");
+    let bench = Workspace::new("piped", "");
+    let mut command = bench.command_on(Path::new("/dev/stdin"), &[]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it can be run");
+    child.stdin.take().expect("it is piped").write_all(yaml.as_bytes()).expect("it reads");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(bench.stored().header().expect("it is whole").text, yaml);
 }
 
 /// If a server accepts connections but sends nothing, the run ends after `connect_timeout`.
@@ -176,13 +196,19 @@ fn a_server_that_the_service_never_asks_is_reported() {
     let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
     assert_eq!(unused[0]["it"]["node"], "postgres", "{findings:#?}");
-    let page = RunOutput::run(
-        Command::new(PGDYNO)
-            .args(["report", bench.stored().path().to_str().expect("a plain name"), "--format", "md"])
-            .current_dir(&bench.folder),
-    );
+    let stored = bench.stored();
+    let report = |format: &str| {
+        let path = stored.path().to_str().expect("a plain name");
+        let mut command = Command::new(PGDYNO);
+        RunOutput::run(command.args(["report", path, "--format", format]).current_dir(&bench.folder))
+    };
+    let page = report("md");
     let answer = "The load did not pass through postgres: nothing here is measured of it.";
     assert!(page.out.contains(answer), "{}\n{}", page.err, page.out);
+    let doubt = "with doubts: the load did not pass through";
+    assert!(page.out.contains(&format!("{doubt} every node of its path")), "{}\n{}", page.err, page.out);
+    let cases = report("junit");
+    assert!(cases.out.contains(&format!("{doubt} postgres")), "{}\n{}", cases.err, cases.out);
 }
 
 /// The console of a pooler outside the load's path counts none of the load.
@@ -262,7 +288,8 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
         connection.query(it).unwrap_or_else(|why| panic!("{it}: {why}"));
     }
     for (database, expected) in [
-        ("shop", "database shop was not made by pgdyno"),
+        ("nowhere", "type in another database:  CREATE DATABASE \"nowhere\""),
+        ("shop", "type:  COMMENT ON DATABASE \"shop\" IS 'pgdyno: may be dropped'"),
         ("strange", "database strange_template was not made by pgdyno"),
         ("measured", "permission denied to create database"),
     ] {
@@ -272,6 +299,9 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
         let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", "loader")).wait();
         ended.expect(1);
         assert!(ended.err.contains(expected), "{database}: {}", ended.err);
+        if database == "nowhere" {
+            continue;
+        }
         let target = postgres.target().in_database(database);
         let mut inside = target.open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
         let schemas = "select string_agg(nspname, ' ') from pg_namespace \
@@ -284,5 +314,125 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
             Some("0".to_owned()),
             "{database}"
         );
+    }
+}
+
+/// The whole run measures the address that the host name had at its start. A change is reported.
+#[test]
+fn reports_a_changed_address_of_an_attached_server() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let port = postgres.port;
+    let attached = format!(
+        "postgres: {{ attach: \"host=db.test port={port} user=postgres dbname=postgres\", allow: \"db.test:{port}/postgres\" }}"
+    );
+    let bench = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
+    let hosts = bench.folder.join("hosts");
+    std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("it is ours");
+    // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
+    let mut command = Command::new("unshare");
+    command
+        .arg(if rustix::process::getuid().is_root() { "-m" } else { "-rm" })
+        .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
+        .arg(&hosts)
+        .args([PGDYNO, "run", "moved.yaml", "--set", "repeat=2"])
+        .current_dir(&bench.folder)
+        .env("TMPDIR", bench.folder.join("tmp"))
+        .env("PGPASSWORD", postgres.password().reveal())
+        .stdin(Stdio::null());
+    let mut running = bench.spawn_command(&mut command);
+    running.await_trial(1);
+    // No server listens at this address.
+    std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("it is ours");
+    let ended = running.wait();
+    ended.expect(0);
+    let warning = "\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1";
+    assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
+    let texts: Vec<String> =
+        bench.stored().notes().expect("it is whole").into_iter().map(|it| it.text).collect();
+    assert!(texts.iter().any(|it| it == warning), "{texts:?}");
+}
+
+/// The hints of the messages lead to a dataset on an attached server, without a superuser. A signal cancels its statements.
+#[test]
+fn a_dataset_is_measured_on_an_attached_server() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let open = |user: &str, database: &str| {
+        let mut target = postgres.target().in_database(database);
+        if user != "postgres" {
+            let login = std::sync::Arc::make_mut(&mut target.login);
+            (login.user, login.password) = (user.to_owned(), Some(wire::pg::Secret::new("loader")));
+        }
+        target.open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
+    };
+    let mut superuser = open("postgres", "postgres");
+    superuser.query("create role loader login createdb password 'loader'").expect("it serves");
+    let address = format!("host=127.0.0.1 port={} user=loader dbname=shop", postgres.port);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"{address}\" }} }}\n\
+         operations: {{ one: {{ sql: \"UPDATE book.tickets SET fio = '' WHERE id = 1\" }} }}\n\
+         load: {{ model: closed, clients: 2, duration: 1s }}\nrepeat: 2\n\
+         dataset: {{ name: tickets, rows: 1000, after: [\"create index on book.tickets(fio)\"] }}\n"
+    );
+    let bench = Workspace::new("lent", &yaml);
+    let begin = || bench.spawn_command(bench.command(&[]).env("PGPASSWORD", "loader"));
+    // Each message names the statement that leads to the next one.
+    let mut followed = Vec::new();
+    let ended = loop {
+        let ended = begin().wait();
+        let Some((_, advice)) = ended.err.split_once("type").and_then(|it| it.1.split_once(":  ")) else {
+            break ended;
+        };
+        let statement = advice.lines().next().expect("a statement").to_owned();
+        open("loader", "postgres").query(&statement).unwrap_or_else(|why| panic!("{statement}: {why}"));
+        assert!(!followed.contains(&statement), "{statement} did not help: {}", ended.err);
+        followed.push(statement);
+    };
+    ended.expect(0);
+    assert_eq!(followed.len(), 2, "{followed:?}");
+    let ended_as: Vec<RunStatus> = trials(&bench.stored()).into_iter().map(|it| it.1).collect();
+    assert_eq!(ended_as, [RunStatus::Complete; 2]);
+    let left = "select string_agg(datname, ' ' order by datname) from pg_database where datname like 'shop%'";
+    assert_eq!(
+        superuser.value(left).expect("it answers").as_deref(),
+        Some("shop"),
+        "the template is dropped"
+    );
+    // A table of others keeps the database from being dropped.
+    let mut inside = open("loader", "shop");
+    inside.query("create table theirs()").expect("it is the owner");
+    let ended = begin().wait();
+    ended.expect(1);
+    assert!(ended.err.contains("database shop has the table theirs"), "{}", ended.err);
+    inside.query("drop table theirs").expect("it is the owner");
+    drop(inside);
+    // An index that takes long.
+    let mut inside = open("postgres", "shop");
+    for sql in [
+        "create function slow() returns event_trigger language plpgsql as 'begin perform pg_sleep(600); end'",
+        "create event trigger slow on ddl_command_start when tag in ('CREATE INDEX') execute function slow()",
+    ] {
+        inside.query(sql).unwrap_or_else(|why| panic!("{sql}: {why}"));
+    }
+    drop(inside);
+    let active = "select count(*) from pg_stat_activity where usename = 'loader' and state = 'active'";
+    for it in [Signal::INT, Signal::TERM] {
+        let running = begin();
+        retry_until("the index is built", || {
+            let count = superuser.value(active).expect("it answers");
+            if count.as_deref() == Some("1") { Ok(()) } else { Err(format!("{count:?}")) }
+        });
+        running.signal(it);
+        running.wait();
+        assert_eq!(superuser.value(active).expect("it answers").as_deref(), Some("0"), "{it:?}");
     }
 }

@@ -194,3 +194,89 @@ fn concurrent_runs_are_independent() {
         assert_eq!((counts(&run, 1).failed, counts(&run, 2).failed), (0, 0));
     }
 }
+
+/// Server that accepts every log-in and answers the first query with notices without end.
+fn flooding_server() -> (u16, std::sync::mpsc::Receiver<()>) {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    let (asked, queries) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let asked = asked.clone();
+            // The thread ends with its client.
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                let welcome = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+                if stream.read(&mut buffer).is_err() || stream.write_all(welcome).is_err() {
+                    return;
+                }
+                if stream.read(&mut buffer).is_ok_and(|it| it > 0) {
+                    let _ = asked.send(());
+                    let notice = [&b"N\0\0\x04\x06M"[..], &[b'x'; 1024 - 1], b"\0\0"].concat();
+                    while stream.write_all(&notice).is_ok() {}
+                }
+            });
+        }
+    });
+    (port, queries)
+}
+
+/// A server that never ends an answer during set-up does not delay the end of the run.
+#[test]
+fn signals_end_a_set_up_that_waits_for_a_server() {
+    let (port, queries) = flooding_server();
+    for signal in [Signal::TERM, Signal::INT] {
+        let address = format!("host=127.0.0.1 port={port} user=me dbname=book sslmode=disable");
+        let flood = Workspace::new(
+            "flood",
+            &BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}")),
+        );
+        while queries.try_recv().is_ok() {}
+        let running = flood.spawn(&[]);
+        queries.recv().expect("the set-up asks");
+        running.signal(signal);
+        let ended = running.wait();
+        ended.expect(1);
+        assert!(ended.err.contains("interrupted before it began"), "{}", ended.err);
+        assert_eq!(trials(&flood.stored())[0].1, RunStatus::Interrupted);
+    }
+}
+
+/// The query of a feed runs during set-up. A signal cancels it at the server.
+#[test]
+fn a_signal_cancels_the_query_of_a_feed() {
+    let installation =
+        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
+    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
+        .unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let mut sleeping = || -> u32 {
+        let count = "select count(*) from pg_stat_activity where query like '%FROM pg_sleep(600)' and state = 'active'";
+        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}
+feeds: {{ slow: {{ columns: [n], sql: SELECT 1 AS n FROM pg_sleep(600) }} }}
+operations: {{ one: {{ feed: slow, sql: 'SELECT :n' }} }}
+load: {{ model: closed, clients: 1, duration: 1s }}
+",
+        postgres.port
+    );
+    let bench = Workspace::new("feed", &yaml);
+    let running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    retry_until("the query of the feed runs", || match sleeping() {
+        1 => Ok(()),
+        other => Err(other.to_string()),
+    });
+    running.signal(Signal::TERM);
+    running.wait().expect(1);
+    assert_eq!(trials(&bench.stored())[0].1, RunStatus::Interrupted);
+    retry_until("the query is cancelled", || match sleeping() {
+        0 => Ok(()),
+        other => Err(other.to_string()),
+    });
+}

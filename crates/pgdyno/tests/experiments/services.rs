@@ -52,7 +52,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
     let mut postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
         .unwrap_or_else(|why| panic!("{why}"));
-    let stop = AtomicBool::new(false);
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
     let loader = Loader { target: postgres.target(), workers: 1, force: false, stop: &stop };
     let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
     load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|why| panic!("{why}"));

@@ -1,6 +1,7 @@
 //! Every transport and pooler mode is started, measured and stored
 
 use super::workspace::{Workspace, figure, row, trials};
+use serde_json::Value;
 use store::RunStatus;
 
 const TRANSPORTS: &str = "
@@ -101,4 +102,41 @@ matrix: { way: { direct: {}, pooler: { pooler: { kind: pgbouncer, mode: transact
     assert!(figure(direct, "served").is_some_and(|it| it <= 5.0), "{direct:#}");
     assert_eq!((figure(pooler, "refused"), figure(pooler, "served")), (Some(0.0), Some(20.0)), "{pooler:#}");
     assert_eq!(direct["trials"][0]["status"]["kind"], "done");
+}
+
+/// The server's log names the path of the sessions that caused errors.
+#[test]
+fn errors_in_the_log_have_an_origin() {
+    let yaml = "
+stack: { postgres: {} }
+matrix:
+  way:
+    direct: {}
+    pgbouncer: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } }
+    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 4 }, postgres.entrance: unix }
+    haproxy: { balancer: { kind: haproxy } }
+operations: { good: { sql: SELECT 1 }, bad: { sql: SELECT 1 / 0 } }
+load: { model: closed, clients: 2, duration: 2s }
+";
+    let ended = Workspace::new("origins", yaml).run(&["--json"]);
+    let document = ended.expect(0).document();
+    let origins = |cell: u64| -> Vec<Value> {
+        let findings = document["findings"].as_array().expect("a list").iter();
+        let of_cell = findings.filter(|it| it["cell"] == cell && it["it"]["kind"] == "error_origins");
+        of_cell.flat_map(|it| it["it"]["errors"].as_array().expect("a list").clone()).collect()
+    };
+    let ways =
+        [("direct", "direct"), ("pgbouncer", "pooler"), ("odyssey", "pooler"), ("haproxy", "balancer")];
+    for (cell, (way, expected)) in ways.into_iter().enumerate() {
+        if row(&document, way)["trials"][0]["status"]["kind"] == "skipped" {
+            println!("skipped: there is no {way}");
+            continue;
+        }
+        let all = origins(cell as u64);
+        let errors: Vec<&Value> = all.iter().filter(|it| it["kind"] == "error").collect();
+        let [one] = errors[..] else { panic!("{way}: {all:?}") };
+        let through = one["origin"]["node"].as_str().or(one["origin"]["through"].as_str());
+        assert_eq!(through, Some(expected), "{way}: {all:?}");
+        assert!(one["lines"].as_u64().is_some_and(|it| it > 0), "{one}");
+    }
 }

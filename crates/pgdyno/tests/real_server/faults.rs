@@ -25,6 +25,39 @@ fn counts_failures_by_code() {
     assert_eq!(document["failures"][0]["name"], "division_by_zero");
 }
 
+/// pgbench's default script on a truncated table: every transaction succeeds, and does nothing.
+#[test]
+fn reports_statements_that_find_no_row() {
+    let server = TestServer::start(&Settings::default());
+    let made = server.bench(&["-i", "-q", "-s", "1"]);
+    assert!(made.status.success(), "{}", combined_output(&made));
+    let doubts = |document: &Value| {
+        let all = document["validity"]["doubts"].as_array().expect("a list").clone();
+        all.into_iter().filter(|it| it["kind"] == "no_rows").collect::<Vec<_>>()
+    };
+    let (document, status) = server.measure(&["-c", "2", "-t", "200"]);
+    assert_eq!((status, doubts(&document)), (0, vec![]), "{document:#}");
+    server.connect().query("truncate pgbench_accounts, pgbench_tellers").expect("it is ours");
+    for mode in ["simple", "extended", "prepared"] {
+        let (document, status) = server.measure(&["-M", mode, "-c", "2", "-t", "200"]);
+        assert_eq!((status, count(&document, "ok")), (0, 400), "{document:#}");
+        let empty: Vec<_> = document["empty_statements"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|it| (it["command"].as_u64(), it["statement"].as_str(), it["share"].as_f64()))
+            .collect();
+        let row = |command, statement| (Some(command), Some(statement), Some(1.0));
+        let expected = [row(5, "update"), row(6, "select"), row(7, "update")];
+        assert_eq!(empty, expected, "{mode}: {document:#}");
+        let doubts = doubts(&document);
+        assert_eq!((doubts.len(), doubts[0]["statements"].as_u64()), (1, Some(3)), "{mode}: {document:#}");
+    }
+    let output = server.bench(&["-n", "-c", "2", "-t", "200"]);
+    let shown = combined_output(&output).replace(['\u{202f}', '\u{a0}'], " ");
+    assert!(shown.contains("found no row in 100 % of 400 executions"), "{shown}");
+}
+
 #[test]
 fn rolls_back_a_failed_transaction_block() {
     let script = Script::new("block", "BEGIN;\nSELECT 1 / (:client_id - 1);\nEND;\nSELECT 1;\n");

@@ -125,3 +125,37 @@ fn gives_up_a_frozen_server() {
     // A run that exits at once cancels nothing.
     until("nothing of the others runs", || sleeping(&mut connection) <= 2);
 }
+
+/// Statements of `bench -i`, and those before the load, end with the program.
+#[test]
+fn a_signal_cancels_the_statements_of_a_preparation() {
+    let mut connection = SHARED.connect();
+    connection.query("create database locked").expect("a database");
+    let command = |arguments: &[&str]| {
+        let mut command = SHARED.command(arguments);
+        command.env("PGDATABASE", "locked");
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+    };
+    let made = command(&["-i", "-q"]).output().expect("pgdyno can be run");
+    assert!(made.status.success(), "{}", combined_output(&made));
+    let target = SHARED.postgres.target().in_database("locked");
+    let mut lock = target.open(std::time::Duration::from_secs(10)).expect("it serves");
+    lock.query("begin; lock table pgbench_branches, pgbench_accounts in access exclusive mode")
+        .expect("a lock");
+    let waiting =
+        "select count(*) from pg_stat_activity where datname = 'locked' and wait_event_type = 'Lock'";
+    let mut is_waiting = || connection.value(waiting).expect("it answers").as_deref() == Some("1");
+    for arguments in [&["-i", "-I", "v"][..], &["-i", "-I", "d"], &["-i", "-I", "g"], &["-c", "1"]] {
+        for it in [Signal::INT, Signal::TERM] {
+            let run = command(arguments).spawn().expect("pgdyno can be run");
+            until("its statement waits", &mut is_waiting);
+            signal(&run, it);
+            let output = run.wait_with_output().expect("it ends");
+            let said = combined_output(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {it:?}: {said}");
+            assert!(said.contains("stopped by a signal"), "{arguments:?} {it:?}: {said}");
+            assert!(!is_waiting(), "{arguments:?} {it:?}: the server has answered the cancel request");
+        }
+    }
+}

@@ -151,3 +151,44 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");
     assert!(!combined_output(&still).contains("leads to"), "{}", combined_output(&still));
 }
+
+/// A log that cannot be written does not end the run, but the verdict names it, and so does the exit status.
+#[test]
+fn an_incomplete_log_is_in_the_verdict() {
+    let script = Script::new("logged", "SELECT 1;\n");
+    let prefix = std::env::temp_dir().join(format!("pgdyno-test-{}-log", std::process::id()));
+    let prefix = format!("--log-prefix={}", prefix.display());
+    // With SIGXFSZ ignored, a write beyond the limit fails with an error, as on a full disk. One transaction is written
+    // at the end only.
+    for (blocks, transactions, expected) in
+        [("0", "1", false), ("1", "3000", false), ("unlimited", "1", true)]
+    {
+        let limited = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        for json in [&[][..], &["--json"]] {
+            let mut command = Command::new("sh");
+            command.args(["-c", &limited, PGDYNO, "bench", "-n", "-l", &prefix, "-f", script.path()]);
+            command.args(["-t", transactions]).args(json).envs(SHARED.postgres.client_environment());
+            let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+            let run = run.expect("sh can be run");
+            let log = format!("{}.{}", prefix.split_once('=').expect("as above").1, run.id());
+            let output = run.wait_with_output().expect("it ends");
+            fs::remove_file(&log).expect("the run created it");
+            let said = combined_output(&output);
+            assert_eq!(output.status.code(), Some(if expected { 0 } else { 2 }), "{said}");
+            assert_eq!(
+                said.contains(&format!("could not write to logfile \"{log}\": File too large")),
+                !expected
+            );
+            match json.is_empty() {
+                true => assert_eq!(said.contains("valid with doubts"), !expected, "{said}"),
+                false => {
+                    let (document, _) = document(&output);
+                    let doubts = document["validity"]["doubts"].as_array().expect("a list");
+                    let incomplete = doubts.iter().any(|it| it["kind"] == "log_incomplete");
+                    assert_eq!(incomplete, !expected, "{document}");
+                    assert_eq!(count(&document, "ok").to_string(), transactions);
+                }
+            }
+        }
+    }
+}

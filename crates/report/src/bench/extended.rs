@@ -38,10 +38,11 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
             write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
         [] => {
-            let outage = validity.doubts.iter().find(|it| matches!(it, Doubt::Outage { .. }));
-            let verdict = match outage {
-                Some(it) => lang.valid_but(&lang.doubt(it, clients)),
-                None => say!(lang, "bench-valid"),
+            let named = validity.doubts.iter().filter(|it| it.is_in_verdict());
+            let doubts: Vec<String> = named.map(|it| lang.doubt(it, clients)).collect();
+            let verdict = match doubts.is_empty() {
+                true => say!(lang, "bench-valid"),
+                false => lang.valid_but(&doubts.join("; ")),
             };
             write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
@@ -52,7 +53,12 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
             }
         }
     }
-    let in_verdict = |it: &Doubt| matches!(it, Doubt::Outage { .. } | Doubt::NoSuccess);
+    let succeeded = it.total.counts.ok > 0;
+    let in_verdict = |it: &Doubt| match it {
+        // Both follow from the verdict that nothing succeeded.
+        Doubt::NoSuccess | Doubt::Outage { .. } => true,
+        it => it.is_in_verdict() && succeeded,
+    };
     let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !told(it)) {
         write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));

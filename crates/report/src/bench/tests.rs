@@ -59,6 +59,8 @@ fn plain_summary() -> Summary {
         },
         window: Nanos::from_millis(9_600),
         outages: Vec::new(),
+        rows: Vec::new(),
+        empty_statements: Vec::new(),
         scripts: vec![ScriptSummary { group: group.clone(), share: 1.0, ..ScriptSummary::default() }],
         total: group,
         failures: Vec::new(),

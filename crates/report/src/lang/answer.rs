@@ -69,8 +69,14 @@ pub struct OpenModelAnswer<'a> {
 pub struct TrialCounts {
     pub valid: usize,
     pub total: usize,
-    /// Outages in valid trials: the longest total time without a success in a trial, and the number of such trials.
-    pub outage: Option<(Nanos, usize)>,
+    /// Valid trials with doubts that the verdict names.
+    pub doubtful: usize,
+    /// Outages in valid trials: the longest total time without a success in a trial.
+    pub outage: Option<Nanos>,
+    /// True if the load of a valid trial ended early, because a feed was used up.
+    pub ended_early: bool,
+    /// True if the load of a valid trial did not pass through every node of its path.
+    pub bypassed: bool,
 }
 
 /// Numbers of objectives that all trials met, that some violated, and of the others.
@@ -221,15 +227,21 @@ impl Lang {
     }
 
     fn validity(&self, counts: TrialCounts) -> String {
-        let TrialCounts { valid, total, outage } = counts;
-        match (valid, total, outage) {
-            (1, 1, Some((time, _))) => say!(self, "answer-trial-valid-outage", time = self.time(time)),
-            (_, _, Some((time, doubtful))) => {
-                say!(self, "answer-trials-valid-outage", valid, total, doubtful, time = self.time(time))
-            }
-            (1, 1, None) => say!(self, "answer-trial-valid"),
-            (_, _, None) if valid == total => say!(self, "answer-all-trials-valid"),
-            (_, _, None) => say!(self, "answer-trials-valid", valid, total),
+        let TrialCounts { valid, total, doubtful, outage, ended_early, bypassed } = counts;
+        let one = (valid, total) == (1, 1);
+        let outage = outage.map(|time| match one {
+            true => say!(self, "answer-outage", time = self.time(time)),
+            false => say!(self, "answer-outages", time = self.time(time)),
+        });
+        let end = ended_early.then(|| say!(self, "answer-ended-early"));
+        let path = bypassed.then(|| say!(self, "answer-bypassed"));
+        let doubts = outage.into_iter().chain(end).chain(path).collect::<Vec<_>>().join("; ");
+        match doubtful {
+            0 if one => say!(self, "answer-trial-valid"),
+            0 if valid == total => say!(self, "answer-all-trials-valid"),
+            0 => say!(self, "answer-trials-valid", valid, total),
+            _ if one => say!(self, "answer-trial-doubtful", doubts),
+            _ => say!(self, "answer-trials-doubtful", valid, total, doubtful, doubts),
         }
     }
 }

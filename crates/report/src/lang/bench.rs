@@ -144,6 +144,22 @@ impl Lang {
                     _ => say!(self, "bench-outages", duration, count, from, to),
                 }
             }
+            Doubt::FeedExhausted { rows, at, planned } => {
+                say!(self, "bench-feed-exhausted", at = self.time(at), planned = self.time(planned), rows)
+            }
+            Doubt::NodeNotUsed { ref node } => say!(self, "bench-node-not-used", node),
+            Doubt::LogIncomplete => say!(self, "bench-log-incomplete"),
+            Doubt::NoRows { operation, command, statement, statements, count, share, second } => say!(
+                self,
+                "bench-no-rows",
+                statement = statement.keyword(),
+                share = numbers.percent(share, 0),
+                count,
+                second = second.map(|second| second.to_string()),
+                script = u32::from(operation) + 1,
+                command = u32::from(command) + 1,
+                others = statements.saturating_sub(1)
+            ),
             Doubt::NoSuccess => say!(self, "bench-no-success"),
             Doubt::FewSamples { count } => say!(self, "bench-few-samples", count),
             Doubt::SmallAnswers { small, large, share } => {

@@ -71,6 +71,22 @@ impl Lang {
             Finding::NotOpenLoop { in_flight_max, .. } => {
                 say!(self, "finding-not-open", clients = in_flight_max.to_string())
             }
+            Finding::AnswerSizes { operation, change: SizeChange::SmallerThanRecorded { .. }, .. } => {
+                say!(self, "finding-sizes-below-recorded", operation)
+            }
+            Finding::AnswerSizes { operation, change: SizeChange::LargerThanRecorded { .. }, .. } => {
+                say!(self, "finding-sizes-above-recorded", operation)
+            }
+            Finding::RecordedStatus { operation, .. } => say!(self, "finding-recorded-status", operation),
+            Finding::NoRows { operation, command, statement, .. } => {
+                let needs_rows = statement.needs_rows();
+                let (statement, command) = (statement.keyword(), (command + 1).to_string());
+                if needs_rows {
+                    say!(self, "finding-no-rows", operation, command, statement)
+                } else {
+                    say!(self, "finding-no-rows-expected", operation, command, statement)
+                }
+            }
             Finding::AnswerSizes { operation, step, .. } => {
                 say!(self, "finding-sizes", request = request(operation, step.as_deref()))
             }
@@ -242,6 +258,21 @@ impl Lang {
             Finding::AnswerSizes { cell, change, share, .. } => {
                 self.size_change(name(cell), change, &numbers.percent(*share, 0), names)
             }
+            Finding::RecordedStatus { cell, count, share, .. } => say!(
+                self,
+                "finding-recorded-status-cell",
+                cell = name(cell),
+                share = numbers.percent(*share, 0),
+                count = *count
+            ),
+            Finding::NoRows { cell, count, share, second, .. } => say!(
+                self,
+                "finding-no-rows-cell",
+                cell = name(cell),
+                share = numbers.percent(*share, 0),
+                count = *count,
+                second = second.map(|it| it.to_string())
+            ),
             Finding::ClientsLeftAfterTest { cell, clients, trials, of, .. } => say!(
                 self,
                 "finding-clients-left-cell",
@@ -300,6 +331,15 @@ impl Lang {
                 here = bytes(here),
                 with = cell_name(names, with),
                 there = bytes(there)
+            ),
+            SizeChange::SmallerThanRecorded { here, recorded }
+            | SizeChange::LargerThanRecorded { here, recorded } => say!(
+                self,
+                "finding-sizes-recorded",
+                cell,
+                share,
+                here = bytes(here),
+                recorded = bytes(recorded)
             ),
         }
     }

@@ -117,14 +117,12 @@ impl Lang {
     fn trial_figures(&self, figures: &TrialFigures, with_reason: bool) -> String {
         let p99 = |time| format!("p99 {}", self.live_time(time));
         let invalid = |reason| format!("{}: {}", say!(self, "bench-invalid"), self.reason(reason));
-        let parts = [
-            Some(self.live_rate(figures.rate)),
-            figures.p99.map(p99),
-            (figures.failed > 0).then(|| say!(self, "live-failed", count = figures.failed)),
-            figures.outage.as_ref().map(|doubt| self.doubt(doubt, 0)),
-            figures.invalid.as_ref().filter(|_| with_reason).map(invalid),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let mut parts = vec![self.live_rate(figures.rate)];
+        parts.extend(figures.p99.map(p99));
+        parts.extend((figures.failed > 0).then(|| say!(self, "live-failed", count = figures.failed)));
+        parts.extend(figures.doubts.iter().map(|doubt| self.doubt(doubt, 0)));
+        parts.extend(figures.invalid.as_ref().filter(|_| with_reason).map(invalid));
+        parts.join(", ")
     }
 
     pub fn live_rate(&self, rate: PerSecond) -> String {

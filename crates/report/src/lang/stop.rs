@@ -50,6 +50,9 @@ impl Lang {
                 let measured = measured.unwrap_or_else(|| say!(self, "stop-lower-quantile"));
                 say!(self, "stop-objective-violated", objective, measured)
             }
+            (ObjectiveVerdict::Unknown, Some(measured)) if result.ended_early => {
+                say!(self, "stop-objective-ended-early", objective, measured)
+            }
             (ObjectiveVerdict::Unknown, Some(measured)) => {
                 say!(self, "stop-objective-unanswered", objective, measured)
             }

@@ -12,7 +12,7 @@ use model::summary::{
     BenchPlan, CpuCost, Doubt, EndCondition, FailureClass, Fairness, InvalidReason, LoadModelSummary,
     QueryMode, Server, ServerTransport,
 };
-use model::{Nanos, PerSecond, Spacing};
+use model::{Nanos, PerSecond, Spacing, StatementKind};
 use std::collections::BTreeSet;
 
 /// All variants of an enum without fields. A missing variant does not compile.
@@ -71,13 +71,22 @@ fn doubts() -> Vec<Doubt> {
         Doubt::NoSuccess,
         Doubt::Outage { count: 1, duration: lag, from: lag, to: Nanos::from_secs(7) },
         Doubt::Outage { count: 3, duration: lag, from: lag, to: Nanos::from_secs(7) },
+        Doubt::FeedExhausted { rows: 12_341, at: lag, planned: Nanos::from_secs(7) },
         Doubt::FewSamples { count: 121 },
         Doubt::SmallAnswers { small: 2_000, large: 40_000, share: 0.6 },
+        no_rows(StatementKind::Update, 1, None),
+        no_rows(StatementKind::Mixed, 3, Some(17)),
         Doubt::ClockStepped { step: -3_600_000_000_000 },
+        Doubt::NodeNotUsed { node: "№".to_owned() },
+        Doubt::LogIncomplete,
     ];
-    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FewSamples, SmallAnswers,
-        ClockStepped);
+    covers!(all, Doubt: HostLate, Stolen, Starved, InFlightCapReached, UnevenClients, NoSuccess, Outage, FeedExhausted, FewSamples, SmallAnswers,
+        NoRows, ClockStepped, NodeNotUsed, LogIncomplete);
     all
+}
+
+fn no_rows(statement: StatementKind, statements: usize, second: Option<u64>) -> Doubt {
+    Doubt::NoRows { operation: 0, command: 4, statement, statements, count: 12_345, share: 0.95, second }
 }
 
 fn differences() -> Vec<TankDifference> {
@@ -170,6 +179,7 @@ fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> Objectiv
         unit,
         measured,
         at_least: false,
+        ended_early: false,
         bound: 0.2,
         samples: 10_021,
     }
@@ -319,7 +329,7 @@ fn ill_written(text: &str) -> Option<String> {
 }
 
 /// Products, protocols, names of settings and options, quantiles.
-const NAMES: [&str; 41] = [
+const NAMES: [&str; 44] = [
     "B",
     "CONCURRENTLY",
     "CREATE",
@@ -328,15 +338,18 @@ const NAMES: [&str; 41] = [
     "HTML",
     "HTTP",
     "INDEX",
+    "LOCKED",
     "PG",
     "Pandora",
     "Patroni",
     "PgBouncer",
     "PostgreSQL",
     "Prometheus",
+    "SKIP",
     "TCP",
     "TLS",
     "Tank",
+    "UPDATE",
     "UTC",
     "Unix",
     "Yandex.Tank",

@@ -245,13 +245,13 @@ fn renders_finished_trials() {
         p99: Some(Nanos::from_micros(9_304)),
         failed: 0,
         invalid: None,
-        outage: None,
+        doubts: vec![],
     };
     let held_back = Some(InvalidReason::Throttled { share: 0.4 });
     let bad = TrialFigures { p99: None, failed: 7, invalid: held_back, ..figures.clone() };
     let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
-    let outage = Some(Doubt::Outage { count: 1, duration: to - from, from, to });
-    let down = TrialFigures { outage, ..figures.clone() };
+    let doubts = vec![Doubt::Outage { count: 1, duration: to - from, from, to }];
+    let down = TrialFigures { doubts, ..figures.clone() };
     let stopped = TrialEnd::Stopped { rule: "limit(5s)".to_owned(), second: 4 };
     let why = "the generator was late or had no reserve";
     for (figures, end, english) in [
@@ -337,7 +337,7 @@ fn inflects_russian_words_by_number() {
         p99: Some(Nanos::from_micros(9_304)),
         failed: 12_345,
         invalid: Some(InvalidReason::Suspended { duration: seconds(3) }),
-        outage: None,
+        doubts: vec![],
     };
     let end = |figures: Option<&TrialFigures>, end| {
         russian().trial_finished(&FinishedTrial {

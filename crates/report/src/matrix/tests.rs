@@ -58,7 +58,7 @@ fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>
         status: TrialStatus::Done,
         valid: true,
         reasons: vec![],
-        outage: None,
+        doubts: vec![],
     };
     Row {
         label: vec![("pooler.mode".into(), mode.into()), ("clients".into(), clients.to_string())],
@@ -103,6 +103,7 @@ fn matrix() -> Matrix {
         unit: ObjectiveUnit::Seconds,
         measured,
         at_least: false,
+        ended_early: false,
         bound: 0.2,
         samples: 10_000,
     };
@@ -134,7 +135,9 @@ fn golden(name: &str, got: &str) {
 fn names_outages_and_stop_rules_below_the_table() {
     let mut matrix = matrix();
     let (from, to) = (Nanos::from_secs(2), Nanos::from_secs(5));
-    matrix.rows[0].trials[1].outage = Some(Doubt::Outage { count: 1, duration: to - from, from, to });
+    matrix.rows[0].trials[1].doubts = vec![Doubt::Outage { count: 1, duration: to - from, from, to }];
+    matrix.rows[1].trials[0].doubts =
+        vec![Doubt::FeedExhausted { rows: 1234, at: to, planned: Nanos::from_secs(60) }];
     let rule = "errors(10%,2s)".to_owned();
     let fired =
         StopEvent { rule, cause_second: 3, at_second: 4, rate_at_cause: PerSecond(200.0), tank_rc: None };
@@ -145,6 +148,7 @@ fn names_outages_and_stop_rules_below_the_table() {
         .join(" ");
     for expected in [
         "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
+        "! session/8, trial 1: the load ended after 5.00 s instead of 60.0 s: a feed with `order: once` has only 1234 rows",
         "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; it began in second 3, at 200",
     ] {
         assert!(text.contains(expected), "{expected} in {text}");
@@ -441,6 +445,7 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             unit,
             measured,
             at_least: false,
+            ended_early: false,
             bound: 0.2,
             samples: 10_000,
         })

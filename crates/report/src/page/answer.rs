@@ -102,9 +102,15 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         _ => None,
     };
     let valid = || ended.iter().filter(|it| it.valid);
-    let outages: Vec<Nanos> = valid().filter_map(|it| it.doubts.iter().find_map(outage)).collect();
-    let outage = outages.iter().max().map(|longest| (*longest, outages.len()));
-    let trials = TrialCounts { valid: valid().count(), total: ended.len(), outage };
+    let doubts = || valid().flat_map(|it| &it.doubts);
+    let trials = TrialCounts {
+        valid: valid().count(),
+        total: ended.len(),
+        doubtful: valid().filter(|it| it.doubts.iter().any(Doubt::is_in_verdict)).count(),
+        outage: doubts().filter_map(outage).max(),
+        ended_early: doubts().any(|it| matches!(it, Doubt::FeedExhausted { .. })),
+        bypassed: doubts().any(|it| matches!(it, Doubt::NodeNotUsed { .. })),
+    };
     let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));
     let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| objective_levels(case, it)));

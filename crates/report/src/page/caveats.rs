@@ -39,7 +39,11 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for trial in trials() {
         let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
         for doubt in &trial.doubts {
-            match doubts.iter_mut().find(|it| discriminant(it.0) == discriminant(doubt)) {
+            let same = |it: &Doubt| match doubt {
+                Doubt::NodeNotUsed { .. } => it == doubt,
+                _ => discriminant(it) == discriminant(doubt),
+            };
+            match doubts.iter_mut().find(|it| same(it.0)) {
                 Some(known) => known.2 += 1,
                 None => doubts.push((doubt, clients, 1)),
             }

@@ -64,7 +64,9 @@ fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
         Finding::PoolerBound { cell, .. } => (*cell, &[Processors, Pooler]),
         Finding::SessionsWait { cell, .. } => (*cell, &[Waits]),
         Finding::Failures { cell, .. } => (*cell, &[Failures]),
-        Finding::AnswerSizes { cell, .. } => (*cell, &[Rate, Response]),
+        Finding::AnswerSizes { cell, .. }
+        | Finding::RecordedStatus { cell, .. }
+        | Finding::NoRows { cell, .. } => (*cell, &[Rate, Response]),
         Finding::Deadlocks { cell, .. } | Finding::NotConcurrent { cell, .. } => (*cell, &[Failures]),
         Finding::NotOpenLoop { cell, .. } => (*cell, &[InFlight, Rate]),
         Finding::OpenAndClosed { cell, .. } => (*cell, &[Response, Rate]),
@@ -89,9 +91,11 @@ fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
                 | Circumstance::LittlesLawViolation { .. }
                 | Circumstance::NotUsed { .. } => &[Pooler],
                 Circumstance::ConnectionStorm { .. } => &[Connections, Failures],
+                Circumstance::ErrorOrigins { .. } => &[Failures],
                 Circumstance::IdleTransactions { .. } => &[Connections, Waits],
                 Circumstance::GeneratorLate { .. } => &[SendLag],
                 Circumstance::NoisyHost { .. } => &[Processors, SendLag],
+                Circumstance::DataChanged { .. } => &[Response, Rate],
                 Circumstance::Bloat { .. } | Circumstance::RulesSkipped { .. } => &[],
             },
         ),

@@ -5,8 +5,8 @@ use super::number::{format, millis};
 use super::{Block, Column, Row, Table, Tone};
 use crate::lang::Lang;
 use crate::say;
-use model::Nanos;
-use model::run_result::{CellResult, OperationResult, RunResult, SizeFigures};
+use model::run_result::{CellResult, OperationResult, RunResult};
+use model::{Nanos, SizeFigures, StatementRows};
 
 /// For each chosen cell, a table of operations and one of failures.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -14,6 +14,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for &cell in &case.chosen {
         let Some(it) = case.account.cells.get(cell) else { continue };
         blocks.extend(operations(it, case.name(cell).to_owned(), case.lang).map(Block::Table));
+        blocks.extend(rows(it, case.name(cell), case.lang).map(Block::Table));
         blocks.extend(failures(it, case.name(cell), case.lang).map(Block::Table));
     }
     blocks
@@ -96,6 +97,35 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
         |it: &(String, &OperationResult)| it.0.clone(),
     );
     let table = non_empty_columns(first, figures, &rows.iter().collect::<Vec<_>>());
+    (!rows.is_empty()).then_some(table)
+}
+
+/// Rows of each statement; `None` without statements that have rows.
+fn rows(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
+    let rows: Vec<(&OperationResult, &StatementRows)> =
+        it.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
+    type Figure<'a> = FigureColumn<'a, (&'a OperationResult, &'a StatementRows)>;
+    let count = |it: Option<u64>| it.map_or(String::new(), |it| lang.number(&it.to_string()));
+    let heading = |which: &str| say!(lang, "page-row-count", which);
+    let figures: Vec<Figure<'_>> = vec![
+        (say!(lang, "page-count"), 0, Box::new(|it| count(Some(it.1.rows.count)))),
+        (
+            say!(lang, "page-without-rows"),
+            0,
+            Box::new(|it| lang.number(&format!("{:.1}", 100.0 * it.1.empty))),
+        ),
+        (heading("p50"), 0, Box::new(|it| count(it.1.rows.p50))),
+        (heading("p99"), 2, Box::new(|it| count(it.1.rows.p99))),
+        (heading(&say!(lang, "page-series-max")), 1, Box::new(|it| count(Some(it.1.rows.max)))),
+    ];
+    let statement = |(operation, rows): &(&OperationResult, &StatementRows)| {
+        let keyword = rows.statement.keyword().unwrap_or("…");
+        format!("{}: {}. {keyword}", operation.name, rows.command + 1)
+    };
+    let first = (Column { heading: say!(lang, "page-statement"), ..Column::default() }, statement);
+    let mut table = non_empty_columns(first, figures, &rows.iter().collect::<Vec<_>>());
+    let of = if name.is_empty() { String::new() } else { format!("{name}: ") };
+    table.caption = of + &say!(lang, "page-rows");
     (!rows.is_empty()).then_some(table)
 }
 

@@ -6,8 +6,8 @@ use crate::markdown::to_markdown;
 use crate::matrix::TerminalStyle;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::TrialStatus;
-use model::run_result::SizeFigures;
 use model::summary::InvalidReason;
+use model::{SizeFigures, StatementKind, StatementRows};
 
 mod failover;
 mod freshness;
@@ -55,6 +55,22 @@ fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
     let cells = |row: usize| rows[row].iter().copied().filter(|it| !it.is_empty()).collect::<Vec<_>>();
     assert_eq!(rows.len(), 2, "{shown}");
     assert_eq!(cells(1), ["direct: read", "12345", "2 KiB", "40 KiB"], "{shown}");
+}
+
+#[test]
+fn rows_of_statements_are_in_the_page() {
+    let mut it = account();
+    let rows = SizeFigures { count: 12_345, mean: 0.04, p50: Some(0), p99: Some(1), max: 7 };
+    let (operation, command, statement) = (0, 4, StatementKind::Update);
+    let statement = StatementRows { operation, command, statement, empty: 0.955, rows };
+    it.cells[0].operations[0].rows = vec![statement];
+    for (lang, without, share) in
+        [(english() as &Lang, "without rows", "95.5"), (russian(), "без строк", "95,5")]
+    {
+        let shown = to_markdown(&page(&it, lang)).replace('\u{a0}', " ");
+        let row = shown.lines().find(|it| it.contains("5. UPDATE")).unwrap_or_else(|| panic!("{shown}"));
+        assert!(shown.contains(without) && row.contains(share) && row.contains("read"), "{shown}");
+    }
 }
 
 #[test]

@@ -4,14 +4,16 @@ use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, 
 use crate::client::{Address, Target};
 use crate::component::postgres::random_password;
 use crate::component::{EndpointTls, User};
+use crate::dataset::quote_identifier;
 use crate::supervisor::Readiness;
+use model::LogSession;
 use model::plan::{AttachedNode, AttachedRole, Node};
 use model::summary::ServerTransport;
 use rustix::process::getuid;
 use std::cell::RefCell;
 use std::env::VarError;
 use std::fs;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use wire::Code;
 use wire::pg::conninfo::{self, ConfigFile, Environment, HostSpec, Settings};
 use wire::pg::{Login, SslMode};
 
+const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
 /// Timeout for a login, unless the address has a `connect_timeout`.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -28,7 +31,7 @@ pub(super) fn attach(
     node: &Node,
     wanted: &AttachedNode,
 ) -> Result<(RunningNode, Option<(User, String)>), ChainError> {
-    let (entrance, version) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
+    let (entrance, version, host) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
     let mut running = RunningNode {
         node: None,
         program: None,
@@ -36,6 +39,7 @@ pub(super) fn attach(
         admin: None,
         statistics: None,
         read_only: None,
+        host,
         url: None,
         ready: None,
         log: None,
@@ -52,7 +56,7 @@ pub(super) fn attach(
     };
     match (&wanted.admin, wanted.role) {
         (Some(dsn), _) => {
-            let (console, version) = connect_first_host(node, dsn, None)?;
+            let (console, version, _) = connect_first_host(node, dsn, None)?;
             running.version = version;
             running.admin = Some(console);
         }
@@ -70,7 +74,7 @@ pub(super) fn attach(
     Ok((running, Some((app, database))))
 }
 
-/// The first host of a connection string that accepts a login, and its version.
+/// The first host of a connection string that accepts a login, its version, and its name if that was resolved.
 ///
 /// From then on the use of TLS is fixed: a hop that is encrypted at times cannot be compared. `guarded` is set for
 /// nodes under load, which must pass the guard; `None` for consoles.
@@ -78,7 +82,7 @@ fn connect_first_host(
     node: &Node,
     dsn: &str,
     guarded: Option<&AttachedNode>,
-) -> Result<(Target, String), ChainError> {
+) -> Result<(Target, String, Option<String>), ChainError> {
     let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
     let settings = resolve_dsn(dsn).map_err(impossible)?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
@@ -95,6 +99,11 @@ fn connect_first_host(
                     tried.push(format!(
                         "{address}: no answer to the log-in within {seconds} s (`connect_timeout` in the address changes that)"
                     ));
+                    continue;
+                }
+                Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
+                    let database = quote_identifier(&settings.database);
+                    tried.push(format!("{error}; type in another database:  CREATE DATABASE {database}"));
                     continue;
                 }
                 Err(error) => {
@@ -120,7 +129,10 @@ fn connect_first_host(
                 let place = (&target.address, &*host_and_port(host), &*settings.database);
                 guard::check_database(node, wanted, place, &mut connection)?;
             }
-            return Ok((with_settled_login(&target, settled, connection.is_direct()), version));
+            let resolved =
+                host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();
+            let name = resolved.then(|| host.host.clone());
+            return Ok((with_settled_login(&target, settled, connection.is_direct()), version, name));
         }
     }
     Err(node_error(&node.name, "be reached", &tried.join("; ")).into())
@@ -186,7 +198,9 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
     };
     let around =
         Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
-    let resolved = conninfo::resolve(Some(dsn), &[], around).map_err(words);
+    // Marks the sessions as pgdyno's, unless the user names them.
+    let name = [("fallback_application_name", LogSession::LOAD)];
+    let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(words);
     match unreadable.into_inner() {
         Some(name) => Err(format!("the environment variable {name} is not UTF-8")),
         None => resolved,

@@ -27,7 +27,8 @@ struct Identity {
 const SERVER: &str = "select current_database(), (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
     to_char(pg_postmaster_start_time() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS'), \
     coalesce(host(inet_server_addr()) || ' port ' || inet_server_port(), 'a Unix socket, port ' || current_setting('port'))";
-const SYSTEM: &str = "select system_identifier from pg_control_system()";
+
+pub(super) const SYSTEM: &str = "select system_identifier from pg_control_system()";
 
 impl Chain {
     /// Refuses a chain in which an attached node leads to another server or database than that of the chain.
@@ -72,7 +73,7 @@ fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
 }
 
 /// The first row of the result; `None` if the server rejects the query and keeps the session.
-fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
+pub(super) fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
     match connection.query(sql) {
         Ok(it) => Ok(it.rows.into_iter().next()),
         Err(Error::Server(it)) if it.severity == "ERROR" => Ok(None),

@@ -8,6 +8,7 @@ use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::Nanos;
 use model::plan::{HaProxy, Limits, Node, NodeKind, Service};
 use model::summary::ServerTransport;
+use std::net::IpAddr;
 use std::time::Duration;
 use wire::http::{Host, Url};
 use wire::pg::Login;
@@ -100,6 +101,10 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         (_, None) => ServerTransport::Tcp,
         (_, Some(it)) => ServerTransport::TcpTls { version: it.trim_start_matches("TLSv").to_owned() },
     };
+    let host = match &url.host {
+        Host::Tcp(name, _) if name.parse::<IpAddr>().is_err() => Some(name.clone()),
+        _ => None,
+    };
     Ok(RunningNode {
         plan: node.clone(),
         node: None,
@@ -109,6 +114,7 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
         admin: None,
         statistics: None,
         read_only: None,
+        host,
         ready: Some((service.ready_path.clone(), ATTACH_TIMEOUT)),
         url: Some(url),
         log: None,

@@ -7,10 +7,11 @@ use super::{
 use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, Users, service};
+use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, User, Users, service};
 use crate::find::Installation;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
+use model::LogSession;
 use model::plan::{self, Node, NodeKind, Transport};
 use model::summary::ServerTransport;
 use std::io::ErrorKind;
@@ -275,7 +276,7 @@ impl Chain {
                 let user = &self.users.console;
                 Target {
                     address: address.clone(),
-                    login: make_login(&user.name, &user.password, database, tls),
+                    login: make_login("pgdyno", &user.name, &user.password, database, tls),
                 }
             });
             let mut running = RunningNode {
@@ -286,6 +287,7 @@ impl Chain {
                 admin: console,
                 statistics: recipe.statistics,
                 read_only: read_only.map(|it| self.read_only_target(it)),
+                host: None,
                 url: ready.as_ref().map(|_| Url {
                     host: url_host(&address),
                     tls: false,
@@ -372,6 +374,7 @@ pub(super) fn running_postgres(
         admin: Some(admin),
         statistics: None,
         read_only: None,
+        host: None,
         url: None,
         ready: None,
         log: Some(log_path(supervisor, &node.name)),
@@ -386,7 +389,8 @@ pub(super) fn running_postgres(
 
 /// Address and login of the application for a node that pgdyno started.
 fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
-    Target { address, login: make_login(&users.app.name, &users.app.password, &users.database, tls) }
+    let User { name, password, .. } = &users.app;
+    Target { address, login: make_login(LogSession::LOAD, name, password, &users.database, tls) }
 }
 
 /// Adds the settings that allow replicas, promotion and `pg_rewind`. The given settings take precedence.

@@ -493,6 +493,11 @@ pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     }
 }
 
+/// `log_line_prefix`: time, process and SQLSTATE; for sessions also the client's address and the application's name.
+///
+/// The SQLSTATE is before the name, so that the name, which a client chooses, cannot forge it.
+const LOG_LINE_PREFIX: &str = "%m [%p] %e %q%h (%a) ";
+
 /// Names and values of the configuration; `memory` is the machine's, in bytes.
 fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
     // A quarter of the memory, as the manual advises, but at most 512 MB for a temporary server.
@@ -509,7 +514,7 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
         ("max_wal_size", "4GB".to_owned()),
         ("checkpoint_timeout", "15min".to_owned()),
         ("logging_collector", "off".to_owned()),
-        ("log_line_prefix", "%m [%p] %e ".to_owned()),
+        ("log_line_prefix", LOG_LINE_PREFIX.to_owned()),
         ("log_timezone", "UTC".to_owned()),
         ("timezone", "UTC".to_owned()),
         ("lc_messages", "C".to_owned()),

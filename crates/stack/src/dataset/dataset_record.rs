@@ -37,6 +37,11 @@ pub(super) fn dataset_key(dataset: &Dataset) -> String {
     format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
 }
 
+/// Tables in this database that pgdyno loaded.
+pub(crate) fn recorded_tables(connection: &mut Connection) -> Result<Vec<String>, Error> {
+    Ok(DatasetRecord::read(connection)?.map(|it| it.tables).unwrap_or_default())
+}
+
 impl DatasetRecord {
     /// Record in this database; `None` if pgdyno has loaded nothing here.
     pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {

@@ -6,6 +6,7 @@ use super::{BareCopyResult, Error, LoadResult, Loader, Stage, TableSpec, quote_i
 use crate::client::{self, Connection};
 use crate::interrupt::without_interrupt;
 use model::plan::Dataset;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,7 @@ pub fn load(
     let begun = Instant::now();
     let sheets = table_specs(dataset)?;
     let wanted = dataset_record::dataset_key(dataset);
-    let mut connections = vec![loader.connect()?];
+    let mut connections = vec![loader.connect_stoppable()?];
     let mark = DatasetRecord::read(&mut connections[0])?;
     if let Some(mark) = &mark
         && mark.matches(&wanted)
@@ -45,7 +46,7 @@ pub fn load(
     let many = loader.workers > 1;
     if many {
         for _ in 1..loader.workers {
-            connections.push(loader.connect()?);
+            connections.push(loader.connect_stoppable()?);
         }
     }
     let made = create_and_fill(&mut connections, &sheets, &wanted, loader.stop, tell)
@@ -141,13 +142,15 @@ pub(super) fn load_single_table(
     match sent {
         Ok(_) => {}
         Err(Error::Client(it)) => return Err(it),
-        Err(it) => unreachable!("nobody stops it, and its rows are ours: {it}"),
+        Err(Error::Stopped) => return Err(client::Error::Stopped),
+        Err(it) => unreachable!("its rows are ours: {it}"),
     }
     connection.query("commit")?;
     let sheets = std::slice::from_ref(sheet);
     build_keys_and_statistics(connection, sheets, &never, tell).map_err(|it| match it {
         Error::Client(it) => it,
-        it => unreachable!("nobody stops it: {it}"),
+        Error::Stopped => client::Error::Stopped,
+        it => unreachable!("its rows are ours: {it}"),
     })
 }
 
@@ -155,6 +158,13 @@ impl Loader<'_> {
     fn connect(&self) -> Result<Connection, client::Error> {
         let mut connection = self.target.open(CONNECT_TIMEOUT)?;
         connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
+        Ok(connection)
+    }
+
+    /// A session whose statements end with [`Loader::stop`].
+    fn connect_stoppable(&self) -> Result<Connection, client::Error> {
+        let mut connection = self.connect()?;
+        connection.stop_on(Arc::clone(self.stop));
         Ok(connection)
     }
 

@@ -104,7 +104,7 @@ pub(super) fn parse_haproxy(line: &str) -> Option<LogRecord> {
 }
 
 fn log_record(kind: EventKind, text: &str) -> LogRecord {
-    LogRecord { kind, code: None, text: normalize_message(text) }
+    LogRecord { kind, code: None, text: normalize_message(text), session: None }
 }
 
 #[cfg(test)]

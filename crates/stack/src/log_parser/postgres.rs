@@ -5,7 +5,8 @@
 //! distinguish FATAL from ERROR; any other word counts as ERROR.
 
 use super::{LogRecord, kind_from_text, mask_values, normalize_message};
-use model::EventKind;
+use model::{EventKind, LogSession};
+use std::net::IpAddr;
 
 /// Prefix of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,7 @@ pub(super) struct LinePrefix {
     timestamp: String,
     pub(super) pid: u32,
     code: Option<String>,
+    session: Option<LogSession>,
     pub(super) severity: String,
 }
 
@@ -73,6 +75,9 @@ const WARNING: [&str; 11] = [
 const LOG: [&str; 9] =
     ["LOG", "СООБЩЕНИЕ", "LOGG", "ЗАПИСУВАННЯ", "ჟურნალი", "로그", "日志", "DZIENNIK", "ZPRÁVA"];
 
+/// Lines that explain a message, in English.
+const DETAILS: [&str; 5] = ["DETAIL", "HINT", "QUERY", "CONTEXT", "STATEMENT"];
+
 /// Beginnings of the server's plain messages about itself.
 const LIFECYCLE: [&str; 16] = [
     "starting PostgreSQL",
@@ -110,6 +115,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     }
     let kind = event_kind(&head, text, main_pid);
     let code = head.code.clone().filter(|it| it != "00000");
+    let session = head.session.clone();
     *before = Some(head);
     let kind = kind?;
     let text = match kind {
@@ -118,7 +124,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
         _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => mask_quoted(text),
         _ => normalize_message(text),
     };
-    Some(LogRecord { kind, code, text })
+    Some(LogRecord { kind, code, text, session })
 }
 
 fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<EventKind> {
@@ -144,8 +150,8 @@ fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<Ev
     }
 }
 
-/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`; continuation lines begin with a tab and have no
-/// prefix.
+/// Splits `2026-11-21 11:49:02.123 UTC [4711] 40P01 ERROR:  text`, also with the session before the severity, as in
+/// `[4711] 40P01 127.0.0.1 (pgdyno load) ERROR:  text`. Continuation lines begin with a tab and have no prefix.
 pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     if !line.starts_with(|it: char| it.is_ascii_digit()) && !line.starts_with('[') {
         return None;
@@ -153,14 +159,20 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     let (stamp, rest) = line.split_once('[')?;
     let (pid, rest) = rest.split_once(']')?;
     let pid = pid.parse().ok()?;
+    if let Some((code, session, message)) = split_session(rest) {
+        let (severity, text) = message.split_once(":  ")?;
+        let (timestamp, severity) = (stamp.to_owned(), severity.to_owned());
+        let head =
+            LinePrefix { timestamp, pid, code: Some(code.to_owned()), session: Some(session), severity };
+        return Some((head, text));
+    }
     let (mut words, text) = rest.split_once(":  ")?;
     let mut code = None;
     // Prefixes may have more words, such as Debian's `user@database`. Every SQLSTATE has a digit, no severity has.
     for (at, word) in
         words.match_indices(' ').map(|(at, _)| (at, words[at + 1..].split(' ').next().unwrap_or("")))
     {
-        let state = word.len() == 5 && word.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
-        if state && word.bytes().any(|it| it.is_ascii_digit()) {
+        if is_sqlstate(word) {
             code = Some(word.to_owned());
             words = &words[at + 6..];
             break;
@@ -169,7 +181,38 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     let words = words.trim();
     // Without an SQLSTATE the end of the prefix is unknown, but the severity is one word.
     let severity = if code.is_some() { words } else { words.rsplit(' ').next()? };
-    Some((LinePrefix { timestamp: stamp.to_owned(), pid, code, severity: severity.to_owned() }, text))
+    let (timestamp, severity) = (stamp.to_owned(), severity.to_owned());
+    Some((LinePrefix { timestamp, pid, code, session: None, severity }, text))
+}
+
+/// Every SQLSTATE has a digit, no severity has.
+fn is_sqlstate(word: &str) -> bool {
+    let allowed = word.len() == 5 && word.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
+    allowed && word.bytes().any(|it| it.is_ascii_digit())
+}
+
+/// Splits ` 40P01 127.0.0.1 (pgdyno load) ERROR:  text` into the SQLSTATE, the session, and the line from its severity
+/// on; `None` without these fields.
+///
+/// The application's name may contain anything, so it ends at the first `) ` before a known severity. In an unknown
+/// language, it ends at the first `) `.
+fn split_session(rest: &str) -> Option<(&str, LogSession, &str)> {
+    let (code, rest) = rest.strip_prefix(' ')?.split_once(' ').filter(|it| is_sqlstate(it.0))?;
+    let (client, rest) = rest.split_once(" (")?;
+    let address = client.split_once('%').map_or(client, |it| it.0);
+    if client != LogSession::LOCAL && address.parse::<IpAddr>().is_err() {
+        return None;
+    }
+    let known = |message: &str| {
+        message.split_once(":  ").is_some_and(|(severity, _)| {
+            [&FATAL[..], &ERROR, &WARNING, &LOG, &DETAILS].iter().any(|it| it.contains(&severity))
+        })
+    };
+    let mut ends = rest.match_indices(") ").map(|(at, _)| at);
+    let end = ends.clone().find(|at| known(&rest[at + 2..])).or_else(|| ends.next())?;
+    let session =
+        LogSession { application: normalize_message(&rest[..end]), client: normalize_message(client) };
+    Some((code, session, &rest[end + 2..]))
 }
 
 /// End of `duration: 12.345` in any language: a word, a colon, and a number with three decimals.
@@ -207,7 +250,9 @@ mod tests {
         let mut shown = String::new();
         for remark in log.lines().filter_map(|it| reader.line(it)) {
             let code = remark.code.as_deref().unwrap_or("-");
-            writeln!(shown, "{:?} {code} {}", remark.kind, remark.text).unwrap();
+            let session = remark.session.map(|it| format!("{} {}: ", it.client, it.application));
+            writeln!(shown, "{:?} {code} {}{}", remark.kind, session.unwrap_or_default(), remark.text)
+                .unwrap();
         }
         assert_eq!(shown, expected);
     }
@@ -255,6 +300,31 @@ mod tests {
              Error 23505 avain on jo olemassa \"t_pkey\"\n\
              SlowStatement - kesto: 12.345 ms lause: select * from t where a = ?\n\
              Lifecycle - palvelin käynnistyy\n",
+        );
+    }
+
+    #[test]
+    fn parses_sessions() {
+        check(
+            "2026-11-21 11:00:00.001 UTC [20] 40P01 [local] (pgdyno load) ERROR:  deadlock detected\n\
+             2026-11-21 11:00:00.001 UTC [20] 40P01 [local] (pgdyno load) DETAIL:  Process 20 waits for 'secret'.\n\
+             2026-11-21 11:00:00.002 UTC [21] 53300 10.0.0.3 ([unknown]) FATAL:  sorry, too many clients already\n\
+             2026-11-21 11:00:00.003 UTC [22] 42P01 fe80::1%eth0 (a) b) ERROR:  relation \"t\" does not exist\n\
+             2026-11-21 11:00:00.004 UTC [23] 40P01 [local] (x) 53300 LOG :  y) ERROR:  deadlock detected\n\
+             2026-11-21 11:00:00.005 UTC [24] 00000 ::1 (app) LOG:  duration: 0.512 ms\n\
+             2026-11-21 11:00:00.006 UTC [25] 23505 [local] (app) VIRHE:  avain on jo olemassa\n\
+             2026-11-21 11:00:00.007 UTC [26] 53300 ÖLÜMCÜL (FATAL):  istemci (x) sayısı:  fazla\n\
+             2026-11-21 11:00:00.008 UTC [27] 40P01 app@shop (x) ERROR:  deadlock detected\n\
+             2026-11-21 11:00:00.009 UTC [7] 00000 LOG:  database system is ready to accept connections\n",
+            "Deadlock 40P01 [local] pgdyno load: deadlock detected\n\
+             TooManyConnections 53300 10.0.0.3 [unknown]: sorry, too many clients already\n\
+             Error 42P01 fe80::1%eth0 a) b: relation \"t\" does not exist\n\
+             Deadlock 40P01 [local] x) 53300 LOG : y: deadlock detected\n\
+             SlowStatement - ::1 app: duration: 0.512 ms\n\
+             Error 23505 [local] app: avain on jo olemassa\n\
+             TooManyConnections 53300 istemci (x) sayısı: fazla\n\
+             Deadlock 40P01 deadlock detected\n\
+             Lifecycle - database system is ready to accept connections\n",
         );
     }
 

@@ -38,7 +38,7 @@ pub(super) fn parse(line: &str) -> Option<LogRecord> {
 }
 
 fn log_record(kind: EventKind, text: &str) -> LogRecord {
-    LogRecord { kind, code: None, text: normalize_message(&mask_values(text)) }
+    LogRecord { kind, code: None, text: normalize_message(&mask_values(text)), session: None }
 }
 
 #[cfg(test)]

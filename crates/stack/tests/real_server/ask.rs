@@ -1,7 +1,9 @@
 //! Query results and errors.
 
 use super::server::{PATIENCE, fresh_database, in_database, server};
+use stack::client::Error;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
@@ -116,5 +118,40 @@ fn password_is_not_readable() {
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         assert!(!String::from_utf8_lossy(&line).contains(password), "{}", entry.path().display());
+    }
+}
+
+/// The flag of a session cancels its statement at the server, whatever the statement waits for.
+#[test]
+fn stopped_statement_is_cancelled_on_server() {
+    let (mut beside, database) = fresh_database();
+    beside.query("create table t(a int)").unwrap();
+    beside.query("begin; lock table t").unwrap();
+    let mut watch = in_database(&database).open(PATIENCE).unwrap();
+    for sql in ["select pg_sleep(600)", "select * from t", "copy t from stdin"] {
+        let stop: Arc<AtomicBool> = Arc::default();
+        let mut connection = in_database(&database).open(PATIENCE).unwrap();
+        connection.set_timeout(None).unwrap();
+        connection.stop_on(Arc::clone(&stop));
+        assert_eq!(connection.value("select 1").unwrap().as_deref(), Some("1"));
+        let running = format!(
+            "select count(*) from pg_stat_activity where datname = '{database}' and state = 'active' and query = '{sql}'"
+        );
+        let mut is_running = || watch.value(&running).unwrap().as_deref() == Some("1");
+        std::thread::scope(|scope| {
+            let statement = scope.spawn(|| match sql.strip_prefix("copy") {
+                Some(_) => connection.copy_in(sql).map(drop),
+                None => connection.query(sql).map(drop),
+            });
+            while !is_running() {
+                assert!(!statement.is_finished(), "{sql}: it waits");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            stop.store(true, Ordering::Relaxed);
+            let error = statement.join().unwrap().unwrap_err();
+            assert!(matches!(error, Error::Stopped), "{sql}: {error}");
+        });
+        assert!(!is_running(), "{sql}: the server has answered");
+        assert!(matches!(connection.query("select 1"), Err(Error::Stopped)), "{sql}");
     }
 }

@@ -5,8 +5,9 @@ use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 use stack::client::{Connection, Target};
 use stack::dataset::{self, Error, LoadResult, Loader, Stage, load};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
-static NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 fn loader(target: Target, workers: u16) -> Loader<'static> {
     Loader { target, workers, force: false, stop: &NEVER }
@@ -249,7 +250,7 @@ fn a_mark_from_a_dump_of_another_server_drops_nothing() {
 fn stopped_loads_leave_nothing() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
-        let stop = AtomicBool::new(false);
+        let stop: Arc<AtomicBool> = Arc::default();
         let loader = Loader { target: in_database(&name), workers, force: false, stop: &stop };
         let tickets = of(Content::Tickets { rows: 1_000_000 });
         let mut told = 0;

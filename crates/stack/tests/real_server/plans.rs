@@ -10,8 +10,9 @@ use stack::plans::{Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
-static NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Server with 20,000 books, and its log.
 fn books() -> (Supervisor, Postgres, PathBuf) {

@@ -12,10 +12,11 @@ use stack::restore::{
 use stack::supervisor::Supervisor;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 use wire::Code;
 
-static NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 fn value(connection: &mut Connection, sql: &str) -> String {
     let value = connection.value(sql).unwrap_or_else(|it| panic!("{sql}: {it}"));
@@ -145,7 +146,8 @@ fn what_is_not_ours_is_not_dropped() {
         other => panic!("{other:?}"),
     };
     let (mut connection, name) = profiles();
-    assert_eq!(foreign(Template::create(&superuser, &name, ServerOwnership::Attached)), name);
+    let unmarked = Template::create(&superuser, &name, ServerOwnership::Attached);
+    assert!(matches!(unmarked, Err(Error::UnmarkedDatabase { database }) if database == name));
     assert_eq!(value(&mut connection, SPOILT), "0");
     assert_eq!(foreign(Template::create(&superuser, "postgres", ServerOwnership::Ours)), "postgres");
     assert!(matches!(
@@ -160,6 +162,38 @@ fn what_is_not_ours_is_not_dropped() {
         format!("{name}_template")
     );
     assert_eq!(value(&mut connection, SPOILT), "0");
+}
+
+/// The owner of a database lets pgdyno drop it with the statement that the error names, if no table is in it but those
+/// of a dataset.
+#[test]
+fn a_marked_database_is_used_if_it_is_empty() {
+    let (mut connection, name) = fresh_database();
+    let (superuser, attached) = (server().target(), ServerOwnership::Attached);
+    drop(connection.query("create extension pg_stat_statements; create schema pgdyno_allowed").unwrap());
+    let refused = Template::check(&superuser, &name, attached).unwrap_err().to_string();
+    let (_, advice) = refused.split_once("type:  ").expect("a statement");
+    connection.query("create table theirs()").unwrap();
+    connection.query(advice).unwrap();
+    connection.query("set application_name = 'pgdyno'").unwrap();
+    let refused = Template::check(&superuser, &name, attached).unwrap_err();
+    let Error::ForeignTable { table, .. } = &refused else { panic!("{refused}") };
+    assert_eq!(table, "theirs");
+    connection.query("drop table theirs").unwrap();
+    Template::check(&superuser, &name, attached).unwrap();
+    load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
+    // The next run finds the dataset.
+    Template::check(&superuser, &name, attached).unwrap();
+    let template = Template::create(&superuser, &name, attached).unwrap();
+    template.restore().unwrap();
+    let mut connection = in_database(&name).open(PATIENCE).unwrap();
+    connection.query("set application_name = 'pgdyno'").unwrap();
+    assert_eq!(value(&mut connection, SPOILT), "0");
+    Template::check(&superuser, &name, attached).unwrap();
+    // The restored database has the owner's mark, not pgdyno's.
+    connection.query("create table theirs()").unwrap();
+    assert!(matches!(Template::check(&superuser, &name, attached), Err(Error::ForeignTable { .. })));
+    template.drop_template().unwrap();
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn up(service: Node, content: Content) -> Option<TestStack> {
         }
         Err(it) => panic!("{it}"),
     };
-    let stop = AtomicBool::new(false);
+    let stop = std::sync::Arc::new(AtomicBool::new(false));
     let target = chain.postgres().unwrap().endpoint.clone();
     let loader = Loader { target, workers: 1, force: false, stop: &stop };
     let rows = dataset::total_rows(&content);

@@ -5,8 +5,8 @@
 
 use model::summary::Script;
 use model::{
-    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, Measurement,
-    Nanos, Sample, ThreadUsage, Tick,
+    Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
+    Measurement, Nanos, Sample, SizeUnit, StatementKind, ThreadUsage, Tick,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -195,9 +195,13 @@ impl RandomRun {
 
     /// Tick with the operations of [`trial`].
     pub fn tick(&mut self, second: u64) -> Tick {
-        let mut it = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (1, 1)]);
-        (0..1 + self.below(50))
-            .for_each(|n| it.record_answer(((n % 2) as u16, (n % 2) as u16), self.below(1 << (n % 40))));
+        let mut it = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (0, 1), (1, 1)]);
+        let kind = StatementKind::ALL[self.below(StatementKind::ALL.len() as u64) as usize];
+        for n in 0..2 + self.below(50) {
+            let (command, unit) =
+                if n % 2 == 0 { ((0, 1), SizeUnit::Rows(kind)) } else { ((1, 1), SizeUnit::Bytes) };
+            it.record_answer(command, unit, self.below(1 << (n % 40)));
+        }
         it.from = Nanos(1_000_000_007 * second);
         it.to = Nanos(1_000_000_007 * (second + 1));
         it.started = self.below(5000);
@@ -260,6 +264,9 @@ impl RandomRun {
             kind: [EventKind::Deadlock, EventKind::Other, EventKind::TooManyConnections][n % 3],
             code: n.is_multiple_of(2).then(|| "40P01".to_owned()),
             text: "обнаружена взаимоблокировка".to_owned(),
+            session: n
+                .is_multiple_of(3)
+                .then(|| LogSession { application: "pgdyno load".to_owned(), client: "[local]".to_owned() }),
         };
         (0..count).map(event).collect()
     }
@@ -280,6 +287,7 @@ impl RandomRun {
             window: Nanos(1 << 33),
             interval,
             outages: Vec::new(),
+            empty_statements: Vec::new(),
             clients: (0..200).map(|_| self.below(100_000)).collect(),
             thread_usage: vec![effort(3), effort(8)],
             connect_time: Nanos(77),

@@ -82,6 +82,11 @@ impl Channel {
         Some(Channel { out: Vec::new(), sent_bytes: 0, session, transport, attempt, tls: Tls::No })
     }
 
+    /// Allows cancel requests of this session, as [`Login::send_cancel`] does.
+    pub fn allow_cancel(&mut self) {
+        Arc::make_mut(&mut self.session.login).send_cancel = true;
+    }
+
     /// Starts the protocol on a connected transport: queues SSLRequest, StartupMessage or CancelRequest.
     pub fn open(&mut self) {
         self.open_with(self.attempt);

@@ -39,6 +39,10 @@ pub struct Reply {
     pub parsed: u16,
     /// Number of completed statements (CommandComplete, EmptyQueryResponse, PortalSuspended).
     pub statements: u16,
+    /// Rows that statements returned or changed, by their command tags; `None` if no tag had a number.
+    pub row_count: Option<RowCount>,
+    /// True if a statement had no result: EmptyQueryResponse, or an empty command tag.
+    pub empty: bool,
     /// True if a statement had the tag `ROLLBACK`. For a COMMIT this is a failure without an error.
     pub rolled_back: bool,
     /// True after a warning from `SyncRepWaitForLSN`: the commit is only on this server.
@@ -53,10 +57,71 @@ impl Reply {
         rows: 0,
         parsed: 0,
         statements: 0,
+        row_count: None,
+        empty: false,
         rolled_back: false,
         local_only: false,
         status: TransactionStatus::Idle,
     };
+}
+
+/// Rows of the statements that one ReadyForQuery acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowCount {
+    pub command: RowCommand,
+    /// Sum over the statements.
+    pub rows: u64,
+}
+
+/// Command whose tag has a number of rows.
+///
+/// Source: PostgreSQL manual, "Message Formats", CommandComplete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowCommand {
+    /// Also `CREATE TABLE AS`.
+    Select,
+    Insert,
+    Update,
+    Delete,
+    Merge,
+    Copy,
+    /// FETCH or MOVE.
+    Cursor,
+    /// Statements with different commands.
+    Mixed,
+}
+
+impl RowCount {
+    /// Row count of a command tag without its NUL; `None` if it has no number.
+    #[inline]
+    pub(super) fn from_tag(tag: &[u8]) -> Option<RowCount> {
+        let digits = tag.iter().rev().take_while(|it| it.is_ascii_digit()).count();
+        if digits == 0 {
+            return None;
+        }
+        let (name, number) = tag.split_at(tag.len() - digits);
+        let command = match name {
+            b"SELECT " => RowCommand::Select,
+            b"UPDATE " => RowCommand::Update,
+            b"DELETE " => RowCommand::Delete,
+            b"MERGE " => RowCommand::Merge,
+            b"COPY " => RowCommand::Copy,
+            b"FETCH " | b"MOVE " => RowCommand::Cursor,
+            // The first number is an object id, which is 0 since PostgreSQL 12.
+            _ if name.starts_with(b"INSERT ") => RowCommand::Insert,
+            _ => return None,
+        };
+        let digit = |sum: u64, it: &u8| sum.saturating_mul(10).saturating_add(u64::from(it - b'0'));
+        Some(RowCount { command, rows: number.iter().fold(0, digit) })
+    }
+
+    /// Sum of the rows of both.
+    #[inline]
+    pub(super) fn sum(one: Option<RowCount>, other: Option<RowCount>) -> Option<RowCount> {
+        let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
+        let command = if one.command == other.command { one.command } else { RowCommand::Mixed };
+        Some(RowCount { command, rows: one.rows.saturating_add(other.rows) })
+    }
 }
 
 /// Transaction status of ReadyForQuery.
@@ -65,4 +130,37 @@ pub enum TransactionStatus {
     Idle,
     InTransaction,
     Failed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_row_counts_of_command_tags() {
+        use RowCommand::*;
+        for (tag, expected) in [
+            ("SELECT 0", Some((Select, 0))),
+            ("SELECT 12", Some((Select, 12))),
+            ("INSERT 0 1", Some((Insert, 1))),
+            ("INSERT 16999 1", Some((Insert, 1))),
+            ("UPDATE 18446744073709551615", Some((Update, u64::MAX))),
+            ("UPDATE 99999999999999999999", Some((Update, u64::MAX))),
+            ("DELETE 3", Some((Delete, 3))),
+            ("MERGE 4", Some((Merge, 4))),
+            ("COPY 5", Some((Copy, 5))),
+            ("FETCH 6", Some((Cursor, 6))),
+            ("MOVE 7", Some((Cursor, 7))),
+            ("BEGIN", None),
+            ("CREATE TABLE", None),
+            ("SELECT", None),
+            ("SELECT ", None),
+            ("PGPOOL2", None),
+            ("5", None),
+            ("", None),
+        ] {
+            let found = RowCount::from_tag(tag.as_bytes()).map(|it| (it.command, it.rows));
+            assert_eq!(found, expected, "{tag:?}");
+        }
+    }
 }

@@ -1,11 +1,14 @@
 //! Scanner that splits the server's bytes into messages and skips those that are not needed.
 
-use super::{ProtocolError, Reply, TransactionStatus};
+use super::{ProtocolError, Reply, RowCount, TransactionStatus};
 
 /// Maximum length of a message that is buffered until it is complete. Longer ones can only be skipped.
 const MESSAGE_MAX: u32 = 16 << 20;
 /// Maximum length during login: a server that is not yet authenticated gets little memory.
 const LOGIN_MESSAGE_MAX: u32 = 64 << 10;
+/// Longest command tag that is read while rows are not watched, with its NUL. The longest one with a number of rows has
+/// 30 bytes: `INSERT 0 18446744073709551615`.
+const TAG_MAX: u32 = 59;
 /// Capacity that `buffer` keeps between messages.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
@@ -76,7 +79,7 @@ impl Scanner {
     pub fn new(parameters: bool) -> Scanner {
         Scanner {
             // Enough for every message that is needed in full while rows are not watched and nothing fails.
-            buffer: Vec::with_capacity(64),
+            buffer: Vec::with_capacity(5 + TAG_MAX as usize),
             stale: false,
             skip: 0,
             reply: Reply::EMPTY,
@@ -255,8 +258,7 @@ impl Scanner {
         match tag {
             b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
             b'T' if !self.watch => {}
-            // `ROLLBACK` is the only tag of this length that is always needed.
-            b'C' if !self.watch && length != 4 + ROLLBACK.len() as u32 => self.count(b'C'),
+            b'C' if !self.watch && length > 4 + TAG_MAX => self.count(b'C'),
             b'S' if !self.parameters => {}
             b'd' if !self.watch => {}
             b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return whole_if(length <= MESSAGE_MAX),
@@ -289,7 +291,10 @@ impl Scanner {
     fn count(&mut self, tag: u8) {
         match tag {
             b'D' => self.reply.rows = self.reply.rows.saturating_add(1),
-            b'C' | b's' | b'I' => self.reply.statements = self.reply.statements.saturating_add(1),
+            b'C' | b's' | b'I' => {
+                self.reply.statements = self.reply.statements.saturating_add(1);
+                self.reply.empty |= tag == b'I';
+            }
             b'1' => self.reply.parsed = self.reply.parsed.saturating_add(1),
             _ => {}
         }
@@ -326,7 +331,10 @@ impl Scanner {
                 Ok(None)
             }
             b'C' => {
-                self.reply.rolled_back |= inside == ROLLBACK;
+                let command = inside.strip_suffix(b"\0").unwrap_or(inside);
+                self.reply.rolled_back |= command == ROLLBACK;
+                self.reply.empty |= command.is_empty();
+                self.reply.row_count = RowCount::sum(self.reply.row_count, RowCount::from_tag(command));
                 Ok(self.watch.then_some(ScanResult::Message { tag, body }))
             }
             _ => Ok(Some(ScanResult::Message { tag, body })),
@@ -340,7 +348,7 @@ fn is_asynchronous(tag: u8) -> bool {
     matches!(tag, b'N' | b'S' | b'A' | b'E')
 }
 
-const ROLLBACK: &[u8] = b"ROLLBACK\0";
+const ROLLBACK: &[u8] = b"ROLLBACK";
 
 /// Transaction status in the body of ReadyForQuery.
 pub(super) fn status(body: &[u8]) -> Result<TransactionStatus, ProtocolError> {

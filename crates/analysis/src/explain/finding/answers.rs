@@ -1,10 +1,10 @@
-//! Findings on services whose answer sizes suggest error pages
+//! Findings on answers that suggest error pages or missing rows
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::sizes::{SizeSeries, is_mostly_smaller, populations};
-use model::SizeHistogram;
 use model::finding::SizeChange;
 use model::plan::{OperationKind, Setup};
+use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
 /// Drops in the sizes of a cell's answers, and sizes with two populations.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
@@ -45,6 +45,74 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
         }
     }
     found
+}
+
+/// Fewest answers that are compared with recorded ones.
+const REPLAYED_MIN: u64 = 200;
+/// Share of answers whose size differs from the recorded one, and share of those with another status.
+const OTHER_SIZE: f64 = 0.25;
+const OTHER_STATUS: f64 = 0.05;
+
+/// Operations whose answers differ from those that a log recorded.
+pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let all = || cell.trials.iter().flat_map(|it| it.replayed);
+    for (number, operation) in (0..).zip(&cell.setup.operations) {
+        let sum = |count: fn(&ReplayFigures) -> u64| -> u64 {
+            all().filter(|it| it.operation == number).map(count).sum()
+        };
+        let Some(most) = all().filter(|it| it.operation == number).max_by_key(|it| it.sized) else {
+            continue;
+        };
+        let (here, recorded) = (most.measured, most.recorded);
+        let share = |part: u64, count: u64, share_min: f64| {
+            let share = part as f64 / count as f64;
+            (count >= REPLAYED_MIN && share >= share_min).then_some(share)
+        };
+        let (answers, sized) = (sum(|it| it.answers), sum(|it| it.sized));
+        let changes = [
+            (sum(|it| it.smaller), SizeChange::SmallerThanRecorded { here, recorded }),
+            (sum(|it| it.larger), SizeChange::LargerThanRecorded { here, recorded }),
+        ];
+        for (differing, change) in changes {
+            let share = share(differing, sized, OTHER_SIZE);
+            found.extend(share.map(|share| finding(cell, (number, 0), change, share)));
+        }
+        let other = share(sum(|it| it.other_status), answers, OTHER_STATUS);
+        found.extend(other.map(|share| Finding::RecordedStatus {
+            cell: cell.number,
+            operation: operation.name.clone(),
+            count: answers,
+            share,
+        }));
+    }
+    found
+}
+
+/// Statements that find no row, each with the trial in which most answers have none.
+pub fn empty_statements(cell: &CellTrials<'_>) -> Vec<Finding> {
+    let mut all: Vec<EmptyStatement> = cell
+        .trials
+        .iter()
+        .filter_map(|it| it.summary)
+        .flat_map(|it| it.empty_statements.iter().copied())
+        .collect();
+    let key = |it: &EmptyStatement| (it.operation, it.command);
+    all.sort_by(|a, b| key(a).cmp(&key(b)).then(b.share.total_cmp(&a.share)));
+    all.dedup_by_key(|it| key(it));
+    let found = all.into_iter().map(|it| {
+        let operation = cell.setup.operations.get(usize::from(it.operation));
+        Finding::NoRows {
+            cell: cell.number,
+            operation: operation.map_or(String::new(), |it| it.name.clone()),
+            command: it.command,
+            statement: it.statement,
+            count: it.count,
+            share: it.share,
+            second: it.second,
+        }
+    });
+    found.collect()
 }
 
 fn sends_same_requests(one: &Setup, other: &Setup) -> bool {

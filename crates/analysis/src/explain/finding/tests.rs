@@ -4,6 +4,8 @@ use model::EventKind;
 use model::matrix::TrialStatus;
 
 mod alternatives;
+mod answers;
+mod error_origins;
 mod reported;
 mod sampled;
 mod unused;
@@ -423,38 +425,6 @@ fn reports_a_reached_in_flight_cap() {
             "NotOpenLoop { cell: 0, arrivals: 10500, waited: 0, dropped: 500, in_flight_max: 200, trials: 1, total_trials: 2 }",
         ],
     );
-}
-
-#[test]
-fn reports_answers_of_another_size() {
-    let page: &[(u64, u64)] = &[(20, 40_000)];
-    let login: &[(u64, u64)] = &[(20, 2_000)];
-    let mixed: &[(u64, u64)] = &[(14, 40_000), (6, 2_000)];
-    let told = |change: &str, cell: usize, share: &str| {
-        format!(
-            "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
-        )
-    };
-    let of = |runs: &[TestRun], cells: &[&str]| {
-        let mut experiment = experiment(cells, None);
-        let operation = model::plan::Operation::script("read", 1, "SELECT 1");
-        experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
-        let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let all = findings(&experiment, &facts);
-        let sizes = all.iter().filter(|it| matches!(it, Finding::AnswerSizes { .. }));
-        sizes
-            .map(|it| format!("{it:?}").replace(&experiment.cells[0].setup.operations[0].name, "read"))
-            .collect::<Vec<_>>()
-    };
-    let fallen = [vec![page; 20], vec![login; 20]].concat();
-    let change = "Fell { before: 40000, after: 2000, second: 20 }";
-    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
-    let change = "TwoPopulations { small: 2047, large: 40000 }";
-    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
-    let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
-    let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
-    assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
-    assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Findings on nodes that the load did not pass through
 //!
-//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed. No limit is
-//! attributed to an unused node.
+//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed. HAProxy counts
+//! sessions. No limit is attributed to an unused node.
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, sums, total_growth};
-use model::finding::{Bound, Circumstance};
+use model::finding::{Bound, Circumstance, UsageCounter};
 use model::plan::{AttachedRole, Node, NodeKind};
 
 /// Fewest completed transactions with which a node is judged.
@@ -24,41 +24,57 @@ const SHORTEST_ODYSSEY: f64 = 60.0;
 /// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
 const LATE: f64 = 1.0;
 
-/// Transactions that a node counted in a trial, and those that clients completed in the same time.
+/// Count of a node in a trial, and the transactions that clients completed in the same time.
 struct Counts {
+    counter: UsageCounter,
     counted: f64,
     completed: f64,
     /// Possible error of `counted`.
     noise: f64,
 }
 
-/// A finding for each pooler and server that the load did not pass through.
+/// A finding for each pooler, balancer and server that the load did not pass through in any of the trials.
 pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
-    let nodes = &cell.setup.stack.nodes;
-    // All reads may go to replicas, which are not nodes of the path.
-    let replicas = cell.setup.stack.replication.is_some();
-    let service = nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
-    let least = if service { BEHIND_SERVICE } else { DIRECT };
-    let unused = |it: &Counts| {
-        let judged = it.completed >= ENOUGH && it.noise <= NOISE * it.completed;
-        judged && it.counted - it.noise < least * it.completed
-    };
     let of_node = |node: &Node| {
-        let known = cell.trials.iter().filter(|it| !stays_open(it, cell));
-        let known = known.filter(|it| !(is_server(node) && has_sessions(it, node)));
-        let known: Vec<_> =
-            known.filter_map(|it| Some((counts(it, node)?, it.summary?.total.counts.ok))).collect();
+        let known = cell.trials.iter().filter_map(|it| Some((*it, judged_counts(it, node)?)));
+        let known: Vec<(&TrialFacts<'_>, Counts)> = known.collect();
+        let (_, first) = known.first()?;
         let it = Circumstance::NotUsed {
             node: node.name.clone(),
-            transactions: known.iter().map(|it| it.1).sum(),
-            counted: known.iter().map(|it| it.0.counted).sum::<f64>().round() as u64,
+            transactions: known.iter().filter_map(|it| Some(it.0.summary?.total.counts.ok)).sum(),
+            counter: first.counter,
+            counted: known.iter().map(|it| it.1.counted).sum::<f64>().round() as u64,
             trials: known.len() as u32,
             total_trials: cell.trials.len() as u32,
         };
-        let all = !known.is_empty() && known.iter().all(|it| unused(&it.0));
+        let all = known.iter().all(|(trial, counts)| is_unused(trial, counts));
         all.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
     };
-    nodes.iter().filter(|it| !(replicas && is_server(it))).filter_map(of_node).collect()
+    cell.setup.stack.nodes.iter().filter_map(of_node).collect()
+}
+
+/// Names of the nodes that the load of a trial did not pass through.
+pub fn unused_nodes(trial: &TrialFacts<'_>) -> Vec<String> {
+    let unused = |node: &&Node| judged_counts(trial, node).is_some_and(|counts| is_unused(trial, &counts));
+    trial.setup.stack.nodes.iter().filter(unused).map(|it| it.name.clone()).collect()
+}
+
+/// Counts of a node in a trial; `None` if they cannot show whether the load passed through it.
+fn judged_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
+    // All reads may go to replicas, which are not nodes of the path.
+    let replicas = trial.setup.stack.replication.is_some();
+    let hidden = is_server(node) && (replicas || has_sessions(trial, node));
+    if hidden || stays_open(trial) { None } else { counts(trial, node) }
+}
+
+fn is_unused(trial: &TrialFacts<'_>, it: &Counts) -> bool {
+    let service = trial.setup.stack.nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
+    let least = match it.counter {
+        UsageCounter::Sessions => 1.0,
+        UsageCounter::Transactions if service => BEHIND_SERVICE * it.completed,
+        UsageCounter::Transactions => DIRECT * it.completed,
+    };
+    it.completed >= ENOUGH && it.noise <= NOISE * it.completed && it.counted - it.noise < least
 }
 
 fn is_server(node: &Node) -> bool {
@@ -110,9 +126,9 @@ fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
 }
 
 /// True if transactions stayed open for half of a trial. Counters only include transactions that have ended.
-fn stays_open(trial: &TrialFacts<'_>, cell: &CellTrials<'_>) -> bool {
+fn stays_open(trial: &TrialFacts<'_>) -> bool {
     let window = trial.summary.map_or(0.0, |it| it.window.as_secs_f64());
-    let oldest = cell
+    let oldest = trial
         .server()
         .and_then(|it| maximum(&sums(trial.samples, &it.name, samples::PG_LONGEST_TRANSACTION, |_| true)));
     oldest.is_some_and(|it| it >= window / 2.0)
@@ -120,7 +136,11 @@ fn stays_open(trial: &TrialFacts<'_>, cell: &CellTrials<'_>) -> bool {
 
 /// `None` if the node was not sampled, or not for long enough.
 fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
-    if is_server(node) { of_server(trial, &node.name) } else { of_pooler(trial, &node.name) }
+    if is_server(node) {
+        of_server(trial, &node.name)
+    } else {
+        of_pooler(trial, &node.name).or_else(|| of_balancer(trial, &node.name))
+    }
 }
 
 fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
@@ -133,7 +153,8 @@ fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
         + total_growth(trial.samples, node, samples::PG_ROLLBACKS)?;
     let own = total_growth(trial.samples, node, samples::PG_MONITOR_TRANSACTIONS)?;
     let noise = own / (to + LATE - from) * LATE;
-    Some(Counts { counted: (all - own).max(0.0), completed: completed(trial, from, to)?, noise })
+    let (counter, counted) = (UsageCounter::Transactions, (all - own).max(0.0));
+    Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise })
 }
 
 fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
@@ -149,10 +170,26 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
         // The first use of a database creates its first row.
         let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
         (to - from >= shortest).then_some(Counts {
+            counter: UsageCounter::Transactions,
             counted,
             completed: completed(trial, from, to)?,
             noise: 0.0,
         })
+    })
+}
+
+/// Sessions of HAProxy's frontends: those that were open at once, and those that began. It passes bytes on, so that it
+/// counts no transactions, and it counts bytes at the end of a session.
+fn of_balancer(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
+    let of_clients = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
+    let (open, begun) = (of_clients(samples::HAPROXY_SCUR), of_clients(samples::HAPROXY_STOT));
+    let (from, to) = (open.first()?.0.as_secs_f64(), open.last()?.0.as_secs_f64());
+    let counted = maximum(&open)? + begun.last()?.1 - begun.first()?.1;
+    (to - from >= SHORTEST).then_some(Counts {
+        counter: UsageCounter::Sessions,
+        counted: counted.max(0.0),
+        completed: completed(trial, from, to)?,
+        noise: 0.0,
     })
 }
 

@@ -248,7 +248,7 @@ fn merges_annotations_of_one_second() {
     let mut it = charting("direct", 1000);
     let mut event = |millis, kind, text: &str| {
         let (at, node) = (Nanos::from_millis(millis), "postgres".to_owned());
-        it.event(&LogEvent { at, node, kind, code: None, text: text.to_owned() });
+        it.event(&LogEvent { at, node, kind, code: None, text: text.to_owned(), session: None });
     };
     event(100, EventKind::Deadlock, "first");
     event(900, EventKind::Deadlock, "second");
@@ -260,7 +260,7 @@ fn merges_annotations_of_one_second() {
     assert_eq!(told, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
     let event = |it: &mut ChartBuilder, second, kind| {
         let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
-        it.event(&LogEvent { at, node, kind, code: None, text: String::new() });
+        it.event(&LogEvent { at, node, kind, code: None, text: String::new(), session: None });
     };
     (2..1000).for_each(|second| event(&mut it, second, EventKind::SlowStatement));
     (0..20).for_each(|n| event(&mut it, n * 50, EventKind::Lifecycle));

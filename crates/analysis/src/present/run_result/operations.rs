@@ -1,13 +1,15 @@
 //! Results of an operation, or of all, over several trials
 
+use crate::facts::sizes::figures;
+use crate::facts::statement_rows::statement_rows;
 use crate::verdict::objective::{self, ObjectiveMetric};
 use crate::verdict::summary::{merge_failures, unanswered};
 use model::plan::Setup;
-use model::run_result::{OperationResult, Quantiles, SizeFigures};
-use model::{HistogramSum, Nanos, OperationSecond, PerSecond, Second, SizeHistogram};
-
-/// Fewest answers beyond a quantile that is reported.
-const BEYOND: f64 = 10.0;
+use model::run_result::{OperationResult, Quantiles};
+use model::{
+    AnswerSizes, HistogramSum, Nanos, OperationSecond, PerSecond, Second, SizeFigures, SizeHistogram,
+    SizeUnit,
+};
 
 /// Part of one trial: all its seconds merged, and the length of its window.
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +32,17 @@ pub fn operation_results(
     let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
     let total = operation_result("", &all, (window, longest), response_limit(setup, &names, None));
     let total = OperationResult { sizes: sizes(parts, |_| true), ..total };
+    let mut answers: Vec<AnswerSizes> = Vec::new();
+    parts.iter().for_each(|it| AnswerSizes::merge(&mut answers, &it.whole.answers));
+    let rows = statement_rows(&answers);
     let each = names.iter().enumerate().map(|(number, name)| {
         let its: Vec<&OperationSecond> =
             parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
         let limit =
             response_limit(setup, &names, Some(number)).or_else(|| response_limit(setup, &names, None));
         let sizes = sizes(parts, |it| usize::from(it) == number);
-        OperationResult { sizes, ..operation_result(name, &its, (window, longest), limit) }
+        let rows = rows.iter().filter(|it| usize::from(it.operation) == number).copied().collect();
+        OperationResult { sizes, rows, ..operation_result(name, &its, (window, longest), limit) }
     });
     Some((total, each.collect()))
 }
@@ -69,23 +75,17 @@ fn operation_result(
         failures: merge_failures(parts.iter().map(|it| (&it.failed, &it.unknown))),
         dropped: sum(|it| it.dropped),
         sizes: None,
+        rows: Vec::new(),
     }
 }
 
-/// Sizes of the answers to the requests of the wanted operations; `None` without answers.
+/// Sizes of the answers to the HTTP requests of the wanted operations; `None` without answers.
 fn sizes(parts: &[TrialPart<'_>], wanted: impl Fn(u16) -> bool) -> Option<SizeFigures> {
     let mut all = SizeHistogram::new();
-    let answers = parts.iter().flat_map(|it| &it.whole.answers).filter(|it| wanted(it.operation));
+    let answers = parts.iter().flat_map(|it| &it.whole.answers);
+    let answers = answers.filter(|it| it.unit == SizeUnit::Bytes && wanted(it.operation));
     answers.for_each(|it| all.merge(&it.sizes));
-    let count = all.count();
-    let quantile = |q: f64| all.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
-    Some(SizeFigures {
-        count,
-        mean: all.sum() as f64 / count as f64,
-        p50: quantile(0.5),
-        p99: quantile(0.99),
-        max: all.max()?,
-    })
+    figures(&all)
 }
 
 /// Shortest bound on response time among the objectives of this operation, or of all.

@@ -1,8 +1,10 @@
 use super::*;
 use crate::fixture::trial::{TestRun, experiment};
 use model::plan::{Limits, Operation, Replication, SyncMode};
-use model::run_result::SizeFigures;
-use model::{AnswerSizes, Code, LatencyHistogram, Nanos, OperationSecond, Sample, Second};
+use model::{
+    AnswerSizes, Code, LatencyHistogram, Nanos, OperationSecond, Sample, Second, SizeFigures, SizeUnit,
+    StatementKind, StatementRows,
+};
 
 /// An operation with `count` transactions of these response and service times in milliseconds.
 fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
@@ -66,6 +68,24 @@ fn sizes_of_answers_are_those_of_the_operation() {
     assert_eq!(each[1].sizes, Some(SizeFigures { count: 19, mean: 12.0, p50: None, p99: None, max: 12 }));
     assert_eq!(each[2].sizes, None);
     assert_eq!(total.sizes.map(|it| (it.count, it.max)), Some((1019, 15)));
+}
+
+#[test]
+fn rows_of_statements_are_those_of_the_operation() {
+    let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
+    setup.operations = ["read", "write"].map(|name| Operation::script(name, 1, "")).to_vec();
+    let mut answers = AnswerSizes::new((1, 2));
+    let update = StatementKind::Update;
+    (0..1000).for_each(|n| answers.record(SizeUnit::Rows(update), u64::from(n % 4 == 0)));
+    let whole = Second { answers: vec![answers], ..Second::default() };
+    let part = TrialPart { whole: &whole, window: Nanos::from_secs(5) };
+    let (total, each) = operation_results(&setup, &[part, part]).expect("there are two parts");
+    assert!(total.rows.is_empty() && each[0].rows.is_empty());
+    let figures = SizeFigures { count: 2000, mean: 0.25, p50: Some(0), p99: Some(1), max: 1 };
+    let rows = StatementRows { operation: 1, command: 2, statement: update, empty: 0.75, rows: figures };
+    assert_eq!(each[1].rows, [rows]);
+    // Rows are not bytes.
+    assert_eq!((total.sizes, each[1].sizes), (None, None));
 }
 
 #[test]

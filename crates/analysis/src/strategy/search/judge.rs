@@ -4,7 +4,7 @@
 //! flight keep growing. A trial that measured the generator has no result.
 
 use crate::stats::slopes;
-use crate::verdict::objective;
+use crate::verdict::{objective, validity};
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::LoadScale;
 use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
@@ -66,8 +66,8 @@ impl From<&Second> for SecondSummary {
 /// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has, so a
 /// ramp before them (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
 ///
-/// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, or the machine was
-///   suspended.
+/// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, the machine was
+///   suspended, or a feed was used up before the end of the step.
 /// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
 ///   98 % of the offered rate was delivered (and less than chance explains). Failed transactions are not delivered,
 ///   unless an objective bounds their share.
@@ -98,6 +98,11 @@ fn level_outcome(
 ) -> LevelOutcome {
     if let Some(why) = summary.validity.reasons.iter().map(stop_reason).next() {
         return LevelOutcome::Invalid { reason: why };
+    }
+    if validity::ended_early(summary) {
+        return LevelOutcome::Invalid {
+            reason: SearchStopReason::Failed { reason: "a feed was used up".to_owned() },
+        };
     }
     let open = step.scale == LoadScale::Rate;
     let broken = objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Violated);

@@ -305,7 +305,7 @@ impl<'a> FaultInjector<'a> {
     }
 
     fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
-        let event = LogEvent { at, node: node.to_owned(), kind, code: None, text };
+        let event = LogEvent { at, node: node.to_owned(), kind, code: None, text, session: None };
         // The receiver may be gone after an interruption.
         let _ = self.tell.send(Observation::Event(event));
     }

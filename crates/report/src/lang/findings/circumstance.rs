@@ -2,7 +2,10 @@
 
 use super::{Lang, group};
 use crate::say;
-use model::finding::{Circumstance, FindingRule, MissingInput, ReadVolume};
+use model::EventKind;
+use model::finding::{
+    Circumstance, FindingRule, LoggedErrors, MissingInput, ReadVolume, SessionOrigin, UsageCounter,
+};
 
 impl Lang {
     /// Beginning of a paragraph.
@@ -28,7 +31,14 @@ impl Lang {
             Circumstance::Bloat { .. } => say!(self, "circumstance-bloat"),
             Circumstance::IdleTransactions { .. } => say!(self, "circumstance-idle-transactions"),
             Circumstance::LittlesLawViolation { node, .. } => say!(self, "circumstance-littles-law", node),
-            Circumstance::NotUsed { node, .. } => say!(self, "circumstance-not-used", node),
+            Circumstance::DataChanged { .. } => say!(self, "circumstance-data-changed"),
+            Circumstance::NotUsed { node, counter: UsageCounter::Transactions, .. } => {
+                say!(self, "circumstance-not-used", node)
+            }
+            Circumstance::NotUsed { node, counter: UsageCounter::Sessions, .. } => {
+                say!(self, "circumstance-no-session", node)
+            }
+            Circumstance::ErrorOrigins { .. } => say!(self, "circumstance-error-origins"),
             Circumstance::RulesSkipped { rules } => {
                 let each = group::by_missing_input(rules).into_iter().map(|(missing, rules)| {
                     let rules: Vec<String> = rules.into_iter().map(|rule| self.finding_rule(rule)).collect();
@@ -112,13 +122,53 @@ impl Lang {
                 Some(numbers.three(*rate) + &numbers.per_second),
                 Some(say!(self, "circumstance-time-each", time = numbers.seconds(*time))),
             ]),
-            Circumstance::NotUsed { transactions, counted, trials, total_trials, .. } => {
+            Circumstance::DataChanged { least_bytes, most_bytes, tables_replaced, restarted, .. } => {
+                let [least, most] = [least_bytes, most_bytes].map(|bytes| self.bytes(*bytes as f64));
+                self.joined([
+                    (least_bytes != most_bytes).then(|| say!(self, "circumstance-data-sizes", least, most)),
+                    tables_replaced.then(|| say!(self, "circumstance-tables-replaced")),
+                    restarted.then(|| say!(self, "circumstance-server-restarted")),
+                ])
+            }
+            Circumstance::NotUsed { counter, transactions, counted, trials, total_trials, .. } => {
                 let [trials, total] = [trials, total_trials].map(u32::to_string);
                 let (counted, transactions) = (*counted, *transactions);
-                self.joined([Some(say!(self, "circumstance-counted", counted, transactions, trials, total))])
+                self.joined([Some(match counter {
+                    UsageCounter::Transactions => {
+                        say!(self, "circumstance-counted", counted, transactions, trials, total)
+                    }
+                    UsageCounter::Sessions => {
+                        say!(self, "circumstance-sessions", counted, transactions, trials, total)
+                    }
+                })])
+            }
+            Circumstance::ErrorOrigins { errors } => {
+                let each = errors.iter().map(|errors| self.logged_errors(errors));
+                each.collect::<Vec<_>>().join("; ")
             }
             Circumstance::GeneratorLate { .. } | Circumstance::RulesSkipped { .. } => String::new(),
         }
+    }
+
+    /// Kind, origin and number of errors in PostgreSQL's log.
+    fn logged_errors(&self, LoggedErrors { kind, origin, lines }: &LoggedErrors) -> String {
+        let kind = match kind {
+            EventKind::Deadlock => say!(self, "circumstance-errors-deadlock"),
+            EventKind::TooManyConnections => say!(self, "circumstance-errors-slots"),
+            EventKind::Fatal => say!(self, "circumstance-errors-fatal"),
+            _ => say!(self, "circumstance-errors-other"),
+        };
+        let origin = match origin {
+            SessionOrigin::Node { node } => say!(self, "circumstance-origin-node", node),
+            SessionOrigin::Direct => say!(self, "circumstance-origin-direct"),
+            SessionOrigin::Own => say!(self, "circumstance-origin-own"),
+            SessionOrigin::Other { application, client } => {
+                say!(self, "circumstance-origin-other", application, client)
+            }
+            SessionOrigin::Unknown => say!(self, "circumstance-origin-unknown"),
+        };
+        let count = *lines;
+        say!(self, "circumstance-errors", kind, origin, count)
     }
 
     /// Blocks and bytes that a transaction read; `None` if they were not measured.

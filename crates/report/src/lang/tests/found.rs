@@ -1,9 +1,10 @@
 //! Findings of every kind, and tests of their texts.
 
 use super::*;
+use model::EventKind;
 use model::finding::{
-    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, MissingInput,
-    NormalizedRate, ReadVolume, SizeChange, ThroughputComparison,
+    Bound, CellResponse, Circumstance, ConnectionLimit, FindingRule, IncomparableReason, LoggedErrors,
+    MissingInput, NormalizedRate, ReadVolume, SessionOrigin, SizeChange, ThroughputComparison, UsageCounter,
 };
 use model::plan::PoolMode;
 
@@ -140,6 +141,24 @@ pub(super) fn findings() -> Vec<Finding> {
             change: SizeChange::SmallerThan { with, here: 2_000, there: 40_000 },
             share: 1.0,
         },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::SmallerThanRecorded { here: 2_000, recorded: 34_000 },
+            share: 0.9,
+        },
+        Finding::AnswerSizes {
+            cell,
+            operation: "№8".into(),
+            step: None,
+            change: SizeChange::LargerThanRecorded { here: 34_000, recorded: 2_000 },
+            share: 0.9,
+        },
+        Finding::RecordedStatus { cell, operation: "№8".into(), count: 12_345, share: 0.3 },
+        no_rows(cell, StatementKind::Update, None),
+        no_rows(cell, StatementKind::Mixed, Some(17)),
+        no_rows(cell, StatementKind::Queue, Some(17)),
         Finding::ClientsLeftAfterTest { cell, node: node(), clients: 17_000, trials: 2, of: 3 },
         Finding::OpenAndClosed {
             cell,
@@ -161,9 +180,21 @@ pub(super) fn findings() -> Vec<Finding> {
     let all = [all, bounds(), circumstances()].concat();
     covers!(all, Finding: SlotsExhausted, ClientsStarved, NotCompared, HostBound, GeneratorShare, LikeForLikeCost,
         UnlikeComparison, NoDifference, QueueInPooler, QueueInBalancer, PoolerBound, PoolBound, ServerBound,
-        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, ClientsLeftAfterTest, Bound, Circumstance, OpenAndClosed,
-        FeedsDiffer);
+        SessionsWait, Failures, Deadlocks, NotConcurrent, NotOpenLoop, AnswerSizes, RecordedStatus, NoRows, ClientsLeftAfterTest, Bound, Circumstance,
+        OpenAndClosed, FeedsDiffer);
     all
+}
+
+fn no_rows(cell: usize, statement: StatementKind, second: Option<u64>) -> Finding {
+    Finding::NoRows {
+        cell,
+        operation: "№8".into(),
+        command: 4,
+        statement,
+        count: 12_345,
+        share: 0.95,
+        second,
+    }
 }
 
 fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {
@@ -239,6 +270,19 @@ fn circumstances() -> Vec<Finding> {
         Memory, Scans, Checkpoints, Storm, Bloat, IdleTransactions, Host, Feed);
     let lacked = every!(MissingInput: Group, Quota, Server, Console, Stats, Machine, Column);
     let bloat = |trials, vacuums| Circumstance::Bloat { from: 1e3, to: 51_000.0, live: 1e5, vacuums, trials };
+    let not_used = |counter| Circumstance::NotUsed {
+        node: node(),
+        transactions: 12_345,
+        counter,
+        counted: 0,
+        trials: 2,
+        total_trials: 3,
+    };
+    let other = SessionOrigin::Other { application: "№".into(), client: "№".into() };
+    let origins = [SessionOrigin::Node { node: node() }, SessionOrigin::Direct, SessionOrigin::Own, other];
+    let kinds = [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
+    let errors = kinds.into_iter().cycle().zip(origins.into_iter().chain([SessionOrigin::Unknown]));
+    let errors = errors.map(|(kind, origin)| LoggedErrors { kind, origin, lines: 12_345 }).collect();
     let all = vec![
         fits(1, ReadVolume { blocks: Some(0.25), disk: None }),
         fits(2_002, ReadVolume { blocks: None, disk: Some(0.0) }),
@@ -286,11 +330,20 @@ fn circumstances() -> Vec<Finding> {
             rate: 12_345.0,
             time: 0.0045,
         },
-        Circumstance::NotUsed { node: node(), transactions: 12_345, counted: 0, trials: 2, total_trials: 3 },
+        not_used(UsageCounter::Transactions),
+        not_used(UsageCounter::Sessions),
+        Circumstance::DataChanged {
+            least_bytes: 12_345_678,
+            most_bytes: 123_456_789,
+            tables_replaced: true,
+            restarted: true,
+            trials: 3,
+        },
+        Circumstance::ErrorOrigins { errors },
         Circumstance::RulesSkipped { rules: rules.into_iter().zip(lacked.into_iter().cycle()).collect() },
     ];
     covers!(all, Circumstance: FeedFitsCache, ChainedPools, ConnectionStorm, GeneratorLate, NoisyHost, Bloat, IdleTransactions, LittlesLawViolation,
-        NotUsed, RulesSkipped);
+        NotUsed, DataChanged, ErrorOrigins, RulesSkipped);
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 

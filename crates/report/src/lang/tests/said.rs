@@ -268,7 +268,14 @@ fn answers(lang: &Lang) -> Told {
         against: Some(BaselineComparison { ratio: Some(0.757), interval: None, p: 0.01, verdict }),
         idle,
     };
-    let trials = TrialCounts { valid: 20, total: 21, outage: Some((Nanos::from_millis(3_800), 2)) };
+    let trials = TrialCounts {
+        valid: 20,
+        total: 21,
+        doubtful: 2,
+        outage: Some(Nanos::from_millis(3_800)),
+        ended_early: true,
+        bypassed: true,
+    };
     let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
     let mut tell = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
     tell(&PageAnswer::NotYet);
@@ -425,7 +432,7 @@ fn live(lang: &Lang) -> Told {
         p99: Some(took),
         failed: 12_345,
         invalid: Some(InvalidReason::Throttled { share: 0.4 }),
-        outage: Some(Doubt::Outage { count: 1, duration: took, from: took, to: took }),
+        doubts: vec![Doubt::Outage { count: 1, duration: took, from: took, to: took }],
     };
     let ends = vec![
         TrialEnd::Complete,

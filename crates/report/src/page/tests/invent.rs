@@ -112,7 +112,7 @@ fn row(way: &str, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
         status: TrialStatus::Done,
         valid: true,
         reasons: vec![],
-        outage: None,
+        doubts: vec![],
     };
     Row {
         label: vec![("way".into(), way.into())],
@@ -154,6 +154,7 @@ fn operation_result(name: &str, tps: f64) -> OperationResult {
         ],
         dropped: 0,
         sizes: None,
+        rows: Vec::new(),
     }
 }
 
@@ -260,6 +261,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
         unit: ObjectiveUnit::Seconds,
         measured: Some(0.0123),
         at_least: false,
+        ended_early: false,
         bound: 0.2,
         samples: 10_000,
     };
@@ -443,7 +445,7 @@ pub fn hostile_account() -> RunResult {
         status: TrialStatus::Failed { reason: text() },
         valid: false,
         reasons: vec![],
-        outage: None,
+        doubts: vec![],
     }];
     it.matrix.objectives[0].objective = text();
     it.findings.push(Finding::SessionsWait { cell: 1, event: text(), share: 0.5, active: 3.0 });

@@ -201,7 +201,7 @@ fn reports_rules_with_missing_input() {
 #[test]
 fn reports_an_unused_pooler() {
     let console = || TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
-    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counted: 0, trials: 1, total_trials: 1 } }";
+    let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counter: Transactions, counted: 0, trials: 1, total_trials: 1 } }";
     let found = |run: TestRun, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);

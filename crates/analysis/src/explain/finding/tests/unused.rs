@@ -72,6 +72,31 @@ fn reports_nodes_that_count_far_fewer_transactions() {
     }
 }
 
+/// HAProxy's frontend: sessions at once, and sessions begun per second.
+fn frontend(open: f64, begun: f64) -> TestRun {
+    let run = TestRun::new(0, 0).gauge("balancer", "haproxy_scur", "pg/FRONTEND", open);
+    let run = run.counter("balancer", "haproxy_stot", "pg/FRONTEND", begun);
+    // Health checks and the sum of the servers.
+    run.gauge("balancer", "haproxy_scur", "pg/BACKEND", 1.0)
+}
+
+#[test]
+fn reports_a_balancer_without_sessions() {
+    for (run, expected) in [
+        (frontend(0.0, 0.0), Some(("balancer".to_owned(), 0, 10_000, 1))),
+        (frontend(200.0, 0.0), None),
+        // A session for each transaction.
+        (frontend(0.0, 1000.0), None),
+        (TestRun::new(0, 0), None),
+    ] {
+        let experiment = experiment(&["haproxy"], None);
+        let found = unused(&experiment, std::slice::from_ref(&run));
+        assert_eq!(found, Vec::from_iter(expected.clone()));
+        let nodes = unused_nodes(&run.facts(&experiment));
+        assert_eq!(nodes, Vec::from_iter(expected.map(|it| it.0)), "the trial's doubts");
+    }
+}
+
 #[test]
 fn does_not_report_a_node_used_in_one_trial() {
     let mut second = server(1028.0, 0.0, 28.0);

@@ -1,0 +1,97 @@
+use super::*;
+use model::{EmptyStatement, ReplayFigures, StatementKind};
+
+#[test]
+fn reports_answers_of_another_size() {
+    let page: &[(u64, u64)] = &[(20, 40_000)];
+    let login: &[(u64, u64)] = &[(20, 2_000)];
+    let mixed: &[(u64, u64)] = &[(14, 40_000), (6, 2_000)];
+    let told = |change: &str, cell: usize, share: &str| {
+        format!(
+            "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
+        )
+    };
+    let of = |runs: &[TestRun], cells: &[&str]| {
+        let mut experiment = experiment(cells, None);
+        let operation = model::plan::Operation::script("read", 1, "SELECT 1");
+        experiment.cells.iter_mut().for_each(|it| it.setup.operations = vec![operation.clone()]);
+        let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
+        let all = findings(&experiment, &facts);
+        let sizes = all.iter().filter(|it| matches!(it, Finding::AnswerSizes { .. }));
+        sizes
+            .map(|it| format!("{it:?}").replace(&experiment.cells[0].setup.operations[0].name, "read"))
+            .collect::<Vec<_>>()
+    };
+    let fallen = [vec![page; 20], vec![login; 20]].concat();
+    let change = "Fell { before: 40000, after: 2000, second: 20 }";
+    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
+    let change = "TwoPopulations { small: 2047, large: 40000 }";
+    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
+    let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
+    let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
+    assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
+    assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
+}
+
+/// Findings about the only operation, `read`.
+fn of_operation(runs: &[TestRun], wanted: fn(&Finding) -> bool) -> Vec<String> {
+    let mut experiment = experiment(&["direct"], None);
+    experiment.cells[0].setup.operations = vec![model::plan::Operation::script("read", 1, "SELECT 1")];
+    let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
+    findings(&experiment, &facts).iter().filter(|it| wanted(it)).map(|it| format!("{it:?}")).collect()
+}
+
+#[test]
+fn reports_answers_that_differ_from_recorded_ones() {
+    let check = |smaller: u64, larger: u64, other_status: u64, answers: u64, expected: &[&str]| {
+        let (operation, sized) = (0, answers - other_status);
+        let it = ReplayFigures {
+            operation,
+            answers,
+            other_status,
+            sized,
+            smaller,
+            larger,
+            measured: 2_000,
+            recorded: 34_000,
+        };
+        let wanted =
+            |it: &Finding| matches!(it, Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. });
+        assert_eq!(of_operation(&[run().replay(it)], wanted), expected);
+    };
+    check(0, 0, 0, 1000, &[]);
+    // Some pages have grown or shrunk since the log was written.
+    check(200, 200, 40, 1000, &[]);
+    check(199, 0, 0, 199, &[]);
+    let smaller = "AnswerSizes { cell: 0, operation: \"read\", step: None, \
+                   change: SmallerThanRecorded { here: 2000, recorded: 34000 }, share: 0.9 }";
+    check(900, 0, 0, 1000, &[smaller]);
+    let larger = smaller.replace("Smaller", "Larger");
+    check(0, 900, 0, 1000, &[&larger]);
+    let status = "RecordedStatus { cell: 0, operation: \"read\", count: 1000, share: 0.3 }";
+    check(0, 0, 300, 1000, &[status]);
+}
+
+#[test]
+fn reports_statements_without_rows() {
+    let empty = |command, statement, share| EmptyStatement {
+        operation: 0,
+        command,
+        statement,
+        count: 1000,
+        share,
+        second: (share < 0.95).then_some(30),
+    };
+    let (update, queue) = (StatementKind::Update, StatementKind::Queue);
+    let first = run().empty_statements(&[empty(2, update, 0.5)]);
+    let second = TestRun::new(0, 1).empty_statements(&[empty(2, update, 0.7), empty(4, queue, 1.0)]);
+    assert_eq!(
+        of_operation(&[first, second], |it| matches!(it, Finding::NoRows { .. })),
+        [
+            "NoRows { cell: 0, operation: \"read\", command: 2, statement: Update, count: 1000, share: 0.7, \
+             second: Some(30) }",
+            "NoRows { cell: 0, operation: \"read\", command: 4, statement: Queue, count: 1000, share: 1.0, \
+             second: None }",
+        ]
+    );
+}

@@ -1,0 +1,223 @@
+//! Rows of statements, and statements that find none
+//!
+//! Numbers of rows vary naturally: lists have any length, and tables grow. Therefore only the share of answers without
+//! a row is judged.
+
+use crate::facts::sizes::figures;
+use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
+
+/// Fewest answers of a statement that is judged, and fewest without a row at the end of a window.
+const ANSWERS_MIN: u64 = 200;
+const LAST_ANSWERS_MIN: u64 = 100;
+/// Smallest share of a statement's answers that are at the end of the window, without a row.
+const LAST_SHARE_MIN: f64 = 0.1;
+/// Share of a second's answers without a row from which on the second is empty.
+const EMPTY_SECOND: f64 = 0.99;
+/// Largest share of answers without a row before a statement stops to find rows. A queue that is often empty, or a
+/// lookup that often misses, exceeds it.
+const EMPTY_BEFORE_MAX: f64 = 0.5;
+
+/// Share of a statement's answers without a row from which on it is reported. A SELECT may look for rare rows.
+fn empty_share_min(kind: StatementKind) -> f64 {
+    if kind == StatementKind::Select { 0.99 } else { 0.95 }
+}
+
+/// Rows of the statements among these answers.
+pub(crate) fn statement_rows(answers: &[AnswerSizes]) -> Vec<StatementRows> {
+    let rows = |it: &AnswerSizes| {
+        Some(StatementRows {
+            operation: it.operation,
+            command: it.command,
+            statement: it.statement()?,
+            empty: it.sizes.count_at_most(0) as f64 / it.sizes.count() as f64,
+            rows: figures(&it.sizes)?,
+        })
+    };
+    answers.iter().filter_map(rows).collect()
+}
+
+/// Detects statements that find no row, second by second.
+#[derive(Debug, Default)]
+pub struct EmptyStatementDetector {
+    statements: Vec<StatementCounts>,
+    second: u64,
+}
+
+/// Counts of one statement.
+#[derive(Debug)]
+struct StatementCounts {
+    /// Sum of all seconds up to the last one that was not empty.
+    before: AnswerCounts,
+    /// Sum of the empty seconds after it.
+    after: AnswerCounts,
+    /// First of the empty seconds.
+    since: u64,
+    operation: u16,
+    command: u16,
+    statement: StatementKind,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct AnswerCounts {
+    all: u64,
+    empty: u64,
+}
+
+impl AnswerCounts {
+    fn add(&mut self, other: AnswerCounts) {
+        self.all += other.all;
+        self.empty += other.empty;
+    }
+
+    /// True if at least this share has no row.
+    fn reaches(self, share: f64) -> bool {
+        self.empty as f64 >= share * self.all as f64
+    }
+}
+
+impl EmptyStatementDetector {
+    /// Adds the answers of the next second.
+    pub fn second(&mut self, answers: &[AnswerSizes]) {
+        for it in answers.iter().filter(|it| it.sizes.count() > 0) {
+            let Some(statement) = it.statement() else { continue };
+            let key = (it.operation, it.command);
+            let position = self.statements.binary_search_by_key(&key, |it| (it.operation, it.command));
+            let at = position.unwrap_or_else(|at| {
+                let counts = StatementCounts {
+                    before: AnswerCounts::default(),
+                    after: AnswerCounts::default(),
+                    since: self.second,
+                    operation: it.operation,
+                    command: it.command,
+                    statement,
+                };
+                self.statements.insert(at, counts);
+                at
+            });
+            let counts = &mut self.statements[at];
+            if counts.statement != statement {
+                counts.statement = StatementKind::Mixed;
+            }
+            let answers = AnswerCounts { all: it.sizes.count(), empty: it.sizes.count_at_most(0) };
+            if answers.reaches(EMPTY_SECOND) {
+                counts.after.add(answers);
+            } else {
+                counts.before.add(std::mem::take(&mut counts.after));
+                counts.before.add(answers);
+                counts.since = self.second + 1;
+            }
+        }
+        self.second += 1;
+    }
+
+    /// Statements that find no row, in the order of operations and commands.
+    pub fn finish(self) -> Vec<EmptyStatement> {
+        self.statements.iter().filter_map(StatementCounts::judge).collect()
+    }
+}
+
+impl StatementCounts {
+    fn judge(&self) -> Option<EmptyStatement> {
+        let (before, after) = (self.before, self.after);
+        let mut total = before;
+        total.add(after);
+        let mostly = total.reaches(empty_share_min(self.statement));
+        let stopped = after.all >= LAST_ANSWERS_MIN
+            && after.all as f64 >= LAST_SHARE_MIN * total.all as f64
+            && !before.reaches(EMPTY_BEFORE_MAX);
+        (total.all >= ANSWERS_MIN && (mostly || stopped)).then(|| EmptyStatement {
+            operation: self.operation,
+            command: self.command,
+            statement: self.statement,
+            count: total.all,
+            share: total.empty as f64 / total.all as f64,
+            second: (!mostly).then_some(self.since),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::sizes::fixture::Rng;
+    use model::SizeUnit;
+
+    /// Rows of one answer in a second of the window.
+    type Rows<'a> = &'a dyn Fn(&mut Rng, u64) -> u64;
+
+    /// Result of 60 seconds of `rate` answers each.
+    fn find(seed: u64, rate: u64, statement: StatementKind, rows: Rows<'_>) -> Option<EmptyStatement> {
+        let (mut rng, mut detector) = (Rng(seed), EmptyStatementDetector::default());
+        for second in 0..60 {
+            let mut answers = AnswerSizes::new((1, 4));
+            (0..rate).for_each(|_| answers.record(SizeUnit::Rows(statement), rows(&mut rng, second)));
+            detector.second(&[answers]);
+        }
+        detector.finish().pop()
+    }
+
+    /// Draws a number of rows.
+    type Law = fn(&mut Rng) -> u64;
+
+    /// Numbers of rows with natural variation.
+    const NATURAL: [(&str, Law); 9] = [
+        ("one row", |_| 1),
+        ("one row or none", |it| it.below(2)),
+        ("one row in five answers", |it| u64::from(it.below(5) == 0)),
+        ("an optimistic lock that mostly fails", |it| u64::from(it.below(8) == 0)),
+        ("list of 0 to 20", |it| it.below(21)),
+        ("geometric", |it| ((1.0 - it.uniform()).ln() / 0.5_f64.ln()) as u64),
+        ("log-normal", |it| it.log_normal(5.0, 2.0)),
+        ("bulk", |it| 10_000 + it.below(100)),
+        ("two populations", |it| if it.below(2) == 0 { 0 } else { 10_000 }),
+    ];
+
+    #[test]
+    fn does_not_report_natural_variation() {
+        let (mut trials, mut alarms) = (0, Vec::new());
+        for (name, rows) in NATURAL {
+            for seed in 0..25 {
+                for rate in [4, 20, 200] {
+                    for statement in [StatementKind::Select, StatementKind::Update, StatementKind::Delete] {
+                        trials += 1;
+                        let found = find(seed, rate, statement, &|rng, _| rows(rng));
+                        alarms.extend(found.map(|it| format!("{name}, seed {seed}, {rate}/s: {it:?}")));
+                    }
+                }
+            }
+        }
+        println!("{} false alarms in {trials} trials", alarms.len());
+        assert!(alarms.is_empty(), "{}", alarms.join("\n"));
+    }
+
+    #[test]
+    fn finds_statements_without_rows() {
+        let check = |rate, statement, rows: Rows<'_>, expected: Option<(f64, Option<u64>)>| {
+            let found = find(7, rate, statement, rows);
+            assert_eq!(
+                found.map(|it| ((it.share * 100.0).round() / 100.0, it.second)),
+                expected,
+                "{statement:?}"
+            );
+        };
+        let (select, update) = (StatementKind::Select, StatementKind::Update);
+        let empty_from = |from: u64| move |_: &mut Rng, second: u64| u64::from(second < from);
+        check(50, update, &empty_from(0), Some((1.0, None)));
+        check(50, select, &empty_from(0), Some((1.0, None)));
+        // The table is truncated.
+        check(50, update, &empty_from(30), Some((0.5, Some(30))));
+        check(50, update, &empty_from(3), Some((0.95, None)));
+        check(50, select, &empty_from(3), Some((0.95, Some(3))));
+        for (name, rows) in NATURAL.iter().filter(|it| it.1(&mut Rng(1)) > 0 && !it.0.contains("mostly")) {
+            let found = find(3, 50, select, &|rng, second| if second < 20 { rows(rng).max(1) } else { 0 });
+            assert_eq!(found.expect(name).second, Some(20), "{name}");
+        }
+        // Keys beyond the table: 97 of 100 miss.
+        check(200, update, &|rng, _| u64::from(rng.below(100) < 3), Some((0.97, None)));
+        check(200, select, &|rng, _| u64::from(rng.below(100) < 3), None);
+        // Rows come back, or too few answers show it.
+        check(50, update, &|_, second| u64::from(!(30..50).contains(&second)), None);
+        check(3, update, &empty_from(0), None);
+        check(50, update, &empty_from(58), None);
+    }
+}

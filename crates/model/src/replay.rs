@@ -1,0 +1,143 @@
+//! Answers to replayed requests, compared with those that a log recorded.
+
+use crate::SizeHistogram;
+use serde::{Deserialize, Serialize};
+
+/// Status and size of an HTTP answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    /// Bytes of the body. A log may count the headers, too.
+    pub bytes: u64,
+}
+
+/// Comparison of the answers to one operation's requests with the recorded ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplayCounts {
+    /// Index of the operation.
+    pub operation: u16,
+    /// Answers whose status is compared, and those with another status than the recorded one.
+    pub answers: u64,
+    pub other_status: u64,
+    /// Successful answers that are much smaller or much larger than the recorded ones.
+    pub smaller: u64,
+    pub larger: u64,
+    /// Sizes of the successful answers, and of the recorded ones to the same requests.
+    pub measured: SizeHistogram,
+    pub recorded: SizeHistogram,
+}
+
+/// Figures of [`ReplayCounts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayFigures {
+    pub operation: u16,
+    pub answers: u64,
+    pub other_status: u64,
+    /// Successful answers whose sizes are compared.
+    pub sized: u64,
+    pub smaller: u64,
+    pub larger: u64,
+    /// Medians, in bytes.
+    pub measured: u64,
+    pub recorded: u64,
+}
+
+/// Difference of sizes that a log's headers explain, in bytes.
+const HEADERS: u64 = 1024;
+/// Recorded statuses that a replay does not repeat: the log lacks the request's headers for a range or a cached copy.
+const UNREPEATABLE: [u16; 2] = [206, 304];
+
+impl ReplayCounts {
+    pub fn new(operation: u16) -> ReplayCounts {
+        ReplayCounts {
+            operation,
+            answers: 0,
+            other_status: 0,
+            smaller: 0,
+            larger: 0,
+            measured: SizeHistogram::new(),
+            recorded: SizeHistogram::new(),
+        }
+    }
+
+    /// Counts one answer without allocation.
+    pub fn record(&mut self, recorded: Answer, measured: Answer) {
+        if UNREPEATABLE.contains(&recorded.status) {
+            return;
+        }
+        self.answers += 1;
+        self.other_status += u64::from(recorded.status != measured.status);
+        if recorded.status == measured.status && (200..300).contains(&measured.status) {
+            let much_larger = |one: u64, other: u64| one > other.saturating_mul(2).saturating_add(HEADERS);
+            self.smaller += u64::from(much_larger(recorded.bytes, measured.bytes));
+            self.larger += u64::from(much_larger(measured.bytes, recorded.bytes));
+            self.measured.record(measured.bytes);
+            self.recorded.record(recorded.bytes);
+        }
+    }
+
+    pub fn merge(&mut self, other: &ReplayCounts) {
+        self.answers += other.answers;
+        self.other_status += other.other_status;
+        self.smaller += other.smaller;
+        self.larger += other.larger;
+        self.measured.merge(&other.measured);
+        self.recorded.merge(&other.recorded);
+    }
+
+    pub fn clear(&mut self) {
+        (self.answers, self.other_status, self.smaller, self.larger) = (0, 0, 0, 0);
+        self.measured.clear();
+        self.recorded.clear();
+    }
+
+    /// Figures; `None` without answers.
+    pub fn figures(&self) -> Option<ReplayFigures> {
+        let median = |it: &SizeHistogram| it.quantile(0.5).unwrap_or_default();
+        (self.answers > 0).then(|| ReplayFigures {
+            operation: self.operation,
+            answers: self.answers,
+            other_status: self.other_status,
+            sized: self.measured.count(),
+            smaller: self.smaller,
+            larger: self.larger,
+            measured: median(&self.measured),
+            recorded: median(&self.recorded),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compares_answers_with_recorded_ones() {
+        let check = |recorded: (u16, u64), measured: (u16, u64), expected: [u64; 5]| {
+            let answer = |(status, bytes)| Answer { status, bytes };
+            let mut counts = ReplayCounts::new(0);
+            counts.record(answer(recorded), answer(measured));
+            let found = counts
+                .figures()
+                .map_or([0; 5], |it| [it.answers, it.other_status, it.sized, it.smaller, it.larger]);
+            assert_eq!(found, expected, "{recorded:?} {measured:?}");
+            let mut twice = counts.clone();
+            twice.merge(&counts);
+            assert_eq!((twice.answers, twice.smaller), (2 * counts.answers, 2 * counts.smaller));
+            twice.clear();
+            assert_eq!(twice.figures(), None);
+        };
+        check((200, 34_000), (200, 34_000), [1, 0, 1, 0, 0]);
+        check((200, 34_000), (200, 2_000), [1, 0, 1, 1, 0]);
+        check((200, 10_000), (200, 40_000), [1, 0, 1, 0, 1]);
+        // A log may count headers.
+        check((200, 500), (200, 150), [1, 0, 1, 0, 0]);
+        check((200, 900), (200, 0), [1, 0, 1, 0, 0]);
+        check((302, 500), (200, 34_000), [1, 1, 0, 0, 0]);
+        check((404, 34_000), (404, 0), [1, 0, 0, 0, 0]);
+        // Requests of browsers with a cached copy, and parts of files.
+        check((304, 0), (200, 34_000), [0; 5]);
+        check((206, 100), (200, 34_000), [0; 5]);
+        check((200, u64::MAX), (200, u64::MAX), [1, 0, 1, 0, 0]);
+    }
+}

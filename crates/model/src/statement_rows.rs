@@ -1,0 +1,75 @@
+//! Rows that SQL statements returned or changed.
+
+use serde::{Deserialize, Serialize};
+
+/// Kind of a statement by the command tag of its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatementKind {
+    Select,
+    Insert,
+    Update,
+    Delete,
+    Merge,
+    Copy,
+    /// FETCH or MOVE.
+    Cursor,
+    /// Statement with `SKIP LOCKED`, which takes rows from a queue that may be empty.
+    Queue,
+    /// Statements that one command or pipeline sends together.
+    Mixed,
+}
+
+impl StatementKind {
+    pub const ALL: [StatementKind; 9] = [
+        StatementKind::Select,
+        StatementKind::Insert,
+        StatementKind::Update,
+        StatementKind::Delete,
+        StatementKind::Merge,
+        StatementKind::Copy,
+        StatementKind::Cursor,
+        StatementKind::Queue,
+        StatementKind::Mixed,
+    ];
+
+    /// SQL keyword; `None` for mixed statements.
+    pub fn keyword(self) -> Option<&'static str> {
+        Some(match self {
+            StatementKind::Select => "SELECT",
+            StatementKind::Insert => "INSERT",
+            StatementKind::Update => "UPDATE",
+            StatementKind::Delete => "DELETE",
+            StatementKind::Merge => "MERGE",
+            StatementKind::Copy => "COPY",
+            StatementKind::Cursor => "FETCH",
+            StatementKind::Queue => "SKIP LOCKED",
+            StatementKind::Mixed => return None,
+        })
+    }
+
+    /// True if a benchmark whose statements of this kind find no row usually has wrong keys or an empty table. The other
+    /// kinds rightly find none: a DELETE of old rows, an INSERT with `ON CONFLICT DO NOTHING`, an empty queue.
+    pub fn needs_rows(self) -> bool {
+        matches!(
+            self,
+            StatementKind::Select | StatementKind::Update | StatementKind::Merge | StatementKind::Mixed
+        )
+    }
+}
+
+/// Statement most of whose answers have no row, or have none from some second on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmptyStatement {
+    /// Index of the operation; `command` is the index of the command in its script.
+    pub operation: u16,
+    pub command: u16,
+    pub statement: StatementKind,
+    /// Number of answers.
+    pub count: u64,
+    /// Share of the answers without a row, 0..=1.
+    pub share: f64,
+    /// Second of the window from which on answers have no row; `None` if most of all have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second: Option<u64>,
+}

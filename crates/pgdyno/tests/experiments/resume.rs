@@ -1,0 +1,124 @@
+//! A resumed run measures the nodes that it began with, and reports data that have changed
+
+use super::workspace::{PGDYNO, RunOutput, Workspace, trials};
+use rustix::process::Signal;
+use serde_json::Value;
+use stack::client::Connection;
+use stack::component::postgres::{Postgres, Settings};
+use stack::find::InstallationSearch;
+use stack::supervisor::{KeeperProgram, Supervisor};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use store::RunStatus;
+
+/// Two servers with the same role, password and database, and a socket that leads to either of them.
+struct Servers {
+    servers: [Postgres; 2],
+    password: String,
+    /// System identifiers of both.
+    systems: [String; 2],
+    socket: PathBuf,
+    _supervisor: Supervisor,
+}
+
+impl Servers {
+    fn start(folder: &Path) -> Servers {
+        let installation = InstallationSearch::from_environment(None, None)
+            .find_first()
+            .unwrap_or_else(|none| panic!("{none}"));
+        let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
+        let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+        let servers = ["first", "second"].map(|name| {
+            let settings = Settings { name: name.to_owned(), ..Settings::default() };
+            Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|why| panic!("{why}"))
+        });
+        let password = servers[0].password().reveal().to_owned();
+        let alter = format!("alter role postgres password '{password}'");
+        let systems = servers.each_ref().map(|it| {
+            let mut connection = connect(it);
+            let system = connection.value("select system_identifier from pg_control_system()");
+            connection.query(&alter).expect("it serves");
+            system.expect("it serves").expect("a row")
+        });
+        let socket = folder.join(".s.PGSQL.5432");
+        let it = Servers { servers, password, systems, socket, _supervisor: supervisor };
+        it.lead_to(0);
+        it
+    }
+
+    /// Lets the socket lead to one of the servers.
+    fn lead_to(&self, server: usize) {
+        let server = &self.servers[server];
+        let _ = fs::remove_file(&self.socket);
+        symlink(server.sockets.join(format!(".s.PGSQL.{}", server.port)), &self.socket).expect("it is ours");
+    }
+
+    fn run(&self, command: &mut Command) -> RunOutput {
+        RunOutput::run(command.env("PGPASSWORD", &self.password))
+    }
+}
+
+fn connect(server: &Postgres) -> Connection {
+    server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
+}
+
+/// Experiment on the server behind a socket in the folder.
+fn workspace(servers: impl FnOnce(&Path) -> Servers) -> (Workspace, Servers) {
+    let bench = Workspace::new("resumed", "");
+    let servers = servers(&bench.folder);
+    let yaml = format!(
+        "stack: {{ postgres: {{ attach: \"host={} port=5432 user=postgres dbname=postgres\" }} }}
+operations: {{ one: {{ sql: SELECT 1 }} }}
+load: {{ model: closed, clients: 2, duration: 3s }}
+repeat: 3
+",
+        bench.folder.display()
+    );
+    fs::write(bench.folder.join("resumed.yaml"), yaml).expect("it is ours");
+    (bench, servers)
+}
+
+fn statuses(bench: &Workspace) -> Vec<RunStatus> {
+    trials(&bench.stored()).into_iter().map(|it| it.1).collect()
+}
+
+#[test]
+fn resume_rejects_another_server_and_reports_changed_data() {
+    let (bench, servers) = workspace(Servers::start);
+    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &servers.password));
+    running.await_trial(2);
+    running.signal(Signal::INT);
+    running.wait().expect(2);
+    assert_eq!(statuses(&bench), [RunStatus::Complete, RunStatus::Interrupted]);
+    let resume = || {
+        let mut command = Command::new(PGDYNO);
+        let path = bench.stored().path().to_owned();
+        command.args(["run", "--json", "--resume"]).arg(path).current_dir(&bench.folder);
+        command
+    };
+    servers.lead_to(1);
+    let refused = servers.run(&mut resume());
+    refused.expect(1);
+    for system in &servers.systems {
+        assert!(refused.err.contains(&format!("system identifier {system}")), "{}", refused.err);
+    }
+    assert!(refused.err.contains("leads to another server than in earlier trials"), "{}", refused.err);
+    assert_eq!(statuses(&bench).len(), 2, "nothing was measured");
+    servers.lead_to(0);
+    let grown = "create table grown as select repeat('x', 1000) as text from generate_series(1, 10000)";
+    connect(&servers.servers[0]).query(grown).expect("it serves");
+    let document = servers.run(&mut resume()).expect(0).document();
+    let completed = statuses(&bench).into_iter().filter(|it| *it == RunStatus::Complete).count();
+    assert_eq!(completed, 3);
+    let changed = |it: &&Value| it["it"]["kind"] == "data_changed";
+    let findings = document["findings"].as_array().expect("a list");
+    let found: Vec<&Value> = findings.iter().filter(changed).collect();
+    assert_eq!(found.len(), 1, "{findings:#?}");
+    let it = &found[0]["it"];
+    assert_eq!((&it["tables_replaced"], &it["restarted"]), (&Value::Bool(true), &Value::Bool(false)), "{it}");
+    let bytes = |name: &str| it[name].as_u64().expect("a number");
+    assert!(bytes("most_bytes") > bytes("least_bytes") + 10_000_000, "{it}");
+}
