@@ -238,7 +238,7 @@ impl SetupBuilder<'_> {
         let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
         for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
             .iter()
-            .filter(|it| it.1.is_some_and(|it| it < Nanos::from_millis(1)))
+            .filter(|limit| limit.1.is_some_and(|it| it < Nanos::from_millis(1)))
         {
             self.report(
                 &format!("stack.balancer.{key}"),
