@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 
 fn fixtures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/probe");
-    let list = |it: &Path| std::fs::read_dir(it).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    let list = |directory: &Path| {
+        std::fs::read_dir(directory).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>()
+    };
     let mut found: Vec<PathBuf> = list(&root).iter().flat_map(|it| list(it)).collect();
-    found.retain(|it| it.extension().is_some_and(|it| it == "txt"));
+    found.retain(|path| path.extension().is_some_and(|it| it == "txt"));
     found.sort();
     found
 }

@@ -36,9 +36,9 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
 
 /// Version of a pooler, from its console.
 pub(super) fn console_version(console: &Target) -> Readiness<String> {
-    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut it| {
-        let answer = it.query("show version")?;
-        let notice = it.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
+    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut connection| {
+        let answer = connection.query("show version")?;
+        let notice = connection.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
         Ok(answer.rows.into_iter().flatten().next().flatten().or(notice).unwrap_or_default())
     });
     asked.map_or_else(|it| readiness_after_error(&it), Readiness::Ready)

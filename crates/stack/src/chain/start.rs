@@ -144,7 +144,7 @@ impl Chain {
             return Ok(Ipv4Addr::LOCALHOST);
         }
         let taken: Vec<Ipv4Addr> = self.own_addresses();
-        let free = supervisor.addresses().and_then(|mut it| it.find(|it| !taken.contains(it)));
+        let free = supervisor.addresses().and_then(|mut addresses| addresses.find(|it| !taken.contains(it)));
         free.ok_or_else(|| node_error(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
     }
 
@@ -215,11 +215,11 @@ impl Chain {
                 "cannot check the certificate of what is attached: write sslmode=require in its address";
             return Err(impossible(why.to_owned()));
         }
-        let behind = next.map(|it| NodeEndpoint {
-            name: &it.plan.name,
-            address: it.endpoint.address.clone(),
-            read_only: it.read_only.as_ref().map(|it| it.address.clone()),
-            tls: it.endpoint_tls.clone(),
+        let behind = next.map(|running| NodeEndpoint {
+            name: &running.plan.name,
+            address: running.endpoint.address.clone(),
+            read_only: running.read_only.as_ref().map(|it| it.address.clone()),
+            tls: running.endpoint_tls.clone(),
         });
         let tls = self.tls.as_ref().filter(|_| node.transport == Transport::Tls);
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());

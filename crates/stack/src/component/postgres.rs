@@ -255,7 +255,7 @@ impl Postgres {
         let begun = Instant::now();
         loop {
             let launched = self.launch(supervisor);
-            let held = |it: &NodeError| it.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
+            let held = |error: &NodeError| error.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
             match launched {
                 Err(why) if held(&why) && begun.elapsed() < ORPHAN_TIMEOUT => thread::sleep(RETRY_INTERVAL),
                 done => return done,

@@ -42,9 +42,9 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
         programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
     };
     let Some(path) = path else { return Err(missing(format!("there is no {program}"))) };
-    let to_be_run = |it: &&String| {
-        let kind = Path::new(it).extension().and_then(|it| it.to_str());
-        matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(it).is_file()
+    let to_be_run = |word: &&String| {
+        let kind = Path::new(word).extension().and_then(|it| it.to_str());
+        matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(word).is_file()
     };
     if let Some(file) = arguments.iter().find(to_be_run) {
         return Err(missing(format!("there is no {file}")));

@@ -102,7 +102,7 @@ pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let rows = rows
         // The output ends with an empty line.
         .filter(|row| row.iter().any(|it| !it.is_empty()))
-        .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
+        .map(|row| row.into_iter().map(|field| Some(field).filter(|it| !it.is_empty())).collect())
         .collect();
     Ok(client::QueryResult { columns, rows, tag: String::new() })
 }

@@ -219,7 +219,8 @@ fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u3
 /// Values that a probe reads in one directory, in the order of its series. Empty if the process has just ended.
 fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<f64>> {
     let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
-    let entries = |it: &str| std::fs::read_dir(format!("{directory}/{it}")).map(|it| it.count().to_string());
+    let entries =
+        |name: &str| std::fs::read_dir(format!("{directory}/{name}")).map(|it| it.count().to_string());
     let texts = match ask {
         ProbeRequest::Files(files) => files.iter().map(text).collect(),
         ProbeRequest::Entries(of) => vec![entries(of).unwrap_or_default()],

@@ -29,7 +29,7 @@ pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
 
 /// Tab-separated, NULL as `\N`.
 fn table(answer: &client::QueryResult) -> String {
-    let cell = |it: &Option<String>| it.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
+    let cell = |value: &Option<String>| value.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
     let mut lines = vec![answer.columns.join("\t")];
     lines.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
     lines.join("\n") + "\n"

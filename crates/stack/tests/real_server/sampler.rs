@@ -32,8 +32,8 @@ fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -
 
 /// Waits for a sample of this series and label with an accepted value.
 fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl Fn(f64) -> bool) {
-    until(from, |it| {
-        let Observation::Samples(them) = it else { return None };
+    until(from, |observation| {
+        let Observation::Samples(them) = observation else { return None };
         them.iter().find(|it| it.series == series && it.label == label && accept(it.value)).map(drop)
     });
 }
@@ -92,8 +92,8 @@ fn what_is_missing_is_told_once() {
     let sampler = Sampler::start(vec![point, nobody], clock(), out);
     let mut missing = Vec::new();
     let mut commits = 0;
-    until(&seen, |it| {
-        match it {
+    until(&seen, |observation| {
+        match observation {
             Observation::Missing { node, probe, reason: why } => {
                 missing.push(format!("{node} {probe}: {why}"));
             }
