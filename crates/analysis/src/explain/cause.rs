@@ -273,8 +273,8 @@ impl CauseContext<'_> {
             Some((limits, count)) => (limits, count, of),
             None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
         };
-        let here = |it: &[u32]| {
-            limits.cpus.is_empty() || it.is_empty() || it.iter().any(|it| limits.cpus.contains(it))
+        let here = |cpus: &[u32]| {
+            limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
         };
         let whole = match limits.cpus.len() {
             0 => self.processors,

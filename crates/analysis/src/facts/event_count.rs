@@ -65,7 +65,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
 fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
-        rest.is_empty() || number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        rest.is_empty() || number.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
     })
 }
 

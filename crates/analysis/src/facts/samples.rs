@@ -372,7 +372,7 @@ mod tests {
             sample(1, "other", "b", 9.0),
         ];
         let seconds =
-            |it: Vec<(Nanos, f64)>| it.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
+            |sums: Vec<(Nanos, f64)>| sums.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
         assert_eq!(seconds(sums(&all, "n", "s", |_| true)), [(1.0, 5.0), (2.0, 1.0)]);
         assert_eq!(seconds(sums(&all, "n", "s", |it| it == "b")), [(1.0, 3.0)]);
         assert_eq!(seconds(sums(&all, "m", "s", |_| true)), []);

@@ -102,12 +102,12 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
         unapplied_limits: not_applied,
         trials: trials
             .iter()
-            .map(|it| Trial {
-                repetition: it.repetition,
-                status: it.status.clone(),
-                valid: it.valid().is_some(),
-                reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
-                outage: it.summary.and_then(crate::verdict::validity::outage_doubt),
+            .map(|trial| Trial {
+                repetition: trial.repetition,
+                status: trial.status.clone(),
+                valid: trial.valid().is_some(),
+                reasons: trial.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
+                outage: trial.summary.and_then(crate::verdict::validity::outage_doubt),
             })
             .collect(),
         figures: Vec::new(),

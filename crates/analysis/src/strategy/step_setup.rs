@@ -233,7 +233,7 @@ mod tests {
     fn perturbs_a_feed_to_the_whole_table() {
         let turned = |columns: Option<&[&str]>, of: Option<&str>| {
             let mut setup = setup();
-            let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let columns = columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
             let of = of.map(str::to_owned);
             for name in ["keys", "other"] {

@@ -126,7 +126,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
 
 /// True if both have the same load and data, and PostgreSQL and the generator have the same settings and limits.
 fn same_but_stack(a: &Setup, b: &Setup) -> bool {
-    let server = |it: &Setup| it.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
+    let server = |setup: &Setup| setup.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
         && a.operations == b.operations
         && a.dataset == b.dataset

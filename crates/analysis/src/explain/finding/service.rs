@@ -43,7 +43,7 @@ pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 }
 
 fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
-    cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
+    cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == of)))
 }
 
 /// Answered transactions per second, with any outcome: rejected ones had used the service too.
@@ -65,9 +65,9 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             let known = of(samples::SERVICE_POOL_SIZE).zip(of(samples::SERVICE_POOL_BUSY));
             let (size, busy) = known.ok_or(MissingInput::Stats)?;
             let waiting = of(samples::SERVICE_POOL_WAITING);
-            let waited = cell.median(|it| {
+            let waited = cell.median(|trial| {
                 let total = samples::SERVICE_POOL_WAITED;
-                Some(growth(it.samples, &node.name, total, |it| it == pool)? / rate(it)?)
+                Some(growth(trial.samples, &node.name, total, |it| it == pool)? / rate(trial)?)
             });
             let queue =
                 waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
@@ -128,7 +128,7 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
             _ => (samples::ODYSSEY_ASSIGNMENTS, None, samples::ODYSSEY_TRANSACTIONS),
         };
         let of_pooler = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
-        let transactions = |it: &TrialFacts<'_>| of_pooler(it, ended).filter(|it| *it > 0.0);
+        let transactions = |trial: &TrialFacts<'_>| of_pooler(trial, ended).filter(|it| *it > 0.0);
         let lent = cell.median(|it| Some(of_pooler(it, lends)? / transactions(it)?));
         let sets = cell.median(|it| {
             let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;

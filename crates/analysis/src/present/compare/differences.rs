@@ -474,14 +474,14 @@ mod tests {
         let before = RunEnvironment { machine: &machine, nodes: &nodes, program: "0.1.0" };
         let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
         let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
-        let line = |it: &Difference| {
+        let line = |difference: &Difference| {
             let told = |it: &Option<String>| it.clone().unwrap_or("-".into());
             format!(
                 "{}{} {} → {}",
-                if it.is_confounder() { "! " } else { "" },
-                it.path,
-                told(&it.base),
-                told(&it.run)
+                if difference.is_confounder() { "! " } else { "" },
+                difference.path,
+                told(&difference.base),
+                told(&difference.run)
             )
         };
         assert_eq!(all.iter().map(line).collect::<Vec<_>>(), expected);
