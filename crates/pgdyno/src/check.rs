@@ -361,15 +361,15 @@ fn users_words(
     rate_max: Option<f64>,
 ) -> String {
     let time = |it: Nanos| format_duration(it.as_secs_f64());
-    let stage = |it: &UserStage| {
-        let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+    let stage = |stage: &UserStage| {
+        let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
         match stages {
-            [_] => format!("{} user{}{rate}", it.users, plural_suffix(it.users as usize)),
+            [_] => format!("{} user{}{rate}", stage.users, plural_suffix(stage.users as usize)),
             _ => format!(
                 "{} user{}{rate} for {}",
-                it.users,
-                plural_suffix(it.users as usize),
-                time(it.duration)
+                stage.users,
+                plural_suffix(stage.users as usize),
+                time(stage.duration)
             ),
         }
     };

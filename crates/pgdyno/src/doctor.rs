@@ -252,7 +252,7 @@ const GIB: f64 = (1u64 << 30) as f64;
 const FILES: u64 = 10_240;
 
 fn format_file_limit((now, most): (Option<u64>, Option<u64>)) -> String {
-    let shown = |it: Option<u64>| it.map_or("no limit".to_owned(), |it| it.to_string());
+    let shown = |limit: Option<u64>| limit.map_or("no limit".to_owned(), |it| it.to_string());
     if now == most { shown(now) } else { format!("{}, at most {}", shown(now), shown(most)) }
 }
 
@@ -288,7 +288,8 @@ fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns) {
 }
 
 fn format_jitter(latency: &LatencyHistogram) -> String {
-    let time = |it: Option<Nanos>| it.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
+    let time =
+        |time: Option<Nanos>| time.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
     let (p50, p99) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)));
     format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
 }

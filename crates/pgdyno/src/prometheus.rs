@@ -142,7 +142,7 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
 
 /// Name of the probe that writes a series; `None` if the series is unknown or not exported.
 fn series_probe(series: &str) -> Option<&'static str> {
-    let known = probe::ALL.iter().find(|it| it.series.iter().any(|it| it.name == series))?;
+    let known = probe::ALL.iter().find(|probe| probe.series.iter().any(|it| it.name == series))?;
     (known.name != EXCLUDED_SERIES).then_some(known.name)
 }
 
@@ -156,8 +156,9 @@ mod tests {
         let all: Vec<&model::Series> = probe::ALL.iter().flat_map(|it| it.series).collect();
         let names: BTreeSet<String> = all.iter().map(|it| prometheus::metric_name(it)).collect();
         assert_eq!(names.len(), all.len());
-        let valid =
-            |it: &String| it.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_');
+        let valid = |name: &String| {
+            name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
+        };
         assert_eq!(names.iter().find(|it| !valid(it)), None);
     }
 

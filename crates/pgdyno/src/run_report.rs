@@ -78,7 +78,7 @@ impl RunReport {
 fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
     let operations = (0..)
         .zip(&account.cells)
-        .flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)));
+        .flat_map(|(cell, result): (usize, _)| result.operations.iter().map(move |it| (cell, it)));
     operations
         .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }

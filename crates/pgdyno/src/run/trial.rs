@@ -271,17 +271,17 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
 
 /// The running nodes, as the store records them.
 pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
-    let node = |it: &RunningNode| NodeRecord {
-        name: it.plan.name.clone(),
-        kind: kind_name(&it.plan.kind).to_owned(),
-        version: it.version.clone(),
-        program: it.program.as_ref().map(|it| it.display().to_string()),
-        transport: transport_name(&it.hop).to_owned(),
-        limits: serde_json::to_value(&it.plan.limits).expect("plain data"),
-        unapplied_limits: it.node.map_or(Vec::new(), |id| {
+    let node = |running: &RunningNode| NodeRecord {
+        name: running.plan.name.clone(),
+        kind: kind_name(&running.plan.kind).to_owned(),
+        version: running.version.clone(),
+        program: running.program.as_ref().map(|it| it.display().to_string()),
+        transport: transport_name(&running.hop).to_owned(),
+        limits: serde_json::to_value(&running.plan.limits).expect("plain data"),
+        unapplied_limits: running.node.map_or(Vec::new(), |id| {
             lab.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
         }),
-        configuration: it
+        configuration: running
             .configuration
             .iter()
             .map(|(name, text)| Configuration { name: name.clone(), text: text.clone() })
