@@ -515,74 +515,66 @@ circumstance-missing-column = no feed names its column
 ### Index advice: advice-
 
 advice-rows-read = rows read
-advice-remedy = what helps
-advice-no-index = No further index is worth being built.
-advice-no-plans = This run has no plans: they are made where pgdyno starts the PostgreSQL itself, and a trial was complete.
-advice-concurrently = In production write CREATE INDEX CONCURRENTLY, which does not keep anybody from writing meanwhile.
-advice-applied = What the indexes brought and cost, beside the same data without them:
-advice-without-planner = Estimated without the planner, which could not be asked about indexes that are not there: { $reason }.
+advice-remedy = remedy
+advice-no-index = No further index pays off.
+advice-no-plans = This run has no query plans. pgdyno records them if it starts PostgreSQL itself and a trial completes.
+advice-concurrently = In production, use CREATE INDEX CONCURRENTLY, which does not block writes.
+advice-applied = Effect of the indexes, compared with the same data without them:
+advice-without-planner = Estimated without the planner, which could not evaluate hypothetical indexes: { $reason }.
 
 advice-saved-together = By the planner's cost { $indexes ->
     [one] this index
    *[other] these { $indexes } indexes
- } would save { $share } of the time of all statements{ $speedup ->
+ } would save { $share } of the total statement time{ $speedup ->
     [none] {""}
-   *[other] ; where PostgreSQL is the limit, throughput is { $speedup } times what it was at most
+   *[other] ; if PostgreSQL is the limiter, throughput rises to at most { $speedup } times its present value
  }.
 
 # A column, and the number of its distinct values.
 advice-column = { $column }{ $distinct ->
     [none] {""}
-    [one] {" "}({ $distinct } different value)
-   *[other] {" "}({ $distinct } different values)
+    [one] {" "}({ $distinct } distinct value)
+   *[other] {" "}({ $distinct } distinct values)
  }
 advice-column-and = {" "}and{" "}
-advice-column-then = , then{" "}
-advice-descending = { $column }, the greatest first
-advice-by-value = { $columns } { $count ->
-    [one] is
-   *[other] are
- } asked for by value
-advice-by-range = { $columns } within bounds
-# `first`: begins the sentence.
-advice-by-order = { $first ->
-    [true] The
-   *[false] the
- } first rows are wanted by { $columns }
-advice-why-index = { $purpose }, among { $rows ->
+advice-descending = { $column } descending
+advice-by-value = equality on { $columns }
+advice-by-range = a range on { $columns }
+advice-by-order = the order by { $columns }
+advice-why-index = Supports { $purpose }; the table has { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
  }.
-advice-index-saves = It helps { $statements ->
+advice-index-saves = It speeds up { $statements ->
     [one] { $statements } statement
    *[other] { $statements } statements
  }{ $share ->
     [none] {""}
-   *[other] ; alone it would save { $share } of the time of all statements
+   *[other] ; alone, it would save { $share } of the total statement time
  }.
 advice-index-costs = { $size ->
     [none] {""}
    *[other] It takes about { $size }.{" "}
  }{ $statements ->
-    [0] No statement of this run has to keep it up to date.
-    [one] { $statements } statement has to keep it up to date.
-   *[other] { $statements } statements have to keep it up to date.
+    [0] No statement of this run has to maintain it.
+    [one] { $statements } statement has to maintain it.
+   *[other] { $statements } statements have to maintain it.
  }{ $not_hot ->
     [0] {""}
-    [one] {" "}{ $not_hot } of them changes a column of it, and cannot be heap-only (HOT) any more.
-   *[other] {" "}{ $not_hot } of them change a column of it, and cannot be heap-only (HOT) any more.
+    [one] {" "}{ $not_hot } of them changes an indexed column, so its updates can no longer be heap-only (HOT).
+   *[other] {" "}{ $not_hot } of them change an indexed column, so their updates can no longer be heap-only (HOT).
  }
 
-advice-not-needed = it reads no large table from end to end
+advice-not-needed = none needed: it reads no large table completely
 advice-index = an index
 advice-index-number = index { $number }: cost { $before } → { $after }
-advice-every-row = no index: it asks for every row of the table
-advice-most-rows = no index: it asks for { $share } of the rows
-advice-condition = no b-tree over columns answers { $condition }
-advice-not-taken = no index that the planner would take and gain much by
-advice-no-plan = it has no plan: { $reason }
+advice-every-row = no index helps: it needs every row of the table
+advice-most-rows = no index helps: it needs { $share } of the rows
+advice-condition = no b-tree index supports { $condition }
+advice-not-taken = no index that the planner would use saves much
+advice-no-plan = no plan: { $reason }
 # `counted`: `passed` is exact.
-advice-scanned = all { $rows } of { $table }, for { $counted ->
+advice-scanned = all { $rows } of { $table }, needs { $counted ->
     [true] { $passed }
    *[false] about { $passed }
  }
@@ -590,13 +582,13 @@ advice-scanned = all { $rows } of { $table }, for { $counted ->
 advice-applying = { $indexes ->
     [one] { $indexes } index is
    *[other] { $indexes } indexes are
- } built in a copy of the data and measured beside the data without, { $repeat ->
-    [one] once
-   *[other] { $repeat } times
+ } built in a copy of the data, which is then compared with the data without; { $repeat ->
+    [one] { $repeat } trial
+   *[other] { $repeat } trials
  } each
 advice-index-built = { $ddl }: built in { $elapsed }, { $size }
 advice-statement-changed = { $before } → { $after } on average ({ $ratio }{ $writes ->
-    [true] , it writes
+    [true] , writes
    *[false] {""}
  })
 advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of updated rows
@@ -1194,12 +1186,12 @@ serve-lost = lost: its process was killed
 ### Search for the maximum: search-
 
 # Sections.
-search-heading-maximum = The maximum, and what stops it there
-search-heading-scalability = Throughput against clients
-search-heading-soak = Held for long
-search-heading-plateau = Which settings are enough
-search-caption-steps = The search, step by step
-search-caption-perturbations = What was changed to find the cause
+search-heading-maximum = Maximum and its limiter
+search-heading-scalability = Throughput by number of clients
+search-heading-soak = Soak
+search-heading-plateau = Sufficient settings
+search-caption-steps = Steps of the search
+search-caption-perturbations = Perturbations
 
 # Columns.
 search-column-stage = stage
@@ -1208,26 +1200,26 @@ search-column-delivered = delivered/s
 search-column-p99 = p99, ms
 search-column-mean = mean, ms
 search-column-outcome = outcome
-search-column-changed = changed
-search-column-base-maximum = maximum as it is
-search-column-new-maximum = with the change
+search-column-changed = perturbation
+search-column-base-maximum = maximum before
+search-column-new-maximum = maximum after
 search-column-ratio = ratio
 search-column-elasticity = elasticity
 search-column-verdict = verdict
 search-column-clients = clients
 search-column-measured = measured/s
-search-column-law = by the law/s
-search-column-metric = what
-search-column-from = at the beginning
+search-column-law = predicted/s
+search-column-metric = metric
+search-column-from = at the start
 search-column-to = at the end
 search-column-per-hour = per hour (95 %)
-search-column-trend = course
+search-column-trend = trend
 search-column-cell = cell
 search-column-cell-maximum = maximum (95 %)
 search-column-cell-p99 = p99, ms (95 %)
 search-column-plateau = on the plateau
 search-plateau-yes = yes
-search-plateau-best = yes, the best
+search-plateau-best = yes, best
 search-plateau-recommended = yes, recommended
 search-no-answer = no answer
 
@@ -1261,30 +1253,30 @@ search-sustained-clients = { $clients ->
    *[other] { $clients } clients
  }
 
-search-outcome-held = held
-search-outcome-invalid = does not count: { $reason }
+search-outcome-held = sustained
+search-outcome-invalid = invalid: { $reason }
 
 # Reasons why a level is not sustained.
-search-overload-objective = { $objective } is not met
-search-overload-behind = only { $share } of what is offered is delivered
-search-overload-clients = all { $clients } clients are busy, and more of them would only wait
-search-overload-in-flight = what is under way grows by { $rate } per second without end
+search-overload-objective = { $objective } is violated
+search-overload-behind = only { $share } of the offered load is delivered
+search-overload-clients = all { $clients } clients are busy; further clients would only wait
+search-overload-in-flight = in-flight transactions grow by { $rate } per second
 search-overload-rule = stop rule { $rule } fires
 
 # Reasons why a search stopped before the maximum, after "because".
-search-stop-generator = the generator was late or had no reserve
-search-stop-descriptors = file descriptors or local ports ran out
-search-stop-client-cap = all { $clients } clients were busy, so that the open test became a closed one
-search-stop-max-level = no more than { $level } was tried
-search-stop-min-level = not even { $level } was held
-search-stop-undecided = at { $level } the system is in one of two states
+search-stop-generator = the generator was late or saturated
+search-stop-descriptors = file descriptors or local ports were exhausted
+search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
+search-stop-max-level = no level above { $level } was tried
+search-stop-min-level = not even { $level } was sustained
+search-stop-undecided = the system sustains { $level } in some trials and not in others
 
 # Limits, as subjects of sentences.
-search-limit-cpu = the processor of { $node }
-search-limit-reads = reading from the disk of { $node }
-search-limit-writes = writing to the disk of { $node }
-search-limit-wal = flushing the WAL
-search-limit-sync-replicas = waiting for synchronous replicas
+search-limit-cpu = the CPU of { $node }
+search-limit-reads = disk reads of { $node }
+search-limit-writes = disk writes of { $node }
+search-limit-wal = WAL flushes
+search-limit-sync-replicas = waits for synchronous replicas
 search-limit-memory = the memory of { $node }
 search-limit-pool = the pool of { $node }
 search-limit-service-pool = the connection pool of the service { $node }
@@ -1294,23 +1286,23 @@ search-limit-row-locks = row locks{ $statement ->
     [none] {""}
    *[other] {" "}in { $statement }
  }
-search-limit-scan = scanning the whole of { $table }{ $ddl ->
+search-limit-scan = sequential scans of { $table }{ $ddl ->
     [none] {""}
-   *[other] {" "}for want of { $ddl }
+   *[other] {" "}without { $ddl }
  }
 search-limit-checkpoints = checkpoints
 search-limit-clients = the number of clients
-search-limit-client-cap = the bound of what may be in flight
-search-limit-feed = the feed { $feed }, which fits the cache
-search-limit-host = the machine's processors
+search-limit-client-cap = the in-flight cap
+search-limit-feed = the feed { $feed }, which fits in the cache
+search-limit-host = the CPUs of this machine
 search-limit-generator = the generator
 
 # Settings that a search changes to find the cause.
-search-knob-cpu = processors of { $node }
-search-knob-read-iops = reads per second of { $node }
-search-knob-write-iops = writes per second of { $node }
+search-knob-cpu = CPUs of { $node }
+search-knob-read-iops = read IOPS of { $node }
+search-knob-write-iops = write IOPS of { $node }
 search-knob-memory = memory of { $node }
-search-knob-pool = pool of { $node }
+search-knob-pool = pool size of { $node }
 search-knob-environment = { $variable } of { $node }
 search-knob-slots = max_connections of { $node }
 search-knob-clients = clients
@@ -1320,22 +1312,22 @@ search-proof-does-not-limit = does not limit
 search-proof-undecided = undecided
 
 # `path`: nodes from the first to PostgreSQL.
-search-question-maximum = How much does { $path ->
+search-question-maximum = How much load does { $path ->
     [none] each cell
    *[other] { $path }
- } hold at most, and what stops it there?
+ } sustain at most, and what limits it?
 search-question-soak = Does { $path ->
     [none] each cell
    *[other] { $path }
- } hold its load for long, and what changes meanwhile?
-search-question-plateau = Which settings are enough?
+ } sustain its load for a long time, and does anything leak or drift?
+search-question-plateau = Which settings are sufficient?
 
-search-unfinished = the search has not ended
+search-unfinished = the search has not finished
 search-unanswered = no answer, because { $reason }{ $suspect ->
     [none] {""}
    *[other] ; suspected: { $suspect }
  }.
-search-answer = holds { $at_least ->
+search-answer = sustains { $at_least ->
     [true] at least{" "}
    *[false] {""}
  }{ $level }{ $certainty ->
@@ -1349,33 +1341,36 @@ search-answer = holds { $at_least ->
     [none] {""}
    *[other] ; { $beyond }
  }.
-search-interval = 95 %: { $low } to { $high }
+search-interval = 95 % CI { $low }–{ $high }
 search-searches = { $count ->
     [one] { $count } search
    *[other] { $count } searches
  }
-search-confirmed = confirmed { $held } of { $total }
-search-beyond-unknown = nothing is known beyond it: { $reason }
+search-confirmed = confirmed in { $held } of { $total ->
+    [one] { $total } trial
+   *[other] { $total } trials
+ }
+search-beyond-unknown = higher levels are unknown: { $reason }
 search-beyond-overload = above it, { $reason }
-# `consumer`: what uses the resource up.
+# `consumer`: work that saturates the CPU.
 search-cause-proven = limited by { $limit }{ $proof ->
     [none] {""}
    *[other] {" "}({ $proof })
  }{ $consumer ->
     [none] {""}
-   *[other] , which { $consumer } takes
+   *[other] , saturated by { $consumer }
  }
 search-cause-elasticity = elasticity { $value }
 search-cause-feed = { $ratio } times as much with rows of the whole table
 search-cause-switch = { $ratio } times as much without it
-search-cause-suspected = cause not proven; suspected: { $limit }
-search-cause-unknown = cause not proven
+search-cause-suspected = limiter not proven; suspected: { $limit }
+search-cause-unknown = limiter not proven
 search-answered-cells = { $answered } of { $cells ->
     [one] { $cells } cell
    *[other] { $cells } cells
  } have an answer
-search-rounds = Search by search: { $levels }.
-search-window = { $window } each time{ $warmup ->
+search-rounds = Answers of the individual searches: { $levels }.
+search-window = { $window } per step{ $warmup ->
     [none] {""}
    *[other] {" "}after { $warmup } of warm-up
  }, { $hold } at the answer{ $repeat ->
@@ -1387,18 +1382,18 @@ search-effort = { $trials ->
    *[other] { $trials } trials
  }, { $duration } under load.
 
-search-law = By the Universal Scalability Law one client alone brings λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
-    [none] The peak is not among the clients measured, and nothing is said beyond them
-    [one] Most is delivered at { $peak } client
-   *[other] Most is delivered at { $peak } clients
+search-law = By the Universal Scalability Law, a single client delivers λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
+    [none] The peak lies outside the measured numbers of clients, for which the law predicts nothing
+    [one] Throughput peaks at { $peak } client
+   *[other] Throughput peaks at { $peak } clients
  }. The law explains { $variance } of the variance.
 
 # `share`: share of the maximum.
-search-soak-held = held { $level }{ $share ->
+search-soak-held = sustained { $level }{ $share ->
     [none] {""}
    *[other] {" "}({ $share } of the maximum)
  } for { $duration }
-search-soak-failed = did not hold { $level }{ $share ->
+search-soak-failed = did not sustain { $level }{ $share ->
     [none] {""}
    *[other] {" "}({ $share } of the maximum)
  } for { $duration }: { $reason }
@@ -1409,16 +1404,16 @@ search-soak-invalid = no answer at { $level }{ $share ->
 search-soak-leaks = leaks: { $metrics }
 search-soak-drifts = drifts: { $metrics }
 search-soak-steady = { $unknown ->
-    [0] nothing leaks or drifts
-   *[other] no leak or drift is seen, but of { $unknown } of { $trends ->
+    [0] no leak or drift
+   *[other] no leak or drift is visible, but { $unknown } of { $trends ->
         [one] { $trends } trend
        *[other] { $trends } trends
-     } it cannot be told
+     } cannot be judged
  }
-search-soak-low-level = At { $share } of the maximum this proves little: what leaks or drifts with the load was hardly asked to.
+search-soak-low-level = At { $share } of the maximum this proves little: leaks and drifts that grow with the load may not have appeared.
 search-trend-memory = memory of { $node }
 search-trend-median = median response time
-search-trend-p99 = p99 of response time
+search-trend-p99 = p99 response time
 search-trend-connections = connections of { $node }
 search-trend-dead-rows = dead rows of { $table ->
     [none] all tables
@@ -1433,12 +1428,12 @@ search-trend-files = open files of { $node }
 search-trend-leak = leak
 search-trend-drift = drift
 search-trend-steady = steady
-search-trend-unknown = cannot be told
+search-trend-unknown = cannot be judged
 
 # `figure`: maximum or p99. `recommended`: a cell on the plateau that takes less than the best.
 search-plateau = { $recommended ->
     [none] {""}
-   *[other] { $recommended } is enough:{" "}
+   *[other] { $recommended } is sufficient:{" "}
  }{ $best } has the best { $figure ->
     [maximum] maximum
    *[p99] p99
@@ -1447,7 +1442,7 @@ search-plateau = { $recommended ->
    *[other] , { $others }
  }{ $recommended ->
     [none] {""}
-   *[other] , and { $recommended } takes the least of them
+   *[other] , and { $recommended } needs the least resources of them
  }.
 search-plateau-beats = and is shown to beat { $others ->
     [1] the other one
@@ -1458,33 +1453,36 @@ search-plateau-beats-none = but is not shown to beat { $others ->
    *[other] any of the { $others } others
  }
 search-plateau-beats-some = but is not shown to beat { $equal } of the { $others } others
-# `processors` is a count or a decimal.
-search-connections = { $rate } per second that each hold a connection for { $hold_time } need { $connections } connections on average (Little's law); PostgreSQL has { $processors ->
-    [one] { $processors } processor
-   *[other] { $processors } processors
+# `rate` and `processors` are counts or decimals.
+search-connections = { $rate ->
+    [one] { $rate } transaction per second that holds a connection for { $hold_time } needs
+   *[other] { $rate } transactions per second that each hold a connection for { $hold_time } need
+ } { $connections } connections on average (Little's law); PostgreSQL has { $processors ->
+    [one] { $processors } CPU
+   *[other] { $processors } CPUs
  }.
 
 
 ### Failover: failover-
 
 failover-heading = Failover
-failover-caption-anomalies = What was found
+failover-caption-anomalies = Anomalies
 failover-column-cell = cell
-failover-column-conclusion = what was promised
+failover-column-conclusion = promise
 failover-column-failovers = failovers
 failover-column-acknowledged = acknowledged
 failover-column-lost = lost
-failover-column-lost-locally = lost, warned
+failover-column-lost-locally = lost after a warning
 # Unknown writes, and those of them that exist.
-failover-column-unknown = unknown (there)
+failover-column-unknown = unknown (present)
 failover-column-refused = refused
 failover-column-misrouted = misrouted
-failover-column-outage = no writes for
+failover-column-outage = write outage
 failover-column-promoted = promoted after
 failover-column-healthy = healthy after
-failover-column-rejoined = old one back within
+failover-column-rejoined = old primary back within
 failover-column-control = lost by the control
-failover-column-anomaly = finding
+failover-column-anomaly = anomaly
 failover-column-count = count
 failover-column-meaning = meaning
 # The first lost writes.
@@ -1494,7 +1492,7 @@ failover-column-examples = session/sequence
 failover-question = Does every { $path ->
     [none] acknowledged write
    *[other] write that { $path } acknowledges
- } outlive a failover, and how long can nothing be written?
+ } survive a failover, and how long is the write outage?
 
 failover-lost = { $lost } of { $acknowledged ->
     [one] { $acknowledged } acknowledged write
@@ -1507,12 +1505,12 @@ failover-lost = { $lost } of { $acknowledged ->
 failover-no-ledger = { $failovers ->
     [one] { $failovers } failover
    *[other] { $failovers } failovers
- }; no operation has a ledger, so that nobody knows what was lost
+ }; no operation has a ledger, so it is unknown what was lost
 # `lost` is failover-lost.
-failover-lost-nothing = { $lost } (95 %: fewer than { $bound } of failovers lose something)
-failover-lost-before = { $lost }: a recovery point of { $duration }, nothing had been promised
-failover-lost-after = { $lost }, all acknowledged within { $duration } after the fault; nothing had been promised
-failover-lost-unpromised = { $lost }; nothing had been promised
+failover-lost-nothing = { $lost } (95 % CI: fewer than { $bound } of failovers lose writes)
+failover-lost-before = { $lost }: recovery point { $duration }; nothing was promised for these writes
+failover-lost-after = { $lost }, all acknowledged within { $duration } after the fault; nothing was promised for these writes
+failover-lost-unpromised = { $lost }; nothing was promised for these writes
 failover-promise-violated = a promise was broken: { $violations }; { $lost }
 failover-not-proven = not proven{ $reason ->
     [none] {""}
@@ -1524,54 +1522,54 @@ failover-not-proven = not proven{ $reason ->
  }; { $lost }
 failover-anomaly-count = { $anomaly } { $count }
 # `max`: absent if all outages had the same duration.
-failover-outage = Nothing could be written for { $median }{ $max ->
+failover-outage = The write outage lasted { $median }{ $max ->
     [none] {""}
-   *[other] {" "}at the median, { $max } at most
+   *[other] {" "}(median), at most { $max }
  }.
 
 failover-conclusion-kept = kept
 failover-conclusion-violated = broken
 failover-conclusion-unknown = not proven
 
-failover-anomaly-lost = lost
+failover-anomaly-lost = lost writes
 failover-anomaly-hole = holes
-failover-anomaly-flicker = flickers
+failover-anomaly-flicker = flickering writes
 failover-anomaly-false-failure = false failures
-failover-anomaly-phantom = phantoms
+failover-anomaly-phantom = phantom writes
 failover-anomaly-duplicate = duplicates
-failover-anomaly-split-brain = split brain
+failover-anomaly-split-brain = split-brain writes
 failover-anomaly-wrong-promotion = wrong promotions
-failover-anomaly-lost-ambiguous = lost while the promise changed
-failover-anomaly-lost-unpromised = lost unpromised
-failover-anomaly-lost-local = lost locally
+failover-anomaly-lost-ambiguous = writes lost while the promise changed
+failover-anomaly-lost-unpromised = writes lost without a promise
+failover-anomaly-lost-local = writes lost after a warning
 failover-anomaly-retry = duplicates by retries
-failover-meaning-lost = acknowledged with the promise to outlive the primary, and gone
-failover-meaning-hole = gone, though a later write of the same session on the same server is there
-failover-meaning-flicker = there in one reading and not in another, with nothing done in between
-failover-meaning-false-failure = refused, and there
-failover-meaning-phantom = there, and never asked for
-failover-meaning-duplicate = there more than once after a single attempt
-failover-meaning-split-brain = acknowledged by the old primary when a new one already acknowledged
-failover-meaning-wrong-promotion = a replica was promoted that was not sure to have everything
-failover-meaning-lost-ambiguous = acknowledged while the promise changed, and gone
-failover-meaning-lost-unpromised = acknowledged without a promise to outlive the primary, and gone
-failover-meaning-lost-local = acknowledged with the warning that only this server has it, and gone
-failover-meaning-retry = there more than once after several attempts
+failover-meaning-lost = acknowledged with the promise to survive the loss of the primary, and missing
+failover-meaning-hole = missing, although a later write of the same session on the same server is present
+failover-meaning-flicker = present in one reading and missing in another, with no event in between
+failover-meaning-false-failure = refused, but present
+failover-meaning-phantom = present, but never sent
+failover-meaning-duplicate = present more than once after a single attempt
+failover-meaning-split-brain = acknowledged by the old primary after the new one had acknowledged writes
+failover-meaning-wrong-promotion = a replica was promoted that may have lacked writes
+failover-meaning-lost-ambiguous = acknowledged while the promise changed, and missing
+failover-meaning-lost-unpromised = acknowledged without a promise to survive the loss of the primary, and missing
+failover-meaning-lost-local = acknowledged with the warning that only this server has it, and missing
+failover-meaning-retry = present more than once after several attempts
 
 # Reasons why durability is not proven.
 failover-doubt-not-read = nothing was read back
 failover-doubt-newer = { $writes ->
-    [one] { $writes } acknowledged write
-   *[other] { $writes } acknowledged writes
- } came after every reading
-failover-doubt-standby-read = reading { $reading } came from a server in recovery
-failover-doubt-old-timeline = reading { $reading } came from an older timeline
-failover-doubt-other-system = reading { $reading } came from another system
-failover-doubt-standby-acknowledged = a server in recovery acknowledged writes
-failover-doubt-systems = servers of several systems acknowledged writes
+    [one] { $writes } acknowledged write is
+   *[other] { $writes } acknowledged writes are
+ } newer than every reading
+failover-doubt-standby-read = reading { $reading } came from a standby
+failover-doubt-old-timeline = reading { $reading } came from an old timeline
+failover-doubt-other-system = reading { $reading } came from another database system
+failover-doubt-standby-acknowledged = a standby acknowledged writes
+failover-doubt-systems = servers of several database systems acknowledged writes
 failover-doubt-no-writes = nothing was acknowledged after fault { $fault }
-failover-doubt-no-timeline = no other timeline was seen after fault { $fault }
-failover-doubt-ledger-open = the ledger was not closed, and may lack its end
+failover-doubt-no-timeline = no new timeline was seen after fault { $fault }
+failover-doubt-ledger-open = the ledger was not closed and may be incomplete
 failover-doubt-ledger-torn = the last { $bytes ->
     [one] { $bytes } byte
    *[other] { $bytes } bytes
@@ -1580,47 +1578,47 @@ failover-doubt-ledger-contradiction = { $entries ->
     [one] { $entries } entry of the ledger contradicts others
    *[other] { $entries } entries of the ledger contradict others
  }
-failover-doubt-ledger-gaps = the ledger does not tell what came of { $writes ->
+failover-doubt-ledger-gaps = the ledger lacks the outcome of { $writes ->
     [one] { $writes } write
    *[other] { $writes } writes
  }
-failover-doubt-promise-unknown = what had been promised was not seen for { $writes ->
-    [one] { $writes } acknowledged write
-   *[other] { $writes } acknowledged writes
- } that are gone
+failover-doubt-promise-unknown = it is unknown what was promised for { $writes ->
+    [one] { $writes } lost write
+   *[other] { $writes } lost writes
+ }
 failover-doubt-promise-changed = writes were lost while the promise changed
-failover-doubt-no-fault = nothing was done to the system
+failover-doubt-no-fault = no fault was injected
 failover-doubt-no-control = there was no positive control
 failover-doubt-control-lossless = the positive control lost nothing
 
-failover-unresolved-writes = { $writes } more { $writes ->
-    [one] write
-   *[other] writes
- } may have been sent, or not: where a ledger was not closed, that is not known.
+failover-unresolved-writes = { $writes ->
+    [one] { $writes } more write
+   *[other] { $writes } more writes
+ } may have been sent; this is unknown because the ledger was not closed.
 failover-control-lossless = The positive control{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
  } lost nothing in { $trials ->
     [one] { $trials } trial
    *[other] { $trials } trials
- }: nothing shows that a loss would be seen.
+ }, so nothing shows that a loss would be detected.
 failover-control-lost = The positive control{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
- }, to which the same was done where nothing is promised, lost { $lost ->
+ }, with the same faults and no promise, lost { $lost ->
     [one] { $lost } acknowledged write
    *[other] { $lost } acknowledged writes
  } in { $lossy } of { $trials ->
     [one] { $trials } trial
    *[other] { $trials } trials
- }: a loss is seen.
+ }: losses are detected.
 # A time before or after the fault.
 failover-moment = { $time } { $before ->
     [true] before
    *[false] after
  }
 # `longest`: longest run of lost writes. `first`, `last`: failover-moment.
-failover-recovery-point = The trial that lost most without a promise lost { $writes ->
+failover-recovery-point = The largest loss without a promise in one trial is { $writes ->
     [one] { $writes } write
    *[other] { $writes } writes
  } of { $sessions ->
@@ -1641,22 +1639,22 @@ failover-fault-kill-patroni = Patroni killed
 failover-fault-pause = paused
 failover-fault-restart = restarted
 failover-fault-switchover = switched over
-failover-fault-isolate = cut off
+failover-fault-isolate = isolated from the network
 failover-fault-fill-disk = disk full
-failover-fault-block-replication = log withheld
-failover-fault-failed = could not be done: { $fault }
+failover-fault-block-replication = replication blocked
+failover-fault-failed = not injected: { $fault }
 failover-fault-injected = { $nodes } { $fault }{ $end ->
     [none] {""}
    *[other] {" "}until { $end }
  }
 failover-promoted = { $node } promoted, timeline { $timeline }{ $safe ->
-    [false] , not sure to have everything
+    [false] , may lack writes
    *[other] {""}
  }{ $healthy ->
     [none] {""}
-   *[other] , called healthy at { $healthy }
+   *[other] , healthy at { $healthy }
  }
-failover-rejoined = { $node } back as a replica, { $rewound ->
+failover-rejoined = { $node } rejoined as a replica, { $rewound ->
     [true] rewound
    *[false] copied anew
  } within { $duration }
@@ -1665,8 +1663,8 @@ failover-read-back = { $tokens ->
    *[other] { $tokens } tokens
  } read from { $node } { $phase }
 failover-read-after-load = after the load
-failover-read-after-rejoin = after the old primary's return
-failover-read-after-restart = after a restart of all
+failover-read-after-rejoin = after the old primary rejoined
+failover-read-after-restart = after a restart of all servers
 failover-event-timeline = timeline { $timeline }
 failover-event-rewound = rewound
 failover-event-copied = copied anew
@@ -1681,27 +1679,27 @@ freshness-column-reads = reads
 freshness-column-stale = stale
 freshness-column-unanswered = no answer
 freshness-column-visible = visible after, { $quantile }
-freshness-column-not-visible = not within { $bound }
+freshness-column-not-visible = not visible within { $bound }
 
-freshness-no-answer = no replica answered who was asked for what had just been written
-freshness-all-visible = read at once after its acknowledgement, every write was there, in { $reads ->
+freshness-no-answer = no replica answered the reads of fresh writes
+freshness-all-visible = immediately after its acknowledgement every write was visible, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
  } on { $replicas ->
     [one] { $replicas } replica
    *[other] { $replicas } replicas
- } (95 %: fewer than { $highest } are stale)
-freshness-some-stale = read at once after its acknowledgement, a write was not there in { $share } on { $replica }
-freshness-round-robin-fresh = A session that read the replicas in turn never saw anything older than before, in { $reads ->
+ } (95 % CI: fewer than { $highest } stale)
+freshness-some-stale = immediately after its acknowledgement a write was not visible in { $share } on { $replica }
+freshness-round-robin-fresh = A session that read the replicas in turn never saw older data than before, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
- } (95 %: fewer than { $highest } are).
-freshness-round-robin-stale = A session that read the replicas in turn saw something older than before in { $share }.
-freshness-remote-apply = A commit waits until every replica has applied it (remote_apply): no read may be stale, and { $kept ->
+ } (95 % CI: fewer than { $highest }).
+freshness-round-robin-stale = A session that read the replicas in turn saw older data than before in { $share }.
+freshness-remote-apply = With remote_apply a commit waits until every replica has applied it, so no read may be stale; { $kept ->
     [true] none was
-   *[false] yet some were
+   *[false] some were
  }.
-freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
+freshness-share = { $share } (95 % CI { $low }–{ $high }) of { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
  }
@@ -1710,11 +1708,11 @@ freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
 ### Comparison of runs: compare-
 
 compare-title = Comparison
-compare-heading-confounders = Apples and oranges
+compare-heading-confounders = Confounding differences
 compare-heading-conditions = Conditions
 compare-heading-figures = Figures
-compare-heading-differences = What differs
-compare-heading-left-out = What was left out
+compare-heading-differences = Other differences
+compare-heading-left-out = Excluded
 compare-column-operation = operation
 compare-column-figure = figure
 compare-column-base = base
@@ -1722,76 +1720,76 @@ compare-column-run = run
 compare-column-change = change
 compare-column-interval = 95 %
 compare-column-verdict = verdict
-compare-column-method = by
+compare-column-method = test
 # All operations together.
 compare-all-operations = all
-compare-no-differences = nothing in plans, versions and machines
+compare-no-differences = no differences in plan, versions and machine
 
-compare-metric-tps = delivered, tps
-compare-metric-p50 = response p50
-compare-metric-p90 = response p90
-compare-metric-p99 = response p99
-compare-metric-p999 = response p99.9
-compare-metric-service-p99 = service p99
+compare-metric-tps = throughput, tps
+compare-metric-p50 = response time p50
+compare-metric-p90 = response time p90
+compare-metric-p99 = response time p99
+compare-metric-p999 = response time p99.9
+compare-metric-service-p99 = service time p99
 compare-metric-errors = errors
-compare-metric-generator-cpu = CPU of the generator
-compare-metric-pooler-cpu = CPU before PostgreSQL
-compare-metric-server-cpu = CPU of PostgreSQL
+compare-metric-generator-cpu = generator CPU
+compare-metric-pooler-cpu = pooler CPU
+compare-metric-server-cpu = PostgreSQL CPU
 compare-no-evidence = no evidence
-compare-too-few = too few
+compare-too-few = too few trials
 compare-faster = faster
 compare-slower = slower
 compare-higher = higher
 compare-lower = lower
 compare-percentage-points = { $points } pp
 
-compare-question-cells = How do the cells of { $base } stand beside its baseline?
+compare-question-cells = How do the cells of { $base } compare with its baseline?
 compare-question-runs = What changed from { $base } to { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}
-    [one] ; but one more difference changes the figures by itself
-   *[other] ; but { $confounders } more differences change the figures by themselves
+    [one] ; but { $confounders } other difference affects the figures too
+   *[other] ; but { $confounders } other differences affect the figures too
  }.
 compare-answer-nothing = nothing can be compared
-compare-answer-too-few = there are too few trials to tell any difference
-compare-answer-no-evidence = no evidence of any difference in { $figures ->
+compare-answer-too-few = too few trials to detect a difference
+compare-answer-no-evidence = no evidence of a difference in { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
  }
 compare-answer-changes = of { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
- } { $changes }
+ }, { $changes }
 compare-answer-better = { $count } better
 compare-answer-worse = { $count } worse
-compare-answer-other = { $count } otherwise different
+compare-answer-other = { $count } different
 
 compare-confounders = { $count ->
-    [one] One difference changes the figures by itself
-   *[other] { $count } differences change the figures by themselves
- }, whatever else was changed:
+    [one] One difference affects the figures
+   *[other] { $count } differences affect the figures
+ }, whatever change is being tested:
 compare-difference = { $path }: { $base } → { $run }{ $cells ->
     [none] {""}
    *[other] {" "}({ $cells })
  }{ $expected ->
-    [true] , on purpose
+    [true] , intended
    *[false] {""}
  }
 compare-absent-value = none
 
-compare-method-ranks = ranks of { $base } and { $run ->
+compare-method-ranks = rank test of { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- }, exact whatever their distribution
-compare-method-pairs = ranks of the differences of { $pairs ->
+ }, exact for any distribution
+compare-method-pairs = rank test of the differences between { $pairs ->
     [one] { $pairs } pair
    *[other] { $pairs } pairs
  } of trials that were measured side by side
-compare-method-student = Student's distribution for { $base } and { $run ->
+compare-method-student = Student's t for { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- }, if their logarithms scatter normally; four of each would need no such condition
-compare-method-blocks = { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s, resampled (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): of these stretches of time only; what another trial would bring is not known
+ }, which assumes a log-normal distribution; four trials each would not need this assumption
+compare-method-blocks = block bootstrap of { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): it compares these trials only, not what another trial would measure
 compare-method-none = { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
@@ -1820,12 +1818,12 @@ compare-condition = { $condition }{ $cell ->
  }
 compare-condition-met = met
 compare-condition-not-met = not met
-compare-condition-unknown = cannot be said
-compare-condition-absent = cannot be said: the runs do not have this figure
-compare-legend = medians of the valid trials; changes with their intervals of 95 %; of all { $figures ->
+compare-condition-unknown = unknown
+compare-condition-absent = unknown: the runs do not have this figure
+compare-legend = medians of the valid trials; changes with 95 % CI; false discovery rate 5 % over { $figures ->
     [one] { $figures } figure
-   *[other] { $figures } figures
- } together a false discovery rate of 5 %; seed { $seed }
+   *[other] all { $figures } figures
+ }; seed { $seed }
 
 compare-history-title = History
 compare-history-heading-runs = Runs
@@ -1838,8 +1836,8 @@ compare-history-question = When did the figures of { $experiment } change?
 compare-history-too-few = { $runs ->
     [one] One run is
    *[other] { $runs } runs are
- } too few to find a change: it takes five before and five after it.
-compare-history-no-evidence = No evidence of any change in { $runs ->
+ } too few to detect a change: five before and five after it are needed.
+compare-history-no-evidence = No evidence of a change in { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
  }.
@@ -1852,4 +1850,4 @@ compare-history-changes = { $changes ->
  }.
 compare-change-point = { $metric } from { $run } on: { $before } → { $after } ({ $change }, p { $p })
 # Neither plan nor versions nor machine changed at the same run.
-compare-history-no-difference = nothing in plans, versions and machines changed with it
+compare-history-no-difference = plan, versions and machine did not change with it

@@ -319,7 +319,7 @@ fn ill_written(text: &str) -> Option<String> {
 }
 
 /// Products, protocols, names of settings and options, quantiles.
-const NAMES: [&str; 41] = [
+const NAMES: [&str; 43] = [
     "B",
     "CONCURRENTLY",
     "CREATE",
@@ -339,6 +339,7 @@ const NAMES: [&str; 41] = [
     "Tank",
     "UTC",
     "Unix",
+    "WAL",
     "Yandex.Tank",
     "book.tickets",
     "delivery.receive",
@@ -359,6 +360,7 @@ const NAMES: [&str; 41] = [
     "pgbench",
     "pgdyno",
     "remote_apply",
+    "seed",
     "startup",
     "ulimit",
 ];

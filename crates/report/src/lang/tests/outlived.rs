@@ -173,9 +173,9 @@ fn events_are_told() {
         (EventKind::Reverted, "pause", "paused", "процессы приостановлены"),
         (EventKind::Fault, "restart", "restarted", "перезапуск"),
         (EventKind::Fault, "switchover", "switched over", "плановое переключение"),
-        (EventKind::Fault, "cut_off", "cut off", "отрезан от сети"),
+        (EventKind::Fault, "cut_off", "isolated from the network", "изолирован от сети"),
         (EventKind::Fault, "fill_disk", "disk full", "диск заполнен"),
-        (EventKind::Fault, "withhold", "log withheld", "журнал не передаётся репликам"),
+        (EventKind::Fault, "withhold", "replication blocked", "репликация заблокирована"),
         (EventKind::Promoted, "timeline 12", "timeline 12", "линия времени 12"),
         (EventKind::Rejoined, "rewound", "rewound", "отмотан назад"),
         (EventKind::Rejoined, "copied", "copied anew", "скопирован заново"),
@@ -217,9 +217,21 @@ fn russian_forms_of_losses() {
     };
     for (lost, failovers, expected) in [
         (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),
-        (1, 1, "потеряна 1 из 21 подтверждённой записи за 1 переключение; обещано ничего не было."),
-        (3, 2, "потеряны 3 из 21 подтверждённой записи за 2 переключения; обещано ничего не было."),
-        (11, 21, "потеряно 11 из 21 подтверждённой записи за 21 переключение; обещано ничего не было."),
+        (
+            1,
+            1,
+            "потеряна 1 из 21 подтверждённой записи за 1 переключение; об этих записях ничего не было обещано.",
+        ),
+        (
+            3,
+            2,
+            "потеряны 3 из 21 подтверждённой записи за 2 переключения; об этих записях ничего не было обещано.",
+        ),
+        (
+            11,
+            21,
+            "потеряно 11 из 21 подтверждённой записи за 21 переключение; об этих записях ничего не было обещано.",
+        ),
     ] {
         assert_eq!(told(lost, failovers), expected);
     }
