@@ -31,12 +31,12 @@ macro_rules! covers {
     };
 }
 
-mod advised;
+mod advice;
+mod failover;
 mod found;
-mod outlived;
-mod reads;
+mod freshness;
 mod said;
-mod sought;
+mod search;
 
 use found::{findings, many};
 

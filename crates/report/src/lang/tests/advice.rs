@@ -6,9 +6,9 @@ use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
 /// Compares both languages; no-break spaces are written as plain ones here.
 #[track_caller]
-fn check(tell: impl Fn(&Lang) -> String, english: &str, russian: &str) {
+fn check(write: impl Fn(&Lang) -> String, english: &str, russian: &str) {
     for (lang, expected) in crate::lang::all().iter().zip([english, russian]) {
-        assert_eq!(tell(lang).replace(['\u{202f}', '\u{a0}'], " "), expected);
+        assert_eq!(write(lang).replace(['\u{202f}', '\u{a0}'], " "), expected);
     }
 }
 
@@ -43,7 +43,7 @@ fn index(
 }
 
 #[test]
-fn why_an_index() {
+fn states_the_purpose_of_an_index() {
     let check = |keys: &[(&str, KeyRole, Option<f64>)], english: &str, russian: &str| {
         check(|lang| lang.why_index(&index(keys, 1, 0, 0)), english, russian);
     };
@@ -67,7 +67,7 @@ fn why_an_index() {
 }
 
 #[test]
-fn what_an_index_saves_and_costs() {
+fn states_savings_and_costs() {
     let of = |helped, kept_by, not_hot| index(&[("a", KeyRole::Equal, None)], helped, kept_by, not_hot);
     let saves =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
@@ -111,7 +111,7 @@ fn what_an_index_saves_and_costs() {
 }
 
 #[test]
-fn what_helps_a_statement() {
+fn states_remedies() {
     let remedy = |it: Remedy, index, english: &str, russian: &str| {
         check(|lang| lang.remedy(&it, index), english, russian);
     };
@@ -153,7 +153,7 @@ fn what_helps_a_statement() {
 }
 
 #[test]
-fn what_came_of_it() {
+fn states_measured_effects() {
     let changed = |before, after, writes| StatementChange { text: String::new(), before, after, writes };
     check(
         |lang| lang.statement_changed(&changed(0.102, 0.000_05, false)),
