@@ -65,7 +65,7 @@ fn balancer_precedes_servers_and_checks_them() {
     assert_eq!(names(&setup(before, "")), ["balancer", "pooler", "postgres"]);
     let several = setup(&format!("{before}, replicas: {{ count: 1 }}"), "");
     assert_eq!(names(&several), ["pooler", "balancer", "postgres"]);
-    let NodeKind::HaProxy(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
+    let NodeKind::Balancer(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
     assert_eq!(it.check, Some(Nanos::from_millis(500)));
 }
 

@@ -274,16 +274,11 @@ fn node_words(node: &Node) -> String {
             let name = it.version.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             (name, vec![format!("{} connections", it.max_connections)])
         }
-        NodeKind::PgBouncer(it) => (
-            "PgBouncer".to_owned(),
-            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
-        ),
-        NodeKind::Odyssey(it) => (
-            "Odyssey".to_owned(),
-            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
-        ),
-        NodeKind::HaProxy(it) => {
-            ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
+        NodeKind::Pooler(it) => {
+            (it.product.name.to_owned(), vec![it.mode.key().to_owned(), format!("pool of {}", it.size)])
+        }
+        NodeKind::Balancer(it) => {
+            (it.product.name.to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
         NodeKind::Service(it) => describe::describe_service(it, &node.name),
         NodeKind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),

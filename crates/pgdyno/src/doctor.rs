@@ -6,8 +6,10 @@
 use crate::terminal;
 use clap::Parser;
 use load::driver::{Driver, Requirement};
+use model::product::Role;
 use model::{LatencyHistogram, Nanos};
 use serde_json::{Value, json};
+use stack::component;
 use stack::embedded;
 use stack::find::{Installation, InstallationSearch, RejectedPlace, install_command};
 use stack::host::{Cgroups, Controller, Host, Program, TimerJitter, program};
@@ -30,15 +32,20 @@ struct Args {
     json: bool,
 }
 
-/// Programs that a system under test may contain: name, option that prints the version, what it would enable.
-const PROGRAMS: [(&str, &str, &str); 6] = [
-    ("pgbench", "--version", "comparing both programs on this machine"),
-    ("pgbouncer", "--version", "a pooler in front of the server"),
-    ("odyssey", "--version", "a pooler in front of the server"),
-    ("haproxy", "-v", "a balancer in front of several servers"),
-    ("patroni", "--version", "a primary that fails over to a replica"),
-    ("etcd", "--version", "an agreement between Patroni's members"),
-];
+/// pgbench, and the programs that a system under test may contain: name, option that prints the version, what it would
+/// enable.
+fn programs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let components = component::programs().map(|(product, names)| {
+        let enables = match product.role {
+            Role::Pooler => "a pooler in front of the server",
+            Role::Balancer => "a balancer in front of several servers",
+            Role::Manager => "a primary that fails over to a replica",
+            Role::Server | Role::Service => "a node of a stack",
+        };
+        (names.program, names.version_argument, enables)
+    });
+    [("pgbench", "--version", "comparing both programs on this machine")].into_iter().chain(components)
+}
 
 /// Capabilities of the machine.
 #[derive(Debug)]
@@ -75,8 +82,9 @@ impl MachineReport {
         let (mut servers, tried) = InstallationSearch::from_environment(pg_bin, None).find_all();
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
-        let programs =
-            PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
+        let programs = programs()
+            .map(|(name, version, enables)| (name, enables, program(name, version, &bins)))
+            .collect();
         let host = Host::detect();
         let required = |driver: Driver| {
             let requirement = driver.properties().requirement?;
@@ -89,7 +97,7 @@ impl MachineReport {
         MachineReport {
             servers,
             searched: tried,
-            programs: programs.into(),
+            programs,
             host,
             drivers: Driver::ALL.into_iter().filter_map(required).collect(),
             not_applied,

@@ -111,9 +111,8 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
         Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
         Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
         Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
-            NodeKind::PgBouncer(it) => it.size = whole as u32,
-            NodeKind::Odyssey(it) => it.size = whole as u32,
-            NodeKind::HaProxy(it) => it.maxconn = Some(whole as u32),
+            NodeKind::Pooler(it) => it.size = whole as u32,
+            NodeKind::Balancer(it) => it.maxconn = Some(whole as u32),
             _ => {}
         }),
         Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {

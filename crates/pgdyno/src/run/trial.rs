@@ -17,7 +17,7 @@ use load::driver::Clock;
 use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
 use model::objective::ObjectiveResult;
-use model::plan::{LoadModel, NodeKind, OperationKind, Setup, ThinkTime, UserStage};
+use model::plan::{LoadModel, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
 use stack::chain::{Chain, RunningNode};
@@ -273,7 +273,7 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
 pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
     let node = |running: &RunningNode| NodeRecord {
         name: running.plan.name.clone(),
-        kind: kind_name(&running.plan.kind).to_owned(),
+        kind: running.plan.kind.key().to_owned(),
         version: running.version.clone(),
         program: running.program.as_ref().map(|it| it.display().to_string()),
         transport: transport_name(&running.hop).to_owned(),
@@ -288,17 +288,6 @@ pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
             .collect(),
     };
     lab.chain().nodes().iter().map(node).collect()
-}
-
-pub fn kind_name(it: &NodeKind) -> &'static str {
-    match it {
-        NodeKind::Postgres(_) => "postgres",
-        NodeKind::PgBouncer(_) => "pgbouncer",
-        NodeKind::Odyssey(_) => "odyssey",
-        NodeKind::HaProxy(_) => "haproxy",
-        NodeKind::Service(_) => "service",
-        NodeKind::Attached(_) => "attached",
-    }
 }
 
 pub fn transport_name(it: &ServerTransport) -> &'static str {

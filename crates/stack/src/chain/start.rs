@@ -7,7 +7,7 @@ use super::{
 use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, Users, service};
+use crate::component::{self, Console, EndpointTls, NodeContext, NodeEndpoint, User, Users, service};
 use crate::find::Installation;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
@@ -44,7 +44,7 @@ impl NodeProgram {
                 return Ok(NodeProgram::Postgres(programs.postgres(it.version, fetching)?));
             }
             NodeKind::Attached(_) => return Ok(NodeProgram::Attached),
-            NodeKind::PgBouncer(it) => it.version,
+            NodeKind::Pooler(it) => it.version,
             NodeKind::Service(it) if it.url.is_some() => return Ok(NodeProgram::Attached),
             NodeKind::Service(it) => {
                 return Ok(NodeProgram::Program(
@@ -52,7 +52,7 @@ impl NodeProgram {
                     Some(programs.directory.clone()),
                 ));
             }
-            NodeKind::Odyssey(_) | NodeKind::HaProxy(_) => None,
+            NodeKind::Balancer(_) => None,
         };
         let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         Ok(NodeProgram::Program(programs.find(component.names(), least)?, None))
@@ -189,7 +189,7 @@ impl Chain {
             NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
             _ => self.nodes.first(),
         };
-        let is_balancer = matches!(node.kind, NodeKind::HaProxy(_));
+        let is_balancer = matches!(node.kind, NodeKind::Balancer(_));
         let copies = super::service::balanced_copies(&self.nodes).filter(|_| is_balancer);
         let ready = match (&node.kind, &copies) {
             (NodeKind::Service(it), _) => {
@@ -209,7 +209,8 @@ impl Chain {
         // It would accept any certificate, although the attached node's address asks for a check.
         let strict =
             |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
-        if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, NodeKind::HaProxy(_))
+        if next.is_some_and(|it| strict(it) && it.is_attached())
+            && !matches!(node.kind, NodeKind::Balancer(_))
         {
             let why =
                 "cannot check the certificate of what is attached: write sslmode=require in its address";
@@ -271,12 +272,12 @@ impl Chain {
             launch.stop = recipe.stop;
             launch.orphaned = recipe.orphaned;
             remove_socket(&address);
-            let console = recipe.console.map(|database| {
-                let user = &self.users.console;
-                Target {
-                    address: address.clone(),
-                    login: make_login(&user.name, &user.password, database, tls),
+            let console = recipe.console.map(|it| match it {
+                Console::Database(database) => {
+                    let User { name, password, .. } = &self.users.console;
+                    Target { address: address.clone(), login: make_login(name, password, database, tls) }
                 }
+                Console::Application => self.app_target(address.clone(), tls),
             });
             let mut running = RunningNode {
                 node: Some(supervisor.launch(launch.clone())?),
@@ -311,7 +312,7 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // Odyssey exits without a message if its port is taken. An ended node holds no port, so another
+                    // A program may exit without a message if its port is taken. An ended node holds no port, so another
                     // program does.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());

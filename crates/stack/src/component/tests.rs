@@ -2,7 +2,8 @@
 
 use super::*;
 use model::Nanos;
-use model::plan::{HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service, Transport};
+use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
+use model::product;
 use std::path::PathBuf;
 
 /// The properties that differ between the cases.
@@ -120,19 +121,30 @@ fn postgres(settings: &[(&str, &str)]) -> NodeKind {
 }
 
 fn pgbouncer(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
-    let settings = owned(settings);
-    NodeKind::PgBouncer(PgBouncer { version: None, mode, size: 20, max_client_conn: 200, settings })
+    pooler(&product::PGBOUNCER, mode, settings)
 }
 
 fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
-    let pool_timeout = Nanos::from_millis(4000);
-    let settings = owned(settings);
-    NodeKind::Odyssey(Odyssey { mode, size: 20, workers: 2, client_max: 200, pool_timeout, settings })
+    pooler(&product::ODYSSEY, mode, settings)
+}
+
+fn pooler(product: &'static Product, mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
+    NodeKind::Pooler(Pooler {
+        product,
+        version: None,
+        mode,
+        size: 20,
+        max_client_conn: 200,
+        workers: 2,
+        pool_timeout: Nanos::from_millis(4000),
+        settings: owned(settings),
+    })
 }
 
 fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> NodeKind {
     let retries = check.map(|_| 0);
-    NodeKind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check, retries })
+    let (product, queue_timeout) = (&product::HAPROXY, Nanos::from_secs(5));
+    NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries })
 }
 
 fn service(env: &[(&str, &str)]) -> NodeKind {

@@ -6,10 +6,12 @@
 use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
 use model::plan::{PoolMode, Transport};
+use model::product;
 use stack::client::{self, Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
+use stack::component::probes;
 use stack::embedded;
-use stack::probe::{ALL, Probe, ProbeRequest, ProbeResponse, ProbeTarget};
+use stack::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget};
 use stack::supervisor::Supervisor;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -36,7 +38,7 @@ fn table(answer: &client::QueryResult) -> String {
 }
 
 fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connection) {
-    for probe in ALL.iter().filter(|it| it.target == on) {
+    for probe in probes().filter(|it| it.target == on) {
         let Some(ProbeRequest::Sql(question) | ProbeRequest::Console(question)) = (probe.request)(number)
         else {
             continue;
@@ -112,9 +114,9 @@ fn pooler_and_balancer() {
     client.query("begin; select 1").unwrap();
     let pooler = stand.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
-    capture(ProbeTarget::PgBouncer, 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
+    capture(ProbeTarget::Product(&product::PGBOUNCER), 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
     let balancer = stand.chain.find_node("balancer").unwrap();
-    for probe in ALL.iter().filter(|it| it.target == ProbeTarget::HaProxy) {
+    for probe in probes().filter(|it| it.target == ProbeTarget::Product(&product::HAPROXY)) {
         let Some(ProbeRequest::Stats(question)) = (probe.request)(0) else { continue };
         let mut stream = UnixStream::connect(balancer.statistics.as_ref().unwrap()).unwrap();
         stream.write_all(format!("{question}\n").as_bytes()).unwrap();
@@ -135,7 +137,7 @@ fn this_machine() {
         ProbeTarget::Process | ProbeTarget::Thread => Some("/proc/self/"),
         _ => None,
     };
-    for probe in ALL {
+    for probe in probes() {
         let Some(directory) = directory(probe.target) else { continue };
         let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
         let (names, texts): (&[&str], Vec<String>) = match (probe.request)(0) {

@@ -3,8 +3,9 @@
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
 use model::plan::{
-    HaProxy, Limits, Node, NodeKind, Odyssey, PgBouncer, PoolMode, Postgres, Stack, Transport,
+    Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport,
 };
+use model::product::{self, Product};
 use model::summary::ServerTransport;
 use stack::chain::{Chain, ChainError};
 use stack::client::Target;
@@ -50,24 +51,36 @@ pub fn postgres(entrance: Transport) -> Node {
 }
 
 pub fn pgbouncer(entrance: Transport, mode: PoolMode) -> Node {
-    let it = PgBouncer { version: None, mode, size: 3, max_client_conn: 100, settings: Vec::new() };
-    node("pooler", entrance, NodeKind::PgBouncer(it))
+    pooler(&product::PGBOUNCER, entrance, mode)
 }
 
 pub fn odyssey(entrance: Transport, mode: PoolMode) -> Node {
-    let pool_timeout = Nanos::from_millis(4000);
-    let it = Odyssey { mode, size: 3, workers: 1, client_max: 100, pool_timeout, settings: Vec::new() };
-    node("pooler", entrance, NodeKind::Odyssey(it))
+    pooler(&product::ODYSSEY, entrance, mode)
+}
+
+pub fn pooler(product: &'static Product, entrance: Transport, mode: PoolMode) -> Node {
+    let it = Pooler {
+        product,
+        version: None,
+        mode,
+        size: 3,
+        max_client_conn: 100,
+        workers: 1,
+        pool_timeout: Nanos::from_millis(4000),
+        settings: Vec::new(),
+    };
+    node("pooler", entrance, NodeKind::Pooler(it))
 }
 
 pub fn haproxy(entrance: Transport, maxconn: Option<u32>) -> Node {
-    let it = HaProxy {
+    let it = Balancer {
+        product: &product::HAPROXY,
         maxconn,
         queue_timeout: Nanos::from_millis(300),
         check: Some(Nanos::from_millis(100)),
         retries: None,
     };
-    node("balancer", entrance, NodeKind::HaProxy(it))
+    node("balancer", entrance, NodeKind::Balancer(it))
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
@@ -92,7 +105,7 @@ pub fn skipped(problem: &ChainError) -> bool {
 #[test]
 fn newer_poolers_keep_prepared_statements() {
     let mut pooler = pgbouncer(Transport::Tcp, PoolMode::Transaction);
-    let NodeKind::PgBouncer(it) = &mut pooler.kind else { unreachable!() };
+    let NodeKind::Pooler(it) = &mut pooler.kind else { unreachable!() };
     it.version = Some((1, 21));
     let stand = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
         Ok(it) => it,
@@ -126,7 +139,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             "app app"
         );
         // A pooler sends a cancel key of its own; a balancer passes on the server's.
-        let pooled = nodes.iter().any(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)));
+        let pooled = nodes.iter().any(|it| it.kind.pooler().is_some());
         let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
         assert_eq!(direct, !pooled, "{expected}");
         assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
@@ -151,7 +164,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     for mode in [Session, Transaction, Statement] {
         // 1.23 uses another stop signal and a setting that older versions lack.
         let mut newer = pgbouncer(Tls, mode);
-        let NodeKind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
+        let NodeKind::Pooler(it) = &mut newer.kind else { unreachable!() };
         it.version = Some((1, 23));
         check(&[newer, base.clone()], "tls unix");
     }

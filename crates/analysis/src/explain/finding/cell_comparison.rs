@@ -163,10 +163,8 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
 fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
-        match &mut node.kind {
-            NodeKind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
-            NodeKind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
-            _ => {}
+        if let NodeKind::Pooler(it) = &mut node.kind {
+            it.mode = model::plan::PoolMode::Session;
         }
     }
     nodes

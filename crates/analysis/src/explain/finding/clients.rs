@@ -112,11 +112,7 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
 
 /// Mode and size of the pooler nearest to PostgreSQL.
 pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
-    match &cell.pooler()?.kind {
-        NodeKind::PgBouncer(it) => Some((it.mode, it.size)),
-        NodeKind::Odyssey(it) => Some((it.mode, it.size)),
-        _ => None,
-    }
+    cell.pooler()?.kind.pooler().map(|it| (it.mode, it.size))
 }
 
 pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {

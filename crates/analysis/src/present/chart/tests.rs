@@ -128,7 +128,7 @@ fn charts_gauges() {
         &[active(100, 4.0), used(100), used(200), active(1100, 3.0), used(1100), used(2100)],
         &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
     );
-    let pool = |millis, label, value| sample(millis, "pooler", "pgbouncer_sv_active", label, value);
+    let pool = |millis, label, value| sample(millis, "pooler", "pool_servers_active", label, value);
     // Pools are summed. A series that is sampled once a second holds for a second; a gap has no value.
     check(
         Pooler,

@@ -73,8 +73,8 @@ fn sizes_of_answers_are_those_of_the_operation() {
 fn attributes_time_to_the_node_that_holds_transactions() {
     let experiment = experiment(&["direct", "pooled"], None);
     let run = TestRun::new(1, 0)
-        .gauge("pooler", "pgbouncer_sv_active", "app", 4.0)
-        .gauge("pooler", "pgbouncer_cl_waiting", "app", 5.0)
+        .gauge("pooler", "pool_servers_active", "app", 4.0)
+        .gauge("pooler", "pool_clients_waiting", "app", 5.0)
         .gauge("postgres", "pg_sessions", "active", 3.0);
     let facts = run.facts(&experiment);
     // 1,000 a second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.

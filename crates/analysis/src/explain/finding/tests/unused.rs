@@ -19,9 +19,9 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
 
 /// PgBouncer's console, which counts `rate` transactions per second; `None`: it has no row of a database in use.
 fn console(rate: Option<f64>) -> TestRun {
-    let run = TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    let run = TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     match rate {
-        Some(it) => run.counter("pooler", "pgbouncer_total_xact_count", "app", it),
+        Some(it) => run.counter("pooler", "pool_transactions", "app", it),
         None => run,
     }
 }
