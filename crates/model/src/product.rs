@@ -98,7 +98,7 @@ pub struct VersionedSetting {
 
 /// All products.
 pub static ALL: &[&Product] =
-    &[&POSTGRESQL, &PGBOUNCER, &ODYSSEY, &HAPROXY, &BALANCER, &SERVICE, &PATRONI, &ETCD];
+    &[&POSTGRESQL, &PGBOUNCER, &ODYSSEY, &PGPOOL, &HAPROXY, &BALANCER, &SERVICE, &PATRONI, &ETCD];
 
 pub static POSTGRESQL: Product = product("PostgreSQL", "postgres", Role::Server);
 
@@ -183,6 +183,35 @@ pub static ODYSSEY: Product = Product {
         ("odyssey_total_server_assignment_count", series::POOL_ASSIGNMENTS),
     ],
     ..product("Odyssey", "odyssey", Role::Pooler)
+};
+
+/// A process per client. Does not report waiting clients, which are in the listen queue, nor transactions.
+pub static PGPOOL: Product = Product {
+    pooler: Some(PoolerTraits {
+        modes: &[PoolMode::Session],
+        threads: Threads::Processes,
+        oldest_version: (4, 3),
+        options: &[],
+        prepared_statements: None,
+        managed_settings: &[
+            ("num_init_children", Some("size")),
+            ("max_pool", None),
+            ("listen_backlog_multiplier", Some("max_client_conn")),
+            ("listen_addresses", None),
+            ("port", None),
+            ("pool_passwd", None),
+        ],
+        counter_interval: 2.0,
+        console_connections: 1,
+        rejection: Some("Sorry, too many clients already"),
+    }),
+    series: &[
+        series::POOL_SIZE,
+        series::POOL_CLIENTS_ACTIVE,
+        series::POOL_SERVERS_ACTIVE,
+        series::POOL_SERVERS_IDLE,
+    ],
+    ..product("Pgpool-II", "pgpool", Role::Pooler)
 };
 
 pub static HAPROXY: Product = Product {

@@ -8,6 +8,7 @@ pub mod haproxy;
 pub mod odyssey;
 pub mod patroni;
 pub mod pgbouncer;
+pub mod pgpool;
 pub mod postgres;
 pub mod program;
 pub mod service;
@@ -33,6 +34,7 @@ pub const ALL: &[&dyn Component] = &[
     &pgbouncer::PgBouncerComponent,
     &odyssey::OdysseyComponent,
     &haproxy::HaProxyComponent,
+    &pgpool::PgpoolComponent,
 ];
 
 /// Programs that a stack may contain besides PostgreSQL, each with its product.

@@ -3,7 +3,7 @@
 //! With `PGDYNO_CAPTURE` set, the responses are written to `fixtures/probe`, for `cargo xtask capture`. Its value
 //! is the name of one probe, or `all`.
 
-use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
+use super::chain::{TestStack, haproxy, pgbouncer, pgpool, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
 use model::plan::{PoolMode, Transport};
 use model::product;
@@ -114,7 +114,12 @@ fn pooler_and_balancer() {
     client.query("begin; select 1").unwrap();
     let pooler = stand.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
-    capture(ProbeTarget::Product(&product::PGBOUNCER), 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
+    capture(
+        ProbeTarget::Product(&product::PGBOUNCER),
+        0,
+        &format!("pgbouncer-{}", short(&pooler.version)),
+        &mut console,
+    );
     let balancer = stand.chain.find_node("balancer").unwrap();
     for probe in probes().filter(|it| it.target == ProbeTarget::Product(&product::HAPROXY)) {
         let Some(ProbeRequest::Stats(question)) = (probe.request)(0) else { continue };
@@ -128,6 +133,18 @@ fn pooler_and_balancer() {
         let version = format!("haproxy-{}", short(&balancer.version));
         keep(probe, &version, &ProbeResponse::Texts(vec![text.clone()]), &text);
     }
+}
+
+#[test]
+fn pgpool_console() {
+    let nodes = [pgpool(Transport::Tcp), postgres(Transport::Unix)];
+    let stand = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = stand.chain.endpoint().open(PATIENCE).unwrap();
+    client.query("begin; select 1").unwrap();
+    let pooler = stand.chain.find_node("pooler").unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let version = format!("pgpool-{}", short(&pooler.version));
+    capture(ProbeTarget::Product(&product::PGPOOL), 0, &version, &mut console);
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
-use model::plan::{
-    Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport,
-};
+use model::plan::{Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport};
 use model::product::{self, Product};
 use model::summary::ServerTransport;
 use stack::chain::{Chain, ChainError};
@@ -56,6 +54,10 @@ pub fn pgbouncer(entrance: Transport, mode: PoolMode) -> Node {
 
 pub fn odyssey(entrance: Transport, mode: PoolMode) -> Node {
     pooler(&product::ODYSSEY, entrance, mode)
+}
+
+pub fn pgpool(entrance: Transport) -> Node {
+    pooler(&product::PGPOOL, entrance, PoolMode::Session)
 }
 
 pub fn pooler(product: &'static Product, entrance: Transport, mode: PoolMode) -> Node {
@@ -138,10 +140,10 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             ask(stand.chain.endpoint(), "select current_user || ' ' || current_database()"),
             "app app"
         );
-        // A pooler sends a cancel key of its own; a balancer passes on the server's.
-        let pooled = nodes.iter().any(|it| it.kind.pooler().is_some());
+        // A pooler sends a cancel key of its own; a balancer and Pgpool-II pass on the server's.
+        let own_key = |it: &Node| it.kind.pooler().is_some_and(|it| *it.product != product::PGPOOL);
         let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
-        assert_eq!(direct, !pooled, "{expected}");
+        assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
         assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };
     for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
@@ -155,6 +157,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             for mode in [Session, Transaction] {
                 check(&[odyssey(front.0, mode), base.clone()], &expected);
             }
+            check(&[pgpool(front.0), base.clone()], &expected);
             if (front.0 == Tls) == (entrance.0 == Tls) {
                 check(&[haproxy(front.0, Some(5)), base.clone()], &expected);
             }
