@@ -94,7 +94,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Copy of the setup with asynchronous replication, in which Patroni promotes a replica regardless of its lag.
+    /// Copy of the setup with asynchronous replication, in which any replica may be promoted regardless of its lag.
     pub fn without_promise(&self) -> Setup {
         let mut it = self.clone();
         if let Some(replication) = &mut it.stack.replication {

@@ -240,6 +240,16 @@ const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
     Product { name, key, plan_key: key, role, pooler: None, series: &[], former_series: &[] }
 }
 
+/// Pooler of a plan that names none.
+pub fn default_pooler() -> &'static Product {
+    &PGBOUNCER
+}
+
+/// Balancer that pgdyno starts if none is named.
+pub fn default_balancer() -> &'static Product {
+    &HAPROXY
+}
+
 /// Keys of the products with this role, in the order of the table.
 pub fn keys(role: Role) -> impl Iterator<Item = &'static str> {
     with_role(role).map(|it| it.key)

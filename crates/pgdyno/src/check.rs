@@ -238,7 +238,7 @@ fn plural_suffix(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// Chain of nodes, such as `clients -tcp→ pooler (PgBouncer, transaction, 20) -unix→ postgres`.
+/// Chain of nodes, such as `clients -tcp→ PRODUCT (transaction, pool of 20) -unix→ PostgreSQL 15`.
 fn chain(setup: &Setup) -> String {
     let mut out = "clients".to_owned();
     for node in &setup.stack.nodes {
@@ -255,14 +255,15 @@ fn chain(setup: &Setup) -> String {
     out
 }
 
-/// Replication in one line, such as `2 replicas (any 1, Patroni)`.
+/// Replication in one line, such as `2 replicas (any 1)`.
 fn replica_words(it: &Replication) -> String {
     let sync = match it.sync {
         SyncMode::Async => "async".to_owned(),
         SyncMode::First(k) => format!("first {k}"),
         SyncMode::Any(k) => format!("any {k}"),
     };
-    let manager = matches!(it.manager, FailoverManager::Patroni(_)).then(|| "Patroni".to_owned());
+    let own = matches!(it.manager, FailoverManager::Builtin(_));
+    let manager = (!own).then(|| it.manager.product().to_owned());
     let facts: Vec<String> = [Some(sync), manager].into_iter().flatten().chain(limits(&it.limits)).collect();
     let ending = if it.replicas == 1 { "" } else { "s" };
     format!("{} replica{ending} ({})", it.replicas, facts.join(", "))

@@ -219,7 +219,7 @@ impl SetupBuilder<'_> {
             return self.attached(&DOOR, there, &beside, guards);
         }
         self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
-        let product = it.kind.map_or(&product::HAPROXY, |it| it.0);
+        let product = it.kind.map_or_else(product::default_balancer, |it| it.0);
         if it.kind.is_none() {
             let instead = format!("add `kind: {}`", product.key);
             self.report("stack.balancer", "`stack.balancer` has no `kind`", instead);

@@ -47,7 +47,7 @@ pub struct Postgres {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pooler {
     /// Product with the role [`Role::Pooler`]. The stored key of the node's kind names it.
-    #[serde(skip, default = "default_pooler")]
+    #[serde(skip, default = "product::default_pooler")]
     pub product: &'static Product,
     /// Minimum version, such as (1, 21); any version when `None`.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct Pooler {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Balancer {
     /// Product with the role [`Role::Balancer`]. The stored key of the node's kind names it.
-    #[serde(skip, default = "default_balancer")]
+    #[serde(skip, default = "product::default_balancer")]
     pub product: &'static Product,
     /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
     pub maxconn: Option<u32>,
@@ -133,14 +133,6 @@ pub struct AttachedNode {
 }
 
 const ATTACHED: &str = "attached";
-
-fn default_pooler() -> &'static Product {
-    &product::PGBOUNCER
-}
-
-fn default_balancer() -> &'static Product {
-    &product::HAPROXY
-}
 
 fn default_workers() -> u32 {
     1

@@ -37,7 +37,7 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
             }
         };
         let before = Balancer {
-            product: &product::HAPROXY,
+            product: product::default_balancer(),
             maxconn: None,
             queue_timeout: QUEUE_TIMEOUT,
             check: Some(CHECK_INTERVAL),

@@ -32,7 +32,7 @@ pub struct Postgres {
     pub sockets: PathBuf,
     password: Secret,
     settings: Settings,
-    /// Starts and stops the server in place of pgdyno: Patroni.
+    /// Starts and stops the server in place of pgdyno.
     pub manager: Option<Box<Launch>>,
     /// Node of the first process that served this data. Copies share it; other data of this supervisor does not.
     pub cluster: NodeId,

@@ -1,7 +1,7 @@
 //! Tables of a pooler's console.
 //!
 //! Columns differ between versions and are found by name. No other statements are sent than those of the components'
-//! probes: another one crashes Odyssey 1.5.2.
+//! probes: others can crash a pooler.
 
 use super::cells::ColumnMapping;
 use super::{ProbeResponse, ReadError, Reading};
