@@ -192,7 +192,8 @@ impl SetupBuilder<'_> {
 
     /// Reports a key of the section `pooler` that this product does not have.
     fn unknown_option(&mut self, product: &Product, key: &str) {
-        let has = |it: &&Product| it.pooler.as_ref().is_some_and(|it| it.options.contains(&key));
+        let has =
+            |other: &&Product| other.pooler.as_ref().is_some_and(|traits| traits.options.contains(&key));
         let others: Vec<String> =
             product::with_role(Role::Pooler).filter(has).map(|it| format!("`kind: {}`", it.key)).collect();
         self.report(

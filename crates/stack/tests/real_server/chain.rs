@@ -141,7 +141,8 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             "app app"
         );
         // A pooler sends a cancel key of its own; a balancer and Pgpool-II pass on the server's.
-        let own_key = |it: &Node| it.kind.pooler().is_some_and(|it| *it.product != product::PGPOOL);
+        let own_key =
+            |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
         let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
         assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
         assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");

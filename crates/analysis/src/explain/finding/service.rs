@@ -122,8 +122,8 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         let transactions = |trial: &TrialFacts<'_>| {
             of_pooler(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
         };
-        let lent = cell
-            .median(|trial| Some(of_pooler(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
+        let lent =
+            cell.median(|trial| Some(of_pooler(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
         let sets = cell.median(|it| {
             let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;
             Some(sets / transactions(it)?)
