@@ -45,8 +45,8 @@ bench-response-time = response time, ms
 bench-service-time = service time, ms
 bench-script-response = response, ms, script
 bench-script-service = service, ms, script
-bench-script-statements = commands, ms, script
-bench-connecting = log-in, ms
+bench-script-statements = statements, ms, script
+bench-connecting = connect, ms
 bench-backlog-wait = wait for a client, ms
 bench-send-lag = send lag, us
 bench-timer-jitter = timer jitter here, us
@@ -114,28 +114,28 @@ bench-exhausted = { $connections ->
    *[other] { $connections } connections
  } could not be opened: file descriptors or local ports ran out; raise ulimit -n or net.ipv4.ip_local_port_range
 bench-suspended = the machine was suspended for { $duration }
-bench-throttled = the generator was held back by its own limit in { $share } of the quota's periods
-bench-stalled = thread { $thread } of the generator froze for { $duration }
-bench-aborted = { $clients } of { $total } clients gave up, because their script could not go on; the load was smaller than planned
+bench-throttled = the generator was throttled by its own CPU limit in { $share } of the quota's periods
+bench-stalled = thread { $thread } of the generator stalled for { $duration }
+bench-aborted = { $clients } of { $total } clients aborted because their script could not continue; the load was smaller than planned
 
 # Doubts about a measurement.
-bench-host-late = this host is late: send lag was { $lag } at { $quantile }, its timer jitter { $jitter }; response times contain it
-bench-stolen = the hypervisor gave { $processors } processors' time of this machine to others
-bench-starved = thread { $thread } of the generator waited for a processor in { $share } of the time; response times contain it
-bench-cap-reached = all { $clients } clients were busy: of { $arrivals } arrivals { $waited } waited for one, { $dropped } were dropped; then this is no open test any more
-bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides who waited
+bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitter { $jitter }; response times include it
+bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this machine
+bench-starved = thread { $thread } of the generator was starved of CPU for { $share } of the time; response times include it
+bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
+bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides the clients that waited
 bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
 bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
-bench-no-success = no transaction ended well
+bench-no-success = no transaction succeeded
 bench-few-samples = { $count ->
     [one] { $count } transaction is
    *[other] { $count } transactions are
- } too few for p99, which takes 1000; run longer
-bench-small-answers = { $share } of the HTTP answers have about { $small } where others to the same request have { $large }: look whether they are error or log-in pages
-bench-clock-stepped = this machine's clock was set { $direction ->
+ } too few for p99 (1000 are needed); run longer
+bench-small-answers = { $share } of the HTTP responses have about { $small }, others to the same request { $large }: check whether they are error or login pages
+bench-clock-stepped = this machine's clock was stepped { $direction ->
     [back] back
    *[forward] forward
- } by { $step }; no duration and no moment in this report depends on it, those in other programs' logs do
+ } by { $step }; the times in this report do not depend on it, those in other programs' logs do
 
 
 ### Headings of tables: table-
@@ -144,7 +144,7 @@ table-interval = 95 %
 table-ratio = ratio
 table-path = path
 table-cell = cell
-table-compared-with = beside
+table-compared-with = vs
 table-transport = transport
 table-trials = runs
 
@@ -163,8 +163,8 @@ stop-tank-missing = a second without a sample changes nothing here; Yandex.Tank 
 stop-tank-instances = the share is that of the clients here; with Pandora Yandex.Tank needs `startup: once` for it
 stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
-stop-objective-met = kept: { $objective }: { $measured }
-stop-objective-violated = BROKEN: { $objective }: { $measured }
+stop-objective-met = met: { $objective }: { $measured }
+stop-objective-violated = VIOLATED: { $objective }: { $measured }
 stop-objective-unanswered = unknown: { $objective }: { $measured }, and nothing was answered to the end
 stop-objective-few = unknown: { $objective }: { $samples } are too few to tell; run longer
 stop-lower-quantile = a lower quantile is above already
@@ -173,8 +173,8 @@ stop-samples = { $count } samples
 stop-arrivals = { $count } arrivals
 stop-transactions = { $count } transactions
 
-stop-met = kept
-stop-violated = BROKEN
+stop-met = met
+stop-violated = VIOLATED
 stop-unknown = unknown
 # Of the first verdict in a list; the others are `stop-trials-next`.
 stop-trials-first = { $verdict } in { $trials ->
@@ -596,11 +596,11 @@ advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of update
 
 ### Page: words of its script: web-
 
-web-skip = Skip to the content
+web-skip = Skip to content
 web-contents = Contents
 web-language = Language
-web-theme = Colours
-web-theme_auto = As the system
+web-theme = Theme
+web-theme_auto = System
 web-theme_light = Light
 web-theme_dark = Dark
 web-print = Print
@@ -609,11 +609,11 @@ web-doubt = doubtful
 web-bad = bad
 web-baseline = baseline
 web-trial = Trial
-web-zoom_out = Show the whole time
+web-zoom_out = Reset zoom
 web-chart_help = Drag to zoom in, double-click to zoom out; arrow keys move the cursor
 web-time = Time
-web-show_table = Show the numbers
-web-hide_table = Hide the numbers
+web-show_table = Show table
+web-hide_table = Hide table
 web-more_rows = More rows
 web-marks = Events
 web-evidence = Evidence
@@ -640,33 +640,33 @@ web-thousand = k
 web-million = M
 web-live = Running now
 web-connecting = Connecting …
-web-lost = Connection lost; trying again
+web-lost = Connection lost; reconnecting
 web-ended = The run has ended
 web-stop = Stop the run
-web-stop_sure = Stop this run? What was measured is kept.
-web-stop_no = Let it run
+web-stop_sure = Stop this run? Results measured so far are kept.
+web-stop_no = Keep running
 web-stopping = Stopping …
 web-stop_failed = The run could not be stopped
-web-no_script = This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text.
-web-cannot_unpack = This browser cannot unpack the page; one of 2023 or later can.
+web-no_script = This page needs JavaScript, which is disabled in this browser. `pgdyno report RUN --format md` prints the same report as text.
+web-cannot_unpack = This browser cannot decompress the page. Use a browser released in 2023 or later.
 # Instead of the parts that a summary omits for lack of space.
-web-left_out = The rest is left out here for want of room; the HTML report has it.
+web-left_out = The rest is omitted here; the HTML report contains it.
 
 
 ### Page: headings and sentences: page-
 
 # Headings of sections.
-page-goals = Goals and load
-page-stack = The system: where time goes and where the queue is
+page-goals = Objectives and load
+page-stack = System: where time is spent and where requests queue
 page-results = Results by operation
 page-matrix = All cells
 page-charts = Over time
 page-statements = Most expensive statements
 page-advice = Indexes
 page-findings = Findings
-page-doubts = Reasons for doubt
-page-environment = Test stand
-page-repeat = Repeat it
+page-doubts = Caveats
+page-environment = Test environment
+page-repeat = How to reproduce
 
 # Names of facts.
 page-load = load
@@ -700,7 +700,7 @@ page-blocks-read = blocks read
 page-node = node
 page-version = version
 page-program = program
-page-transport = entrance
+page-transport = transport
 page-node-limits = limits
 page-node-cells = cells
 
@@ -741,15 +741,15 @@ page-extent = { $trials ->
 page-seed = seed { $seed }
 
 # Questions.
-page-question-clients = How much does { $path } hold with { $count ->
+page-question-clients = What throughput does { $path } sustain with { $count ->
     [one] { $count } client
    *[other] { $count } clients
  }?
-page-question-users = How much does { $path } hold with { $count ->
+page-question-users = What throughput does { $path } sustain with { $count ->
     [one] { $count } user
    *[other] { $count } users
  }?
-page-question-schedule = Does { $path } hold { $schedule }?
+page-question-schedule = Does { $path } sustain { $schedule }?
 page-question-axes = How does throughput change with { $axes }{ $baseline ->
     [none] {""}
    *[other] , compared with { $baseline }
@@ -767,17 +767,17 @@ page-users = { $users } { $count ->
    *[other] users
  }{ $rate ->
     [none] {""}
-   *[other] {" "}(coming at { $rate }/s)
+   *[other] {" "}(spawned at { $rate }/s)
  }
 page-stages = users in stages: { $stages }
 page-stage = { $users }{ $rate ->
     [none] {""}
    *[other] {" "}({ $rate }/s)
  } for { $duration }
-page-thinking = thinking { $time }
-page-thinking-exponential = thinking { $mean } on average (exponential)
-page-thinking-log-normal = thinking { $median } at the median (log-normal, σ { $sigma })
-page-pacing = at least { $time } from start to start
+page-thinking = think time { $time }
+page-thinking-exponential = think time exponential, mean { $mean }
+page-thinking-log-normal = think time log-normal, median { $median }, σ { $sigma }
+page-pacing = pacing at least { $time }
 page-rate-limit = at most { $rate }/s
 page-arrivals-even = even arrivals
 page-arrivals-poisson = Poisson arrivals
@@ -786,7 +786,7 @@ page-protocol-simple = simple protocol
 page-protocol-extended = extended protocol
 page-protocol-prepared = prepared statements
 page-reconnect = a new connection for each transaction
-page-timeout = given up after { $time }
+page-timeout = timeout { $time }
 page-tries = up to { $count ->
     [one] { $count } try
    *[other] { $count } tries
@@ -823,7 +823,7 @@ page-data-pgbench = pgbench's tables, scale { $scale }
 page-data-delivery = delivery.send and delivery.receive, scale { $scale }
 page-cache-warm = warm caches
 page-cache-cold = cold caches
-page-cache-as-loaded = caches as loading left them
+page-cache-as-loaded = caches as left by loading
 
 # Limits of a node.
 page-limit-cpu = { $cpus } CPU
@@ -834,8 +834,8 @@ page-limit-cpus = { $count ->
 page-limit-memory = memory { $size }
 page-limit-read-iops = { $rate } reads/s
 page-limit-write-iops = { $rate } writes/s
-page-limit-read-rate = reading { $size }/s
-page-limit-write-rate = writing { $size }/s
+page-limit-read-rate = reads { $size }/s
+page-limit-write-rate = writes { $size }/s
 page-not-limited = { $limit } is not limited
 
 # Nodes of a drawing.
@@ -848,13 +848,13 @@ page-cpu-used = uses { $used }{ $quota ->
     [none] {""}
    *[other] {" "}of { $quota }
  } CPU
-page-throttled = held back by its quota in { $share } of periods
-page-cpu-bound = the processor is the limit here
-page-pool-bound = the pool is the limit here
-page-queue-here = the queue stands here
-page-busy = { $count } at work
-page-waiting = { $count } waiting
-page-time-per-transaction = { $time } of each transaction
+page-throttled = throttled in { $share } of the quota's periods
+page-cpu-bound = bottleneck: CPU saturated
+page-pool-bound = bottleneck: pool exhausted
+page-queue-here = transactions queue here
+page-busy = { $count } in service
+page-waiting = { $count } queued
+page-time-per-transaction = { $time } per transaction
 page-server-role = { $name }, { $role ->
     [primary] primary
    *[replica] replica
@@ -862,13 +862,13 @@ page-server-role = { $name }, { $role ->
     [true] {" "}at first
    *[false] {""}
  }
-page-replication-async = log, no commit waits
-page-replication-first = log, commits wait for the first { $count }
-page-replication-any = log, commits wait for any { $count }
-page-promotes-most-advanced = promotes the replica that has most when the primary is silent for { $time }
-page-promotes-laggard = promotes the replica that has least when the primary is silent for { $time }
-page-no-fencing = does not kill the old primary first
-page-patroni-promotes = promotes a replica when the leader’s key has not been renewed for { $time }
+page-replication-async = WAL, commits do not wait
+page-replication-first = WAL, commits wait for the first { $count }
+page-replication-any = WAL, commits wait for any { $count }
+page-promotes-most-advanced = promotes the most advanced replica when the primary has not answered for { $time }
+page-promotes-laggard = promotes the replica furthest behind when the primary has not answered for { $time }
+page-no-fencing = does not fence the old primary
+page-patroni-promotes = promotes a replica when the leader key has not been renewed for { $time }
 page-etcd-servers = { $count ->
     [one] { $count } server
    *[other] { $count } servers
@@ -896,24 +896,24 @@ page-chart-response-by-operation = Response time by operation
 page-chart-failures = Failures by code
 page-chart-in-flight = In flight and waiting for a client
 page-chart-pooler = Poolers and balancers
-page-chart-connections = Sessions of PostgreSQL
-page-chart-processors = Processors
+page-chart-connections = PostgreSQL sessions
+page-chart-processors = CPU
 page-chart-disk = Disk
-page-chart-waits = What active sessions wait for
+page-chart-waits = Wait events of active sessions
 page-chart-replication-lag = Replication lag
-page-chart-freshness = Until replicas show what was acknowledged
-page-chart-send-lag = The generator's own send lag
+page-chart-freshness = Time until replicas show acknowledged writes
+page-chart-send-lag = Send lag of the generator
 page-axis-per-second = per second
 page-axis-seconds = seconds
-page-axis-count = number
-page-axis-processors = processors
+page-axis-count = count
+page-axis-processors = CPUs
 page-axis-bytes = bytes
 page-axis-bytes-per-second = bytes per second
 page-series-offered = offered
 page-series-delivered = delivered
 page-series-max = max
 page-series-failed = failed
-page-series-unknown = unknown
+page-series-unknown = outcome unknown
 page-series-refused = refused
 page-series-dropped = dropped
 page-series-in-flight = in flight
@@ -931,27 +931,27 @@ page-series-host = whole machine
 page-series-read = read
 page-series-written = written
 page-series-waiting = waiting
-page-series-replication-lag = behind
+page-series-replication-lag = lag
 page-series-visible = visible
 page-event-deadlock = deadlock
-page-event-too-many-connections = no slot free
+page-event-too-many-connections = connection slots exhausted
 page-event-slow-statement = slow statement
 page-event-fatal = fatal
 page-event-error = error
 page-event-lifecycle = state
 page-event-fault = fault
-page-event-reverted = healed
+page-event-reverted = fault reverted
 page-event-promoted = promoted
 page-event-rejoined = rejoined
 page-event-other = log
 
 # Environment, and reasons for doubt.
 page-in-trials = in { $trials } of { $total } trials: { $text }
-page-not-passed = The load did not pass through { $nodes }: nothing here is measured of it.
+page-not-passed = The load bypassed { $nodes }: it was not measured.
 page-machine-system = system
 page-machine-kernel = kernel
-page-machine-processor = processor
-page-machine-processors = processors
+page-machine-processor = CPU
+page-machine-processors = CPUs
 page-machine-memory = memory
 page-machine-files = open files (allowed, possible)
 page-machine-ports = local ports
@@ -968,24 +968,24 @@ answer-nothing = No answer: { $total ->
    *[other] none of { $total } trials counts
  }: { $reason }.
 # Answer of one cell.
-answer-holds = Holds { $rate }
+answer-holds = Sustains { $rate }
 answer-delivers = Delivers { $rate }
 # Answers of several cells.
-answer-baseline-holds = { $name } (the baseline) holds { $rate }
+answer-baseline-holds = { $name } (the baseline) sustains { $rate }
 answer-baseline-delivers = { $name } (the baseline) delivers { $rate }
-answer-not-all-clients = { $rate }, though not all of its clients did their work
-answer-other = { $name } holds { $figures }
+answer-not-all-clients = { $rate } (not compared: clients were refused or starved, or too many transactions failed)
+answer-other = { $name } sustains { $figures }
 answer-best-other = { $name } is the best of the others with { $figures }
 answer-best = { $name } is the best with { $figures }
 answer-worst = { $name } is the worst with { $figures }
-answer-keeps-up = { $name } keeps up with what is offered: { $figures }
-answer-does-not-keep-up = { $name } does not keep up with what is offered: { $figures }
+answer-keeps-up = { $name } keeps up with the offered load: { $figures }
+answer-does-not-keep-up = { $name } does not keep up with the offered load: { $figures }
 answer-keep-up = { $count ->
     [one] { $count } of { $total } open cells keeps
    *[other] { $count } of { $total } open cells keep
- } up with what is offered
-answer-highest = most is offered to { $name }: { $figures }
-answer-furthest-behind = furthest behind is { $name }: { $figures }
+ } up with the offered load
+answer-highest = the highest offered load is that of { $name }: { $figures }
+answer-furthest-behind = { $name } is furthest behind: { $figures }
 
 # `whole` is the rate if it is a whole number.
 answer-rate = { $rate }{ $offered ->
@@ -1015,14 +1015,14 @@ answer-lower = { $ratio } of the baseline: lower
 answer-higher = { $ratio } of the baseline: higher
 answer-too-few-trials = { $ratio } of the baseline: too few trials to tell
 
-answer-objective-met = its objective is kept
-answer-objective-violated = its objective is BROKEN
-answer-objective-unknown = its objective cannot be judged
-answer-objectives-met = all { $total } objectives are kept
-answer-objectives-unknown = { $count } of { $total } objectives cannot be judged
+answer-objective-met = its objective is met
+answer-objective-violated = its objective is VIOLATED
+answer-objective-unknown = its objective is undecided
+answer-objectives-met = all { $total } objectives are met
+answer-objectives-unknown = { $count } of { $total } objectives are undecided
 answer-objectives-violated = { $count ->
-    [one] { $count } of { $total } objectives is BROKEN
-   *[other] { $count } of { $total } objectives are BROKEN
+    [one] { $count } of { $total } objectives is VIOLATED
+   *[other] { $count } of { $total } objectives are VIOLATED
  }
 
 answer-trial-valid = its trial is valid
@@ -1042,28 +1042,28 @@ live-run-begins = { $trials ->
     [one] { $cells } cell
    *[other] { $cells } cells
  } in the order of seed { $seed }; about { $duration } under load
-live-search-begins = searching the maximum of { $cells ->
+live-search-begins = searching for the maximum of { $cells ->
     [1] one cell
    *[other] { $cells } cells
- }, seed { $seed }; { $duration } under load each time
+ }, seed { $seed }; { $duration } under load per step
 live-note = note: { $text }
-live-scraped = a Prometheus can scrape { $url }
-live-broken-off = the run was broken off: { $reason }
+live-scraped = Prometheus can scrape { $url }
+live-broken-off = the run was aborted: { $reason }
 live-kept = { $path } after { $duration }
 
 # Activities.
 live-setting-up = setting up
 live-fetching = fetching PostgreSQL { $major }
 live-starting = starting { $node }
-live-dropping = dropping what was loaded before
+live-dropping = dropping earlier data
 live-loading = loading: { $sent } of { $total ->
     [one] { $total } row
    *[other] { $total } rows
  }
-live-keys = building keys
-live-statistics = taking statistics
-live-restored = the data is as it was after { $time }
-live-data-unchanged = the data is as it was: nothing was written
+live-keys = building keys and indexes
+live-statistics = collecting statistics
+live-restored = data restored in { $time }
+live-data-unchanged = data unchanged: nothing was written
 live-warmed = the caches are ready
 live-warming-up = warming up
 live-measuring = { $second } of { $total } s
@@ -1073,12 +1073,12 @@ live-ready = { $node } is ready after { $time }
 live-already-loaded = { $rows ->
     [one] { $rows } row is
    *[other] { $rows } rows are
- } there already
+ } already loaded
 live-loaded = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
  } loaded in { $time }, { $rate } per second
-live-cache-not-cold = the caches stay warm: neither the server nor its files are ours
+live-cache-not-cold = caches stay warm: pgdyno controls neither the server nor its files
 live-directory-removed = removed { $directory }, left by a run that was killed
 live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
 live-in-use = process { $pid } ({ $program }) uses it
@@ -1086,8 +1086,8 @@ live-not-inspectable = process { $pid } ({ $program }) may use it and cannot be 
 live-mount-or-socket = { $path } is mounted or listened on
 
 # Results of trials.
-live-held = { $figures }: held
-live-too-much = { $figures }: too much
+live-held = { $figures }: sustained
+live-too-much = { $figures }: not sustained
 live-not-counted = { $figures }: does not count{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -1117,7 +1117,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}of { $quota }
  }
 live-left = about { $duration } left
-live-step = step { $number }; what it shows decides how many follow
+live-step = step { $number }; the number of steps depends on the results
 live-level-rate = { $rate } per second
 live-level-clients = { $count ->
     [one] { $count } client
@@ -1126,7 +1126,7 @@ live-level-clients = { $count ->
 live-lines-lost = ({ $count ->
     [one] { $count } line
    *[other] { $count } lines
- } could not be shown in time)
+ } dropped from the display)
 
 
 ### Directory of runs: words of its script: list-, words in the bar of a page: bar-
@@ -1135,17 +1135,17 @@ list-title = Runs
 list-run = Run
 list-experiment = Experiment
 list-state = State
-list-begun = Begun (UTC)
+list-begun = Started (UTC)
 list-cells = Cells
 list-trials = Trials
 list-size = Size
 list-headline = Answer
-list-filter = Find
+list-filter = Filter
 list-all = all
-list-select = Choose
+list-select = Select
 list-base = baseline
 list-compare = Compare
-list-compare_help = Choose two runs or more: the first is the baseline.
+list-compare_help = Select two or more runs; the first one is the baseline.
 list-reload = Reload
 list-none = No run matches.
 bar-all_runs = All runs
@@ -1156,13 +1156,13 @@ bar-one_file = Save as a file
 
 serve-token = Token
 serve-log-in = Log in
-serve-wants-token = This server wants its token: the one it was started with.
+serve-wants-token = This server requires the token with which it was started.
 serve-wrong-token = That is not this server's token.
 serve-unknown-run = There is no such run.
 serve-ended = This run has ended already.
 serve-busy = Too many requests at once; try again in a moment.
-serve-foreign-request = This was not sent from a page of this server; open the page again.
-serve-unreadable = It cannot be read: { $reason }
+serve-foreign-request = The request was not sent from a page of this server; open the page again.
+serve-unreadable = The run cannot be read: { $reason }
 serve-measuring = Trial { $trial }{ $total ->
     [none] {""}
    *[other] {" "}of { $total }
@@ -1171,7 +1171,7 @@ serve-setting-up = Trial { $trial }{ $total ->
     [none] {""}
    *[other] {" "}of { $total }
  } is being set up
-serve-stopping = The run was asked to end; what was measured is kept.
+serve-stopping = The run is stopping; results measured so far are kept.
 
 # States of runs.
 serve-running = running

@@ -78,7 +78,7 @@ bench-measured-postgres = PostgreSQL { $version }{ $origin ->
    *[other] {" "}из { $origin }
  }, { $transport } { $address }, база { $database }
 bench-measured-http = { $version }, HTTP/1.1 поверх { $transport } { $address }
-bench-measured-how = { $server }; { $model }; драйвер { $driver }; начальное число { $seed }
+bench-measured-how = { $server }; { $model }; драйвер { $driver }; seed { $seed }
 bench-unix-socket = Unix-сокет
 bench-tls = TCP с TLS { $version }
 bench-closed-model = закрытая модель
@@ -98,7 +98,7 @@ bench-preview = { $arrivals ->
    *[many] { $arrivals } заявок
  } за { $duration }, { $spacing }, частота { $rates }
 bench-spacing-even = равномерный поток
-bench-spacing-poisson = пуассоновский поток с начальным числом { $seed } (в среднем { $expected })
+bench-spacing-poisson = пуассоновский поток, seed { $seed } (в среднем { $expected })
 bench-rates = от { $lowest } до { $highest }
 
 # Итоги.
@@ -120,8 +120,8 @@ bench-exhausted = не удалось открыть { $connections ->
    *[many] { $connections } соединений
  }: кончились файловые дескрипторы или локальные порты; увеличьте ulimit -n или net.ipv4.ip_local_port_range
 bench-suspended = машина была приостановлена на { $duration }
-bench-throttled = генератор был придержан собственным ограничением в { $share } периодов квоты
-bench-stalled = поток { $thread } генератора замер на { $duration }
+bench-throttled = генератор упирался в собственную квоту ЦП (throttling) в { $share } периодов
+bench-stalled = поток { $thread } генератора не работал { $duration }
 bench-aborted = { $clients ->
     [one] { $clients } клиент из { $total } прекратил
     [few] { $clients } клиента из { $total } прекратили
@@ -129,13 +129,13 @@ bench-aborted = { $clients ->
  } работу: их скрипт не мог продолжаться; нагрузка была меньше заданной
 
 # Сомнения в измерении.
-bench-host-late = эта машина опаздывает: { $quantile } опоздания отправки — { $lag }, джиттера её таймера — { $jitter }; время ответа содержит и это
-bench-stolen = гипервизор отдавал другим { $processors } процессора этой машины
-bench-starved = поток { $thread } генератора ждал процессора { $share } времени; время ответа содержит и это
+bench-host-late = на этой машине потоки просыпались с опозданием: { $quantile } опоздания отправки — { $lag }, джиттера таймера — { $jitter }; время ответа включает и это
+bench-stolen = гипервизор отдал другим { $processors }{"\u00A0"}ЦП этой машины (steal)
+bench-starved = поток { $thread } генератора ждал ЦП { $share } времени; время ответа включает и это
 bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
     [one] { $arrivals } заявки
    *[other] { $arrivals } заявок
- } ждали клиента { $waited }, отброшено { $dropped }; такой тест уже не открытый
+ } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
 bench-uneven = клиенты обслужены неравномерно: от { $fewest } до { $most ->
     [one] { $most } транзакции
    *[other] { $most } транзакций
@@ -666,7 +666,7 @@ web-skip = К содержанию
 web-contents = Содержание
 web-language = Язык
 web-theme = Оформление
-web-theme_auto = Как в системе
+web-theme_auto = Системное
 web-theme_light = Светлое
 web-theme_dark = Тёмное
 web-print = Печать
@@ -676,17 +676,17 @@ web-bad = плохо
 web-baseline = база сравнения
 web-trial = Измерение
 web-zoom_out = Показать всё время
-web-chart_help = Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает всё время; стрелки двигают курсор
+web-chart_help = Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает весь график; стрелки двигают курсор
 web-time = Время
 web-show_table = Показать числа
 web-hide_table = Скрыть числа
 web-more_rows = Ещё строки
 web-marks = События
-web-evidence = Основание
+web-evidence = Подтверждение
 # Подпись меню тепловой карты.
 web-figure = Показатель
 web-worse = хуже
-web-same = столько же
+web-same = без изменений
 web-better = лучше
 # Кнопка, которая показывает все столбцы узкой таблицы, и обратная ей.
 web-all_columns = Все столбцы
@@ -710,28 +710,28 @@ web-lost = Связь потеряна, подключаемся снова
 web-ended = Прогон окончен
 web-stop = Остановить прогон
 web-stop_sure = Остановить прогон? Всё измеренное сохранится.
-web-stop_no = Пусть идёт
+web-stop_no = Продолжить
 web-stopping = Останавливаем…
 web-stop_failed = Остановить прогон не удалось
-web-no_script = Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом напечатает `pgdyno report RUN --format md`.
-web-cannot_unpack = Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года.
+web-no_script = Для этой страницы нужен JavaScript, а в этом браузере он выключен. `pgdyno report RUN --format md` напечатает тот же отчёт текстом.
+web-cannot_unpack = Этот браузер не может распаковать страницу; подойдёт браузер 2023 года или новее.
 # Вместо того, что не поместилось в сводку.
-web-left_out = Остальное здесь не поместилось; оно есть в отчёте HTML.
+web-left_out = Остальное здесь опущено; оно есть в отчёте HTML.
 
 
 ### Page: headings and sentences: page-
 
 # Заголовки разделов.
 page-goals = Цели и нагрузка
-page-stack = Система: где уходит время и где стоит очередь
+page-stack = Система: где тратится время и где очередь
 page-results = Результаты по операциям
 page-matrix = Все ячейки
 page-charts = Ход измерения
 page-statements = Самые дорогие запросы
 page-advice = Индексы
 page-findings = Выводы
-page-doubts = Причины для сомнений
-page-environment = Испытательный стенд
+page-doubts = Оговорки
+page-environment = Стенд
 page-repeat = Как повторить
 
 # Названия фактов.
@@ -745,7 +745,7 @@ page-stop-rules = правила останова
 page-operation = операция
 page-offered = предложено, 1/с
 page-delivered = выполнено, 1/с
-page-goodput = полезно, 1/с
+page-goodput = в срок, 1/с (goodput)
 page-failed = ошибок
 page-dropped = отброшено
 page-failure = ошибка
@@ -766,7 +766,7 @@ page-blocks-read = блоков прочитано
 page-node = узел
 page-version = версия
 page-program = программа
-page-transport = вход
+page-transport = транспорт
 page-node-limits = ограничения
 page-node-cells = ячейки
 
@@ -807,18 +807,18 @@ page-extent = { $trials ->
     [one] { $cells } ячейке
    *[other] { $cells } ячейках
  }
-page-seed = начальное число { $seed }
+page-seed = seed { $seed }
 
 # Вопросы.
-page-question-clients = Сколько выдерживает { $path } при { $count ->
+page-question-clients = Какую нагрузку выдерживает { $path } при { $count ->
     [one] { $count } клиенте
    *[other] { $count } клиентах
  }?
-page-question-users = Сколько выдерживает { $path } при { $count ->
+page-question-users = Какую нагрузку выдерживает { $path } при { $count ->
     [one] { $count } пользователе
    *[other] { $count } пользователях
  }?
-page-question-schedule = Выдерживает ли { $path } нагрузку { $schedule }?
+page-question-schedule = Справляется ли { $path } с нагрузкой { $schedule }?
 page-question-axes = Как меняется пропускная способность{ $baseline ->
     [none] {""}
    *[other] {" "}по сравнению с { $baseline }
@@ -848,7 +848,7 @@ page-stage = { $users }{ $rate ->
 page-thinking = пауза { $time }
 page-thinking-exponential = экспоненциальная пауза, в среднем { $mean }
 page-thinking-log-normal = логнормальная пауза, медиана { $median }, σ { $sigma }
-page-pacing = от начала до начала не меньше { $time }
+page-pacing = интервал между началами не меньше { $time }
 page-rate-limit = не больше { $rate } в секунду
 page-arrivals-even = равномерный поток заявок
 page-arrivals-poisson = пуассоновский поток заявок
@@ -857,7 +857,7 @@ page-protocol-simple = простой протокол
 page-protocol-extended = расширенный протокол
 page-protocol-prepared = подготовленные запросы
 page-reconnect = новое соединение на каждую транзакцию
-page-timeout = ожидание ответа не дольше { $time }
+page-timeout = тайм-аут { $time }
 page-tries = до { $count ->
     [one] { $count } попытки
    *[other] { $count } попыток
@@ -878,7 +878,7 @@ page-trial-window = { $repeat ->
  }
 
 # Набор данных.
-page-data = { $content }; { $cache }; начальное число { $seed }
+page-data = { $content }; { $cache }; seed { $seed }
 page-data-rows = { $table }, { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -898,7 +898,7 @@ page-data-pgbench = таблицы pgbench, масштаб { $scale }
 page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
 page-cache-warm = кэш прогрет
 page-cache-cold = кэш холодный
-page-cache-as-loaded = кэш такой, каким его оставила загрузка
+page-cache-as-loaded = кэш после загрузки данных
 
 # Ограничения узла.
 page-limit-cpu = { $cpus }{"\u00A0"}ЦП
@@ -924,10 +924,10 @@ page-cpu-used = занято { $used }{ $quota ->
     [none] {""}
    *[other] {" "}из { $quota }
  }{"\u00A0"}ЦП
-page-throttled = придержан квотой в { $share } периодов
-page-cpu-bound = предел здесь: процессор
-page-pool-bound = предел здесь: размер пула
-page-queue-here = очередь стоит здесь
+page-throttled = упирался в квоту ЦП (throttling) в { $share } периодов
+page-cpu-bound = узкое место: ЦП
+page-pool-bound = узкое место: размер пула
+page-queue-here = очередь здесь
 page-busy = в работе { $count }
 page-waiting = в очереди { $count }
 page-time-per-transaction = { $time } на транзакцию
@@ -938,7 +938,7 @@ page-server-role = { $name }, { $at_first ->
     [primary] основной
    *[replica] реплика
  }
-page-replication-async = журнал, фиксация не ждёт
+page-replication-async = WAL, фиксация не ждёт
 page-replication-first = журнал, фиксация ждёт { $count ->
     [1] первую
    *[other] первые { $count }
@@ -947,10 +947,10 @@ page-replication-any = журнал, фиксация ждёт { $count ->
     [1] любую
    *[other] любые { $count }
  }
-page-promotes-most-advanced = повышает самую полную реплику, когда основной сервер молчит { $time }
-page-promotes-laggard = повышает самую отставшую реплику, когда основной сервер молчит { $time }
-page-no-fencing = прежний основной сервер сначала не убивает
-page-patroni-promotes = повышает реплику, когда ключ лидера не обновлялся { $time }
+page-promotes-most-advanced = повышает самую свежую реплику, если основной сервер не отвечает { $time }
+page-promotes-laggard = повышает самую отставшую реплику, если основной сервер не отвечает { $time }
+page-no-fencing = не изолирует прежний основной сервер
+page-patroni-promotes = повышает реплику, если ключ лидера не обновлялся { $time }
 page-etcd-servers = etcd: { $count ->
     [one] { $count } сервер
     [few] { $count } сервера
@@ -981,16 +981,16 @@ page-chart-failures = Ошибки по кодам
 page-chart-in-flight = В работе и в очереди ожидания
 page-chart-pooler = Пулеры и балансировщики
 page-chart-connections = Сеансы PostgreSQL
-page-chart-processors = Процессоры
+page-chart-processors = ЦП
 page-chart-disk = Диск
-page-chart-waits = Чего ждут активные сеансы
+page-chart-waits = События ожидания активных сеансов
 page-chart-replication-lag = Отставание реплик
-page-chart-freshness = Через сколько подтверждённое видно на репликах
-page-chart-send-lag = Опоздание отправки у генератора
+page-chart-freshness = Через сколько подтверждённые записи видны на репликах
+page-chart-send-lag = Опоздание отправки генератора
 page-axis-per-second = в секунду
 page-axis-seconds = секунды
 page-axis-count = число
-page-axis-processors = процессоры
+page-axis-processors = ЦП
 page-axis-bytes = байты
 page-axis-bytes-per-second = байты в секунду
 page-series-offered = предложено
@@ -1018,7 +1018,7 @@ page-series-waiting = ожидание
 page-series-replication-lag = отставание
 page-series-visible = видно
 page-event-deadlock = взаимная блокировка
-page-event-too-many-connections = нет свободного слота
+page-event-too-many-connections = слоты соединений исчерпаны
 page-event-slow-statement = медленный запрос
 page-event-fatal = фатальная ошибка
 page-event-error = ошибка
@@ -1031,7 +1031,7 @@ page-event-other = журнал
 
 # Стенд и причины для сомнений.
 page-in-trials = в { $trials } из { $total } измерений: { $text }
-page-not-passed = Нагрузка не прошла через { $nodes }: о нём здесь ничего не измерено.
+page-not-passed = Нагрузка прошла мимо { $nodes }: измерений по ним нет.
 page-machine-system = система
 page-machine-kernel = ядро
 page-machine-processor = процессор
@@ -1053,19 +1053,19 @@ answer-nothing = Ответа нет: { $total ->
  } не учитывается: { $reason }.
 # Ответ одной ячейки.
 answer-holds = Выдерживает { $rate }
-answer-delivers = Выполняется { $rate }
+answer-delivers = Выполняет { $rate }
 # Ответы нескольких ячеек.
 answer-baseline-holds = { $name } (база сравнения): { $rate }
 answer-baseline-delivers = { $name } (база сравнения): { $rate }
-answer-not-all-clients = { $rate }, но свою работу сделали не все клиенты
+answer-not-all-clients = { $rate } (не сравнивается: клиенты получали отказы или простаивали, либо ошибок слишком много)
 answer-other = { $name }: { $figures }
 answer-best-other = лучшая из остальных — { $name }: { $figures }
 answer-best = лучшая — { $name }: { $figures }
 answer-worst = худшая — { $name }: { $figures }
-answer-keeps-up = предложенное выполняет { $name } — { $figures }
-answer-does-not-keep-up = предложенного не выдерживает { $name } — { $figures }
-answer-keep-up = предложенное выполняют { $count } из { $total } открытых ячеек
-answer-highest = больше всего { $name } — { $figures }
+answer-keeps-up = с предложенной нагрузкой справляется { $name } — { $figures }
+answer-does-not-keep-up = с предложенной нагрузкой не справляется { $name } — { $figures }
+answer-keep-up = с предложенной нагрузкой справляются { $count } из { $total } открытых ячеек
+answer-highest = наибольшая предложенная нагрузка у { $name } — { $figures }
 answer-furthest-behind = сильнее всех отстаёт { $name } — { $figures }
 
 # `whole` — частота, если она целая; дробное число требует родительного падежа: 1,5 транзакции.
@@ -1097,16 +1097,13 @@ answer-trials = { $count ->
 answer-no-evidence = { $ratio } от базы: различие не доказано
 answer-lower = { $ratio } от базы: ниже
 answer-higher = { $ratio } от базы: выше
-answer-too-few-trials = { $ratio } от базы: измерений слишком мало для вывода
+answer-too-few-trials = { $ratio } от базы: слишком мало измерений
 
 answer-objective-met = цель соблюдена
 answer-objective-violated = цель НАРУШЕНА
-answer-objective-unknown = соблюдена ли цель, сказать нельзя
+answer-objective-unknown = цель не оценена
 answer-objectives-met = соблюдены все цели ({ $total })
-answer-objectives-unknown = о соблюдении { $count ->
-    [one] { $count } цели
-   *[other] { $count } целей
- } из { $total } судить нельзя
+answer-objectives-unknown = не оценено целей: { $count } из { $total }
 answer-objectives-violated = { $count ->
     [one] НАРУШЕНА { $count } цель
     [few] НАРУШЕНЫ { $count } цели
@@ -1131,21 +1128,21 @@ live-run-begins = { $trials ->
     [one] { $cells } ячейка
     [few] { $cells } ячейки
    *[many] { $cells } ячеек
- }, порядок по начальному числу { $seed }; под нагрузкой около { $duration }
+ }, порядок по seed { $seed }; под нагрузкой около { $duration }
 live-search-begins = поиск максимума для { $cells ->
     [one] { $cells } ячейки
    *[other] { $cells } ячеек
- }, начальное число { $seed }; каждый раз под нагрузкой { $duration }
+ }, seed { $seed }; под нагрузкой по { $duration } на шаг
 live-note = примечание: { $text }
-live-scraped = Prometheus может забирать показатели с { $url }
-live-broken-off = прогон оборвался: { $reason }
+live-scraped = Prometheus может опрашивать { $url }
+live-broken-off = прогон прерван: { $reason }
 live-kept = { $path }, прошло { $duration }
 
 # Действия.
 live-setting-up = подготовка
 live-fetching = скачивается PostgreSQL { $major }
 live-starting = запускается { $node }
-live-dropping = удаляется загруженное раньше
+live-dropping = удаляются прежние данные
 live-loading = загружено { $sent } из { $total ->
     [one] { $total } строки
    *[other] { $total } строк
@@ -1153,7 +1150,7 @@ live-loading = загружено { $sent } из { $total ->
 live-keys = строятся ключи и индексы
 live-statistics = собирается статистика
 live-restored = данные восстановлены за { $time }
-live-data-unchanged = данные прежние: в них не писали
+live-data-unchanged = данные не менялись: записи не было
 live-warmed = кэши готовы
 live-warming-up = прогрев
 live-measuring = { $second } из { $total }{"\u00A0"}с
@@ -1170,7 +1167,7 @@ live-loaded = загрузка: { $rows ->
     [few] { $rows } строки
    *[many] { $rows } строк
  } за { $time }, { $rate } в секунду
-live-cache-not-cold = кэши остаются прогретыми: ни сервер, ни его файлы нам не принадлежат
+live-cache-not-cold = кэши остаются прогретыми: сервер и его файлы не под управлением pgdyno
 live-directory-removed = каталог { $directory } удалён: он остался от прерванного запуска
 live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }
 live-in-use = его использует процесс { $pid } ({ $program })
@@ -1179,7 +1176,7 @@ live-mount-or-socket = { $path } — точка монтирования или 
 
 # Результаты измерений.
 live-held = { $figures }: выдержано
-live-too-much = { $figures }: слишком много
+live-too-much = { $figures }: не выдержано
 live-not-counted = { $figures }: не учитывается{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -1209,7 +1206,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}из { $quota }
  }
 live-left = осталось около { $duration }
-live-step = шаг { $number }; сколько их будет, решает измеренное
+live-step = шаг { $number }; число шагов зависит от результатов
 live-level-rate = { $rate } в секунду
 live-level-clients = { $count ->
     [one] { $count } клиент
@@ -1234,7 +1231,7 @@ list-cells = Ячейки
 list-trials = Измерения
 list-size = Размер
 list-headline = Ответ
-list-filter = Найти
+list-filter = Поиск
 list-all = все
 list-select = Выбрать
 list-base = база сравнения
@@ -1256,7 +1253,7 @@ serve-unknown-run = Такого прогона нет.
 serve-ended = Этот прогон уже закончился.
 serve-busy = Слишком много запросов одновременно; повторите чуть позже.
 serve-foreign-request = Запрос отправлен не со страницы этого сервера; откройте её заново.
-serve-unreadable = Прочитать не удалось: { $reason }
+serve-unreadable = Прогон не читается: { $reason }
 serve-measuring = Измерение { $trial }{ $total ->
     [none] {""}
    *[other] {" "}из { $total }

@@ -181,7 +181,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
             .args(["report", bench.stored().path().to_str().expect("a plain name"), "--format", "md"])
             .current_dir(&bench.folder),
     );
-    let answer = "The load did not pass through postgres: nothing here is measured of it.";
+    let answer = "The load bypassed postgres: it was not measured.";
     assert!(page.out.contains(answer), "{}\n{}", page.err, page.out);
 }
 
