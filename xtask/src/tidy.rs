@@ -1,6 +1,7 @@
 //! Checks the project against the rules of ARCHITECTURE.md and CONTRIBUTING.md.
 
 mod catalogue;
+mod closures;
 mod cycles;
 mod dialect;
 mod documents;
@@ -8,6 +9,7 @@ mod files;
 mod layers;
 mod leftovers;
 mod manifest;
+mod products;
 mod source;
 mod tree;
 
@@ -47,9 +49,11 @@ const RULES: &[(&str, Rule)] = &[
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
     ("child modules of a module form no new cycle", cycles::cycles),
+    ("no argument `it` hides another one", closures::nested_it),
     ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
     ("only programs print", layers::print_macros),
     ("the analysis contains no sentence", layers::sentences),
+    ("the analysis and the report know no pooler", products::products),
     ("every source file is part of a crate", files::unreachable_files),
     ("every module's file bears its name", files::module_style),
     ("every module has a doc comment", files::missing_module_docs),

@@ -4,10 +4,12 @@
 //! checked against that schema before serde reads it.
 
 pub mod find;
+mod product;
 mod replication;
 mod work;
 
 pub use find::Find;
+pub use product::{BalancerKind, PoolerKind};
 pub use replication::{Event, Fault, Manager, Part, Patroni, Promote, Replicas, ServerTarget};
 pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
 
@@ -199,13 +201,6 @@ pub struct Postgres {
     pub limits: Option<Limits>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PoolerKind {
-    PgBouncer,
-    Odyssey,
-}
-
 /// How a pooler lends its server connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -214,7 +209,7 @@ pub enum PoolMode {
     Session,
     /// For one transaction.
     Transaction,
-    /// For one statement; PgBouncer only.
+    /// For one statement.
     Statement,
 }
 
@@ -231,7 +226,7 @@ pub struct Pooler {
     pub caps: Option<Caps>,
     /// Address of its console, in the same form.
     pub admin: Option<String>,
-    /// `session` when left out, as PgBouncer has it.
+    /// `session` when left out.
     pub mode: Option<PoolMode>,
     /// Server connections per user and database; 20 when left out.
     #[schemars(range(min = 1, max = 100_000))]
@@ -241,24 +236,18 @@ pub struct Pooler {
     /// Clients at once; 10000 when left out.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_client_conn: Option<u32>,
-    /// Of PgBouncer: the least version wanted, such as 1.21.
+    /// Oldest acceptable version, such as 1.21; for a `kind` of which several versions may be installed.
     pub version: Option<Word>,
-    /// Of Odyssey: its threads; 1 when left out.
+    /// Worker threads, for a `kind` that has them; 1 when left out.
     #[schemars(range(min = 1, max = 1024))]
     pub workers: Option<u32>,
-    /// Of Odyssey: how long a client may wait for a server; without end when 0 or left out.
+    /// Longest time that a client may wait for a server connection, for a `kind` that has this limit; no limit when 0 or left out.
     pub pool_timeout: Option<Duration>,
-    /// Further lines of PgBouncer's section `[pgbouncer]`, or of Odyssey's user.
+    /// Further settings in the pooler's own configuration.
     #[serde(default)]
     pub settings: Ordered<Word>,
     /// What it may use of the machine.
     pub limits: Option<Limits>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BalancerKind {
-    HaProxy,
 }
 
 /// A balancer that pgdyno starts, or one that is there (`attach`).

@@ -198,13 +198,13 @@ fn change(
     };
     let is_it = |axis: &&mut Axis| axis.key.text == key.text || (path.is_some() && axis.path == path);
     if let Some(axis) = axes.iter_mut().find(is_it) {
-        let find = |it: &Node| match &axis.path {
-            Some(path) => Some(single(key, path, it)),
+        let find = |node: &Node| match &axis.path {
+            Some(path) => Some(single(key, path, node)),
             None => {
-                let label = flow(it);
+                let label = flow(node);
                 let found = axis.all.iter().find(|it| it.label == label);
                 if found.is_none() {
-                    mistakes.push(unknown_label(&it.span, axis, &label));
+                    mistakes.push(unknown_label(&node.span, axis, &label));
                 }
                 found.cloned()
             }

@@ -40,10 +40,11 @@ impl SchemaIndex {
 
     /// Schema of `key` within a place, if a mapping with this key is allowed there.
     pub fn child<'a>(&'a self, schema: &'a Json, key: &str) -> Option<&'a Json> {
-        self.alternatives(schema).into_iter().find_map(|it| {
-            it.get("properties")
+        self.alternatives(schema).into_iter().find_map(|alternative| {
+            alternative
+                .get("properties")
                 .and_then(|all| all.get(key))
-                .or_else(|| extra(it).filter(|it| it.is_object()))
+                .or_else(|| extra(alternative).filter(|it| it.is_object()))
         })
     }
 

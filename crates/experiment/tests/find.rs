@@ -124,7 +124,7 @@ fn searches_on_other_machines_respect_caps() {
             "stack: {{ service: {{ url: \"http://shop\", allow: \"shop:80\" }} }}\n\
              operations: {{ a: {{ get: / }} }}\n{OPEN}\n{find}\n"
         );
-        let found = far(&text).map(|it| it.experiment.goal.max_search().and_then(|it| it.limit));
+        let found = far(&text).map(|plan| plan.experiment.goal.max_search().and_then(|it| it.limit));
         match (found, expected) {
             (Ok(most), Ok(expected)) => assert_eq!(most, expected, "{find}"),
             (Err(told), Err(expected)) => assert!(told.to_string().contains(expected), "{find}\n{told}"),

@@ -61,11 +61,11 @@ fn reads_replicas() {
 #[test]
 fn balancer_precedes_servers_and_checks_them() {
     let before = "balancer: { kind: haproxy }, pooler: { kind: pgbouncer }";
-    let names = |it: &Setup| it.stack.nodes.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+    let names = |setup: &Setup| setup.stack.nodes.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&setup(before, "")), ["balancer", "pooler", "postgres"]);
     let several = setup(&format!("{before}, replicas: {{ count: 1 }}"), "");
     assert_eq!(names(&several), ["pooler", "balancer", "postgres"]);
-    let NodeKind::HaProxy(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
+    let NodeKind::Balancer(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
     assert_eq!(it.check, Some(Nanos::from_millis(500)));
 }
 

@@ -82,7 +82,8 @@ mod tests {
     use std::sync::Arc;
 
     fn check(text: &str, delimiter: u8, columns: Option<&[&str]>, expected: &str) {
-        let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        let columns: Option<Vec<String>> =
+            columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let told = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
             Ok(None) => "quoted".to_owned(),
             Err(it) => it.to_string(),

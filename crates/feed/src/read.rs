@@ -46,7 +46,8 @@ mod tests {
 
     /// Columns and rows, or the error.
     pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
-        let columns: Option<Vec<String>> = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        let columns: Option<Vec<String>> =
+            columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let mut source = match decompress(text) {
             Ok(it) => it,
             Err(it) => return it.to_string(),

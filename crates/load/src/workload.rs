@@ -225,7 +225,7 @@ impl Workload {
             })
             .collect();
         let mut finders = 0;
-        let mut call = |it: &Command| match &it.kind {
+        let mut call = |command: &Command| match &command.kind {
             CommandKind::Http(call) => {
                 let service = services.get(usize::from(call.service)).expect("a service");
                 let request = http_service::HttpRequest::new(call, service, finders);
@@ -332,7 +332,7 @@ impl Workload {
         let scripts = &self.plan.program.scripts;
         assert!(to.len() == scripts.len(), "each script is told of");
         assert!(self.postgres.is_some(), "there is a door to the primary");
-        let asks = |it: &Script| it.commands.iter().any(|it| matches!(it.kind, CommandKind::Sql(_)));
+        let asks = |script: &Script| script.commands.iter().any(|it| matches!(it.kind, CommandKind::Sql(_)));
         self.sql_targets = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
         self.replicas = Some(replicas);
         self

@@ -78,8 +78,8 @@ impl Exchange {
 
     /// First line, cookies and body of each request.
     fn asked(&self) -> Vec<String> {
-        let one = |it: &String| {
-            let (head, body) = it.split_once("\r\n\r\n").expect("a head has an end");
+        let one = |text: &String| {
+            let (head, body) = text.split_once("\r\n\r\n").expect("a head has an end");
             let line = head.split(" HTTP").next().expect("a line");
             let cookies: Vec<&str> = head.lines().filter(|it| it.starts_with("Cookie: ")).collect();
             [&[line], &cookies[..], &[body]].concat().join(" | ").trim_end_matches(" | ").to_owned()

@@ -52,7 +52,7 @@ pub struct PromotionRecord {
     /// Time at which its health endpoint first reported it as primary.
     pub healthy: Option<Nanos>,
     pub timeline: u32,
-    /// True if no confirmed write can be missing; `None` if another component decided, such as Patroni.
+    /// True if no confirmed write can be missing; `None` if a failover manager decided.
     pub safe: Option<bool>,
 }
 

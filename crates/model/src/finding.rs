@@ -118,7 +118,7 @@ pub enum Finding {
     QueueInPooler {
         cell: usize,
         node: String,
-        /// Waiting clients by the console; `None` if the console does not distinguish them from idle ones (Odyssey).
+        /// Waiting clients by the console; `None` if the console does not report them.
         waiting: Option<f64>,
         /// Longest wait of the first client in the queue, in seconds.
         longest: Option<f64>,

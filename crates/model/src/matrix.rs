@@ -62,10 +62,10 @@ pub struct UnappliedLimit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hop {
     pub node: String,
-    /// `PostgreSQL`, `PgBouncer`, `Odyssey`, `HAProxy`.
+    /// Name of the node's product.
     pub product: &'static str,
     pub mode: Option<PoolMode>,
-    /// Pool size (pooler), `maxconn` (HAProxy) or `max_connections` (PostgreSQL).
+    /// Pool size (pooler), `maxconn` (balancer) or `max_connections` (PostgreSQL).
     pub size: Option<u32>,
     /// Transport into the node; `None` for an attached node, whose address determines it.
     #[serde(rename = "entrance")]

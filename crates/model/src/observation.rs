@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// Description of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Series {
-    /// Unique name in `snake_case` with its source as prefix: `pg_deadlocks`, `pgbouncer_cl_waiting`,
+    /// Unique name in `snake_case` with its source as prefix: `pg_deadlocks`, `pool_clients_waiting`,
     /// `cgroup_throttled`.
     pub name: &'static str,
     pub unit: Unit,

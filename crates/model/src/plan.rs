@@ -6,19 +6,21 @@
 mod fault;
 mod goal;
 mod load;
+mod node;
 mod operation;
 mod replication;
 
+pub use crate::product::PoolMode;
 pub use fault::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, TriggerEvent};
 pub use goal::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 pub use load::{Load, LoadModel, ThinkTime, UserStage};
+pub use node::{AttachedNode, Balancer, Node, NodeKind, Pooler, Postgres, Service};
 pub use operation::{
     CaptureSource, Expectation, Feed, FeedFormat, FeedOrder, FeedSource, HttpStep, Operation, OperationKind,
     RequestBody, SqlTarget,
 };
 pub use replication::{FailoverManager, Patroni, Promoter, PromotionPolicy, Replication, SyncMode};
 
-use crate::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// Experiment that one file describes.
@@ -92,7 +94,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Copy of the setup with asynchronous replication, in which Patroni promotes a replica regardless of its lag.
+    /// Copy of the setup with asynchronous replication, in which any replica may be promoted regardless of its lag.
     pub fn without_promise(&self) -> Setup {
         let mut it = self.clone();
         if let Some(replication) = &mut it.stack.replication {
@@ -128,31 +130,6 @@ impl Stack {
     }
 }
 
-/// Node of the stack: one that pgdyno starts, or an attached one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Node {
-    /// Name, unique in its stack, such as `postgres` or `pooler`.
-    pub name: String,
-    pub kind: NodeKind,
-    /// Transport by which the preceding node reaches this one.
-    #[serde(rename = "entrance")]
-    pub transport: Transport,
-    pub limits: Limits,
-}
-
-/// Kind of a node, with its settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeKind {
-    Postgres(Postgres),
-    PgBouncer(PgBouncer),
-    Odyssey(Odyssey),
-    HaProxy(HaProxy),
-    Service(Service),
-    /// Attached node: pgdyno never starts, stops or limits it.
-    Attached(AttachedNode),
-}
-
 /// Transport into a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -161,118 +138,6 @@ pub enum Transport {
     #[default]
     Tcp,
     Tls,
-}
-
-/// Pool mode: the unit for which a client gets a server connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PoolMode {
-    Session,
-    Transaction,
-    Statement,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Postgres {
-    /// Major version; the newest installed one when `None`.
-    pub version: Option<u32>,
-    pub max_connections: u32,
-    /// Additional lines of `postgresql.conf`.
-    pub settings: Vec<(String, String)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PgBouncer {
-    /// Minimum version, such as (1, 21); any version when `None`.
-    pub version: Option<(u32, u32)>,
-    pub mode: PoolMode,
-    /// `default_pool_size`: server connections per user and database.
-    pub size: u32,
-    pub max_client_conn: u32,
-    /// Additional lines of the section `[pgbouncer]`.
-    pub settings: Vec<(String, String)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Odyssey {
-    /// Session or transaction; Odyssey has no statement mode.
-    pub mode: PoolMode,
-    pub size: u32,
-    pub workers: u32,
-    pub client_max: u32,
-    /// Longest time that a client may wait for a server connection.
-    pub pool_timeout: Nanos,
-    /// Additional lines of the user's section.
-    pub settings: Vec<(String, String)>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HaProxy {
-    /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
-    pub maxconn: Option<u32>,
-    /// Longest time in the queue; then HAProxy closes the connection.
-    pub queue_timeout: Nanos,
-    /// Interval of the TCP health check; no check when `None`.
-    pub check: Option<Nanos>,
-    /// Number of retries, one second apart, if the server refuses a connection; HAProxy's default of 3 when `None`.
-    #[serde(default)]
-    pub retries: Option<u32>,
-}
-
-/// HTTP service; the nodes after it are its database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Service {
-    /// Program and arguments; a relative path is relative to the directory of the experiment file. Empty for an
-    /// attached service.
-    pub command: Vec<String>,
-    /// URL of an attached service, `http://host:port` or `https://…`. A service that pgdyno starts is assigned an
-    /// address.
-    pub url: Option<String>,
-    /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
-    pub env: Vec<(String, String)>,
-    /// Number of instances, at least 1, each with the node's limits. With more than one, a balancer is placed before
-    /// them.
-    pub copies: u32,
-    /// Path that answers 200 as soon as the service is ready, such as `/health`.
-    #[serde(rename = "ready")]
-    pub ready_path: String,
-    /// Timeout for becoming ready. When `None`: 60 s of CPU time, so 10 minutes at a quota of 0.1 CPU.
-    #[serde(default)]
-    #[serde(rename = "ready_within")]
-    pub ready_timeout: Option<Nanos>,
-    /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
-    #[serde(rename = "stats")]
-    pub stats_path: Option<String>,
-    /// `host:port` of an attached service, repeated as permission to load it although it is on another machine.
-    #[serde(default)]
-    pub allow: Option<String>,
-}
-
-/// Address of an attached node. Credentials come from the environment, never from the file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AttachedNode {
-    /// Conninfo string or URI without a password.
-    pub dsn: String,
-    /// Admin console of a pooler, in the same form.
-    pub admin: Option<String>,
-    pub role: AttachedRole,
-    /// `host:port/database`, repeated as permission to load a server on another machine.
-    #[serde(default)]
-    pub allow: Option<String>,
-    /// Number of other sessions that may be active when a server on another machine is attached.
-    #[serde(default)]
-    #[serde(rename = "others")]
-    pub other_sessions: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AttachedRole {
-    Postgres,
-    PgBouncer,
-    Odyssey,
-    /// Balancer; its statistics are not read, even if it has some.
-    Balancer,
 }
 
 /// Share of the machine that a node may use; `None` is unlimited. Enforced by control groups.

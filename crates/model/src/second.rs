@@ -71,18 +71,18 @@ impl Second {
 
 impl From<&Tick> for Second {
     fn from(it: &Tick) -> Second {
-        let of_cell = |it: &ScriptCounts| OperationSecond {
-            ok: it.ok,
-            late: it.late,
-            failed: it.failed.clone(),
-            unknown: it.unknown.clone(),
-            dropped: it.dropped,
-            retried: it.retried,
-            retries: it.retries,
-            above_limit: it.above_limit,
-            response: (&it.response).into(),
-            service: (&it.service).into(),
-            statements: it
+        let of_cell = |counts: &ScriptCounts| OperationSecond {
+            ok: counts.ok,
+            late: counts.late,
+            failed: counts.failed.clone(),
+            unknown: counts.unknown.clone(),
+            dropped: counts.dropped,
+            retried: counts.retried,
+            retries: counts.retries,
+            above_limit: counts.above_limit,
+            response: (&counts.response).into(),
+            service: (&counts.service).into(),
+            statements: counts
                 .statements
                 .iter()
                 .map(|it| ((&it.service).into(), it.failures, it.retries))

@@ -5,7 +5,7 @@
 //! Equal arguments yield equal seconds.
 
 use model::plan::{
-    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, PgBouncer, Transport,
+    Cell, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation, Pooler, Transport,
 };
 use model::plan::{PoolMode, Postgres, Setup, Stack};
 use model::summary::{self, EndCondition, QueryMode, Script, Server};
@@ -132,11 +132,14 @@ fn main() {
 
 fn experiment(seconds: u64, operations: usize) -> Experiment {
     let postgres = Postgres { version: None, max_connections: 100, settings: Vec::new() };
-    let pooler = PgBouncer {
+    let pooler = Pooler {
+        product: &model::product::PGBOUNCER,
         version: None,
         mode: PoolMode::Transaction,
         size: 4,
         max_client_conn: 1000,
+        workers: 1,
+        pool_timeout: Nanos::ZERO,
         settings: Vec::new(),
     };
     let node = |name: &str, kind, cpu| Node {
@@ -149,7 +152,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
     let setup = Setup {
         stack: Stack {
             nodes: vec![
-                node("pooler", NodeKind::PgBouncer(pooler), 0.5),
+                node("pooler", NodeKind::Pooler(pooler), 0.5),
                 node("postgres", NodeKind::Postgres(postgres), 1.0),
             ],
             generator: Limits::default(),
@@ -249,11 +252,11 @@ impl Rng {
             all.push(sample(at, node, series, label, value));
         };
         let waiting = if stalled { 6.0 } else { self.below(3) as f64 };
-        push("pooler", "pgbouncer_cl_active", "app/app", 10.0 - waiting);
-        push("pooler", "pgbouncer_cl_waiting", "app/app", waiting);
-        push("pooler", "pgbouncer_sv_active", "app/app", 3.0);
-        push("pooler", "pgbouncer_sv_idle", "app/app", 1.0);
-        push("pooler", "pgbouncer_maxwait", "app/app", 0.003);
+        push("pooler", "pool_clients_active", "app/app", 10.0 - waiting);
+        push("pooler", "pool_clients_waiting", "app/app", waiting);
+        push("pooler", "pool_servers_active", "app/app", 3.0);
+        push("pooler", "pool_servers_idle", "app/app", 1.0);
+        push("pooler", "pool_longest_wait", "app/app", 0.003);
         let so_far = second as f64;
         for (node, share) in [("pooler", 0.3), ("postgres", 0.8)] {
             push(node, "cgroup_cpu", "", share * so_far);

@@ -238,7 +238,7 @@ fn plural_suffix(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// Chain of nodes, such as `clients -tcp→ pooler (PgBouncer, transaction, 20) -unix→ postgres`.
+/// Chain of nodes, such as `clients -tcp→ PRODUCT (transaction, pool of 20) -unix→ PostgreSQL 15`.
 fn chain(setup: &Setup) -> String {
     let mut out = "clients".to_owned();
     for node in &setup.stack.nodes {
@@ -255,14 +255,15 @@ fn chain(setup: &Setup) -> String {
     out
 }
 
-/// Replication in one line, such as `2 replicas (any 1, Patroni)`.
+/// Replication in one line, such as `2 replicas (any 1)`.
 fn replica_words(it: &Replication) -> String {
     let sync = match it.sync {
         SyncMode::Async => "async".to_owned(),
         SyncMode::First(k) => format!("first {k}"),
         SyncMode::Any(k) => format!("any {k}"),
     };
-    let manager = matches!(it.manager, FailoverManager::Patroni(_)).then(|| "Patroni".to_owned());
+    let own = matches!(it.manager, FailoverManager::Builtin(_));
+    let manager = (!own).then(|| it.manager.product().to_owned());
     let facts: Vec<String> = [Some(sync), manager].into_iter().flatten().chain(limits(&it.limits)).collect();
     let ending = if it.replicas == 1 { "" } else { "s" };
     format!("{} replica{ending} ({})", it.replicas, facts.join(", "))
@@ -274,16 +275,11 @@ fn node_words(node: &Node) -> String {
             let name = it.version.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             (name, vec![format!("{} connections", it.max_connections)])
         }
-        NodeKind::PgBouncer(it) => (
-            "PgBouncer".to_owned(),
-            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
-        ),
-        NodeKind::Odyssey(it) => (
-            "Odyssey".to_owned(),
-            vec![format!("{:?}", it.mode).to_lowercase(), format!("pool of {}", it.size)],
-        ),
-        NodeKind::HaProxy(it) => {
-            ("HAProxy".to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
+        NodeKind::Pooler(it) => {
+            (it.product.name.to_owned(), vec![it.mode.key().to_owned(), format!("pool of {}", it.size)])
+        }
+        NodeKind::Balancer(it) => {
+            (it.product.name.to_owned(), it.maxconn.map(|it| format!("maxconn {it}")).into_iter().collect())
         }
         NodeKind::Service(it) => describe::describe_service(it, &node.name),
         NodeKind::Attached(_) => (format!("{} (attached)", node.name), Vec::new()),
@@ -361,15 +357,15 @@ fn users_words(
     rate_max: Option<f64>,
 ) -> String {
     let time = |it: Nanos| format_duration(it.as_secs_f64());
-    let stage = |it: &UserStage| {
-        let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+    let stage = |stage: &UserStage| {
+        let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
         match stages {
-            [_] => format!("{} user{}{rate}", it.users, plural_suffix(it.users as usize)),
+            [_] => format!("{} user{}{rate}", stage.users, plural_suffix(stage.users as usize)),
             _ => format!(
                 "{} user{}{rate} for {}",
-                it.users,
-                plural_suffix(it.users as usize),
-                time(it.duration)
+                stage.users,
+                plural_suffix(stage.users as usize),
+                time(stage.duration)
             ),
         }
     };

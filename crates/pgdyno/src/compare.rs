@@ -84,7 +84,7 @@ pub fn main(args: &[String]) -> ExitCode {
 
 fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let lang = args.language.lang()?;
-    let find = |it: &String| store::find(&args.dir, it).map_err(|it| CommandError::new(it.to_string()));
+    let find = |run: &String| store::find(&args.dir, run).map_err(|it| CommandError::new(it.to_string()));
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
     let asked = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };

@@ -1,6 +1,7 @@
 //! Shell commands that connect to a node
 
-use model::plan::{AttachedRole, NodeKind};
+use model::plan::NodeKind;
+use model::product::Role;
 use serde::{Deserialize, Serialize};
 use stack::chain::RunningNode;
 use stack::client::{Address, Target};
@@ -21,7 +22,7 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
     let way = |whose: &str, command: String| ConnectCommand { role: whose.to_owned(), command };
     if let NodeKind::Attached(attached) = &node.plan.kind {
         // The user supplied the address, and has the password.
-        let admin = if attached.role == AttachedRole::Postgres { "superuser" } else { "console" };
+        let admin = if attached.product.role == Role::Server { "superuser" } else { "console" };
         let application = way("application", format!("psql {}", shell_quote(&attached.dsn)));
         let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", shell_quote(it))));
         return [application].into_iter().chain(admin).collect();

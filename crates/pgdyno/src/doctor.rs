@@ -6,8 +6,10 @@
 use crate::terminal;
 use clap::Parser;
 use load::driver::{Driver, Requirement};
+use model::product::Role;
 use model::{LatencyHistogram, Nanos};
 use serde_json::{Value, json};
+use stack::component;
 use stack::embedded;
 use stack::find::{Installation, InstallationSearch, RejectedPlace, install_command};
 use stack::host::{Cgroups, Controller, Host, Program, TimerJitter, program};
@@ -30,15 +32,20 @@ struct Args {
     json: bool,
 }
 
-/// Programs that a system under test may contain: name, option that prints the version, what it would enable.
-const PROGRAMS: [(&str, &str, &str); 6] = [
-    ("pgbench", "--version", "comparing both programs on this machine"),
-    ("pgbouncer", "--version", "a pooler in front of the server"),
-    ("odyssey", "--version", "a pooler in front of the server"),
-    ("haproxy", "-v", "a balancer in front of several servers"),
-    ("patroni", "--version", "a primary that fails over to a replica"),
-    ("etcd", "--version", "an agreement between Patroni's members"),
-];
+/// pgbench, and the programs that a system under test may contain: name, option that prints the version, what it would
+/// enable.
+fn programs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let components = component::programs().map(|(product, names)| {
+        let enables = match product.role {
+            Role::Pooler => "a pooler in front of the server",
+            Role::Balancer => "a balancer in front of several servers",
+            Role::Manager => "a primary that fails over to a replica",
+            Role::Server | Role::Service => "a node of a stack",
+        };
+        (names.program, names.version_argument, enables)
+    });
+    [("pgbench", "--version", "comparing both programs on this machine")].into_iter().chain(components)
+}
 
 /// Capabilities of the machine.
 #[derive(Debug)]
@@ -75,8 +82,9 @@ impl MachineReport {
         let (mut servers, tried) = InstallationSearch::from_environment(pg_bin, None).find_all();
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
-        let programs =
-            PROGRAMS.map(|(name, version, enables)| (name, enables, program(name, version, &bins)));
+        let programs = programs()
+            .map(|(name, version, enables)| (name, enables, program(name, version, &bins)))
+            .collect();
         let host = Host::detect();
         let required = |driver: Driver| {
             let requirement = driver.properties().requirement?;
@@ -89,7 +97,7 @@ impl MachineReport {
         MachineReport {
             servers,
             searched: tried,
-            programs: programs.into(),
+            programs,
             host,
             drivers: Driver::ALL.into_iter().filter_map(required).collect(),
             not_applied,
@@ -252,7 +260,7 @@ const GIB: f64 = (1u64 << 30) as f64;
 const FILES: u64 = 10_240;
 
 fn format_file_limit((now, most): (Option<u64>, Option<u64>)) -> String {
-    let shown = |it: Option<u64>| it.map_or("no limit".to_owned(), |it| it.to_string());
+    let shown = |limit: Option<u64>| limit.map_or("no limit".to_owned(), |it| it.to_string());
     if now == most { shown(now) } else { format!("{}, at most {}", shown(now), shown(most)) }
 }
 
@@ -288,7 +296,8 @@ fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns) {
 }
 
 fn format_jitter(latency: &LatencyHistogram) -> String {
-    let time = |it: Option<Nanos>| it.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
+    let time =
+        |time: Option<Nanos>| time.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
     let (p50, p99) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)));
     format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
 }

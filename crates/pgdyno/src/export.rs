@@ -149,10 +149,10 @@ fn csv(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
             QUANTILES.iter().try_for_each(|(name, _)| write!(to, ",{of}_{name}_ns"))?;
         }
         writeln!(to, ",in_flight")?;
-        for_each_operation(run, &trials, |it, tick, operation, cell| {
+        for_each_operation(run, &trials, |trial, tick, operation, cell| {
             let Tick { second, interval, in_flight, .. } = tick;
             let (from, to_ns) = (interval.from.0, interval.to.0);
-            write!(to, "{},{second},{from},{to_ns},{}", it.id.0, csv_field(operation))?;
+            write!(to, "{},{second},{from},{to_ns},{}", trial.id.0, csv_field(operation))?;
             let ScriptCounts { ok, late, dropped, retried, retries, above_limit, .. } = cell;
             let (failed, unknown) = (cell.failed.total(), cell.unknown.total());
             write!(to, ",{ok},{late},{failed},{unknown},{dropped},{retried},{retries},{above_limit}")?;
@@ -250,8 +250,8 @@ fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
             "name": header.name, "program": header.pgdyno_version, "begun_ms": header.begun_ms, "seed": header.seed,
             "file": header.text, "experiment": header.experiment, "machine": header.machine,
             "versions": header.versions, "status": runs::state(&state),
-            "notes": run.notes()?.iter().map(|it| json!({
-                "trial": it.trial.map(|it| it.0), "subject": it.subject, "text": it.text
+            "notes": run.notes()?.iter().map(|note| json!({
+                "trial": note.trial.map(|it| it.0), "subject": note.subject, "text": note.text
             })).collect::<Value>(),
         });
         // Ticks are streamed, because the ticks of a long run do not fit into memory.
@@ -262,10 +262,10 @@ fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
                 "trial": it.id.0, "cell": it.trial.cell, "label": it.trial.label, "repetition": it.trial.repetition,
                 "position": it.trial.position, "begun_ms": it.trial.begun_ms, "status": runs::state(&it.state),
                 "valid": it.valid, "summary": it.summary,
-                "nodes": it.trial.nodes.iter().map(|it| json!({
-                    "name": it.name, "kind": it.kind, "version": it.version, "program": it.program,
-                    "entrance": it.transport, "limits": it.limits, "not_applied": it.unapplied_limits,
-                    "configuration": it.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
+                "nodes": it.trial.nodes.iter().map(|node| json!({
+                    "name": node.name, "kind": node.kind, "version": node.version, "program": node.program,
+                    "entrance": node.transport, "limits": node.limits, "not_applied": node.unapplied_limits,
+                    "configuration": node.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
                         .collect::<Value>(),
                 })).collect::<Value>(),
                 "events": run.events(it.id)?,

@@ -15,7 +15,7 @@ use hyper::{Method, Request, StatusCode};
 use model::plan::Experiment;
 use model::totals::{CurrentTrial, Totals};
 use report::prometheus::{self, RunLabels};
-use stack::probe;
+use stack::component;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -131,7 +131,7 @@ impl MetricsState {
         }
         // Copied, so that the observer is not blocked while the text is rendered.
         let totals = self.totals().clone();
-        let text = prometheus::render(&self.about, &totals, &probe::find_series);
+        let text = prometheus::render(&self.about, &totals, &component::find_series);
         response::plain(prometheus::CONTENT_TYPE, Bytes::from(text))
     }
 }
@@ -142,7 +142,7 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
 
 /// Name of the probe that writes a series; `None` if the series is unknown or not exported.
 fn series_probe(series: &str) -> Option<&'static str> {
-    let known = probe::ALL.iter().find(|it| it.series.iter().any(|it| it.name == series))?;
+    let known = component::probes().find(|probe| probe.series.iter().any(|it| it.name == series))?;
     (known.name != EXCLUDED_SERIES).then_some(known.name)
 }
 
@@ -153,11 +153,12 @@ mod tests {
 
     #[test]
     fn every_series_has_a_unique_name() {
-        let all: Vec<&model::Series> = probe::ALL.iter().flat_map(|it| it.series).collect();
+        let all = component::series();
         let names: BTreeSet<String> = all.iter().map(|it| prometheus::metric_name(it)).collect();
         assert_eq!(names.len(), all.len());
-        let valid =
-            |it: &String| it.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_');
+        let valid = |name: &String| {
+            name.chars().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_')
+        };
         assert_eq!(names.iter().find(|it| !valid(it)), None);
     }
 
@@ -167,10 +168,10 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json");
         let text = std::fs::read_to_string(path).expect("it is there");
         serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON");
-        let series = probe::ALL.iter().flat_map(|it| it.series).map(prometheus::metric_name);
+        let series = component::probes().flat_map(|it| it.series).map(prometheus::metric_name);
         let mut known: BTreeSet<String> = series.collect();
         let about = RunLabels { run: String::new(), program: String::new(), seed: 0, trials: 0 };
-        let told = prometheus::render(&about, &totals::empty(), &probe::find_series);
+        let told = prometheus::render(&about, &totals::empty(), &component::find_series);
         for family in told.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
             match family.split_once(' ').expect("a name and its type") {
                 (name, "histogram") => {

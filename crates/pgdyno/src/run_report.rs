@@ -81,7 +81,7 @@ impl RunReport {
 /// Results of all operations, with the index of their cell.
 fn operations(account: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
     let cells = (0..).zip(&account.cells);
-    cells.flat_map(|(cell, it): (usize, _)| it.operations.iter().map(move |it| (cell, it)))
+    cells.flat_map(|(cell, result): (usize, _)| result.operations.iter().map(move |it| (cell, it)))
 }
 
 /// Rows of statements by cell and operation.

@@ -92,7 +92,7 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
 fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], number: usize) -> CellResult {
     let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
     let setup = &reading.experiment.cells[number].setup;
-    let window = |it: &TrialFacts<'_>| it.summary.map_or(Nanos::ZERO, |it| it.window);
+    let window = |facts: &TrialFacts<'_>| facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let parts: Vec<TrialPart<'_>> =
         its().map(|(facts, it)| TrialPart { whole: &it.whole, window: window(facts) }).collect();
     let passages: Vec<TrialPassage<'_>> =

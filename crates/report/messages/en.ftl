@@ -45,8 +45,8 @@ bench-response-time = response time, ms
 bench-service-time = service time, ms
 bench-script-response = response, ms, script
 bench-script-service = service, ms, script
-bench-script-statements = commands, ms, script
-bench-connecting = log-in, ms
+bench-script-statements = statements, ms, script
+bench-connecting = connect, ms
 bench-backlog-wait = wait for a client, ms
 bench-send-lag = send lag, us
 bench-timer-jitter = timer jitter here, us
@@ -114,16 +114,16 @@ bench-exhausted = { $connections ->
    *[other] { $connections } connections
  } could not be opened: file descriptors or local ports ran out; raise ulimit -n or net.ipv4.ip_local_port_range
 bench-suspended = the machine was suspended for { $duration }
-bench-throttled = the generator was held back by its own limit in { $share } of the quota's periods
-bench-stalled = thread { $thread } of the generator froze for { $duration }
-bench-aborted = { $clients } of { $total } clients gave up, because their script could not go on; the load was smaller than planned
+bench-throttled = the generator was throttled by its own CPU limit in { $share } of the quota's periods
+bench-stalled = thread { $thread } of the generator stalled for { $duration }
+bench-aborted = { $clients } of { $total } clients aborted because their script could not continue; the load was smaller than planned
 
 # Doubts about a measurement.
-bench-host-late = this host is late: send lag was { $lag } at { $quantile }, its timer jitter { $jitter }; response times contain it
-bench-stolen = the hypervisor gave { $processors } processors' time of this machine to others
-bench-starved = thread { $thread } of the generator waited for a processor in { $share } of the time; response times contain it
-bench-cap-reached = all { $clients } clients were busy: of { $arrivals } arrivals { $waited } waited for one, { $dropped } were dropped; then this is no open test any more
-bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides who waited
+bench-host-late = noisy host: send lag was { $lag } at { $quantile }, timer jitter { $jitter }; response times include it
+bench-stolen = noisy host: the hypervisor stole { $processors } CPUs of this machine
+bench-starved = thread { $thread } of the generator was starved of CPU for { $share } of the time; response times include it
+bench-cap-reached = the in-flight cap ({ $clients }) was reached: of { $arrivals } arrivals { $waited } waited for a client and { $dropped } were dropped, so the test was no longer open-loop
+bench-uneven = clients were served unevenly: from { $fewest } to { $most } transactions (Jain's index { $jain }); an average hides the clients that waited
 bench-outage = nothing succeeded for { $duration } (from { $from } to { $to })
 bench-outages = nothing succeeded for { $duration } altogether, { $count } times, the longest from { $from } to { $to }
 bench-feed-exhausted = the load ended after { $at } instead of { $planned }: a feed with `order: once` has only { $rows ->
@@ -142,16 +142,16 @@ bench-no-rows = { $statement ->
     [0] {""}
    *[other] , like { $others } others
  }; check that its keys exist and that its tables are not empty
-bench-no-success = no transaction ended well
+bench-no-success = no transaction succeeded
 bench-few-samples = { $count ->
     [one] { $count } transaction is
    *[other] { $count } transactions are
- } too few for p99, which takes 1000; run longer
-bench-small-answers = { $share } of the HTTP answers have about { $small } where others to the same request have { $large }: look whether they are error or log-in pages
-bench-clock-stepped = this machine's clock was set { $direction ->
+ } too few for p99 (1000 are needed); run longer
+bench-small-answers = { $share } of the HTTP responses have about { $small }, others to the same request { $large }: check whether they are error or login pages
+bench-clock-stepped = this machine's clock was stepped { $direction ->
     [back] back
    *[forward] forward
- } by { $step }; no duration and no moment in this report depends on it, those in other programs' logs do
+ } by { $step }; the times in this report do not depend on it, those in other programs' logs do
 
 
 ### Headings of tables: table-
@@ -160,7 +160,7 @@ table-interval = 95 %
 table-ratio = ratio
 table-path = path
 table-cell = cell
-table-compared-with = beside
+table-compared-with = vs
 table-transport = transport
 table-trials = runs
 
@@ -179,8 +179,8 @@ stop-tank-missing = a second without a sample changes nothing here; Yandex.Tank 
 stop-tank-instances = the share is that of the clients here; with Pandora Yandex.Tank needs `startup: once` for it
 stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
-stop-objective-met = kept: { $objective }: { $measured }
-stop-objective-violated = BROKEN: { $objective }: { $measured }
+stop-objective-met = met: { $objective }: { $measured }
+stop-objective-violated = VIOLATED: { $objective }: { $measured }
 stop-objective-unanswered = unknown: { $objective }: { $measured }, and nothing was answered to the end
 stop-objective-ended-early = unknown: { $objective }: { $measured }, but the load ended early
 stop-objective-few = unknown: { $objective }: { $samples } are too few to tell; run longer
@@ -190,8 +190,8 @@ stop-samples = { $count } samples
 stop-arrivals = { $count } arrivals
 stop-transactions = { $count } transactions
 
-stop-met = kept
-stop-violated = BROKEN
+stop-met = met
+stop-violated = VIOLATED
 stop-unknown = unknown
 # Of the first verdict in a list; the others are `stop-trials-next`.
 stop-trials-first = { $verdict } in { $trials ->
@@ -566,74 +566,66 @@ circumstance-missing-column = no feed names its column
 ### Index advice: advice-
 
 advice-rows-read = rows read
-advice-remedy = what helps
-advice-no-index = No further index is worth being built.
-advice-no-plans = This run has no plans: they are made where pgdyno starts the PostgreSQL itself, and a trial was complete.
-advice-concurrently = In production write CREATE INDEX CONCURRENTLY, which does not keep anybody from writing meanwhile.
-advice-applied = What the indexes brought and cost, beside the same data without them:
-advice-without-planner = Estimated without the planner, which could not be asked about indexes that are not there: { $reason }.
+advice-remedy = remedy
+advice-no-index = No further index pays off.
+advice-no-plans = This run has no query plans. pgdyno records them if it starts PostgreSQL itself and a trial completes.
+advice-concurrently = In production, use CREATE INDEX CONCURRENTLY, which does not block writes.
+advice-applied = Effect of the indexes, compared with the same data without them:
+advice-without-planner = Estimated without the planner, which could not evaluate hypothetical indexes: { $reason }.
 
 advice-saved-together = By the planner's cost { $indexes ->
     [one] this index
    *[other] these { $indexes } indexes
- } would save { $share } of the time of all statements{ $speedup ->
+ } would save { $share } of the total statement time{ $speedup ->
     [none] {""}
-   *[other] ; where PostgreSQL is the limit, throughput is { $speedup } times what it was at most
+   *[other] ; if PostgreSQL is the limiter, throughput rises to at most { $speedup } times its present value
  }.
 
 # A column, and the number of its distinct values.
 advice-column = { $column }{ $distinct ->
     [none] {""}
-    [one] {" "}({ $distinct } different value)
-   *[other] {" "}({ $distinct } different values)
+    [one] {" "}({ $distinct } distinct value)
+   *[other] {" "}({ $distinct } distinct values)
  }
 advice-column-and = {" "}and{" "}
-advice-column-then = , then{" "}
-advice-descending = { $column }, the greatest first
-advice-by-value = { $columns } { $count ->
-    [one] is
-   *[other] are
- } asked for by value
-advice-by-range = { $columns } within bounds
-# `first`: begins the sentence.
-advice-by-order = { $first ->
-    [true] The
-   *[false] the
- } first rows are wanted by { $columns }
-advice-why-index = { $purpose }, among { $rows ->
+advice-descending = { $column } descending
+advice-by-value = equality on { $columns }
+advice-by-range = a range on { $columns }
+advice-by-order = the order by { $columns }
+advice-why-index = Supports { $purpose }; the table has { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
  }.
-advice-index-saves = It helps { $statements ->
+advice-index-saves = It speeds up { $statements ->
     [one] { $statements } statement
    *[other] { $statements } statements
  }{ $share ->
     [none] {""}
-   *[other] ; alone it would save { $share } of the time of all statements
+   *[other] ; alone, it would save { $share } of the total statement time
  }.
 advice-index-costs = { $size ->
     [none] {""}
    *[other] It takes about { $size }.{" "}
  }{ $statements ->
-    [0] No statement of this run has to keep it up to date.
-    [one] { $statements } statement has to keep it up to date.
-   *[other] { $statements } statements have to keep it up to date.
+    [0] No statement of this run has to maintain it.
+    [one] { $statements } statement has to maintain it.
+   *[other] { $statements } statements have to maintain it.
  }{ $not_hot ->
     [0] {""}
-    [one] {" "}{ $not_hot } of them changes a column of it, and cannot be heap-only (HOT) any more.
-   *[other] {" "}{ $not_hot } of them change a column of it, and cannot be heap-only (HOT) any more.
+    [one] {" "}{ $not_hot } of them changes an indexed column, so its updates can no longer be heap-only (HOT).
+   *[other] {" "}{ $not_hot } of them change an indexed column, so their updates can no longer be heap-only (HOT).
  }
 
-advice-not-needed = it reads no large table from end to end
+advice-not-needed = none needed: it reads no large table completely
 advice-index = an index
 advice-index-number = index { $number }: cost { $before } → { $after }
-advice-every-row = no index: it asks for every row of the table
-advice-most-rows = no index: it asks for { $share } of the rows
-advice-condition = no b-tree over columns answers { $condition }
-advice-not-taken = no index that the planner would take and gain much by
-advice-no-plan = it has no plan: { $reason }
+advice-every-row = no index helps: it needs every row of the table
+advice-most-rows = no index helps: it needs { $share } of the rows
+advice-condition = no b-tree index supports { $condition }
+advice-not-taken = no index that the planner would use saves much
+advice-no-plan = no plan: { $reason }
 # `counted`: `passed` is exact.
-advice-scanned = all { $rows } of { $table }, for { $counted ->
+advice-scanned = all { $rows } of { $table }, needs { $counted ->
     [true] { $passed }
    *[false] about { $passed }
  }
@@ -641,13 +633,13 @@ advice-scanned = all { $rows } of { $table }, for { $counted ->
 advice-applying = { $indexes ->
     [one] { $indexes } index is
    *[other] { $indexes } indexes are
- } built in a copy of the data and measured beside the data without, { $repeat ->
-    [one] once
-   *[other] { $repeat } times
+ } built in a copy of the data, which is then compared with the data without; { $repeat ->
+    [one] { $repeat } trial
+   *[other] { $repeat } trials
  } each
 advice-index-built = { $ddl }: built in { $elapsed }, { $size }
 advice-statement-changed = { $before } → { $after } on average ({ $ratio }{ $writes ->
-    [true] , it writes
+    [true] , writes
    *[false] {""}
  })
 advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of updated rows
@@ -655,11 +647,11 @@ advice-heap-only = heap-only (HOT) updates: { $before } → { $after } of update
 
 ### Page: words of its script: web-
 
-web-skip = Skip to the content
+web-skip = Skip to content
 web-contents = Contents
 web-language = Language
-web-theme = Colours
-web-theme_auto = As the system
+web-theme = Theme
+web-theme_auto = System
 web-theme_light = Light
 web-theme_dark = Dark
 web-print = Print
@@ -668,11 +660,11 @@ web-doubt = doubtful
 web-bad = bad
 web-baseline = baseline
 web-trial = Trial
-web-zoom_out = Show the whole time
+web-zoom_out = Reset zoom
 web-chart_help = Drag to zoom in, double-click to zoom out; arrow keys move the cursor
 web-time = Time
-web-show_table = Show the numbers
-web-hide_table = Hide the numbers
+web-show_table = Show table
+web-hide_table = Hide table
 web-more_rows = More rows
 web-marks = Events
 web-evidence = Evidence
@@ -699,33 +691,33 @@ web-thousand = k
 web-million = M
 web-live = Running now
 web-connecting = Connecting …
-web-lost = Connection lost; trying again
+web-lost = Connection lost; reconnecting
 web-ended = The run has ended
 web-stop = Stop the run
-web-stop_sure = Stop this run? What was measured is kept.
-web-stop_no = Let it run
+web-stop_sure = Stop this run? Results measured so far are kept.
+web-stop_no = Keep running
 web-stopping = Stopping …
 web-stop_failed = The run could not be stopped
-web-no_script = This page draws itself by its own script, which this browser does not run. `pgdyno report RUN --format md` writes the same as text.
-web-cannot_unpack = This browser cannot unpack the page; one of 2023 or later can.
+web-no_script = This page needs JavaScript, which is disabled in this browser. `pgdyno report RUN --format md` prints the same report as text.
+web-cannot_unpack = This browser cannot decompress the page. Use a browser released in 2023 or later.
 # Instead of the parts that a summary omits for lack of space.
-web-left_out = The rest is left out here for want of room; the HTML report has it.
+web-left_out = The rest is omitted here; the HTML report contains it.
 
 
 ### Page: headings and sentences: page-
 
 # Headings of sections.
-page-goals = Goals and load
-page-stack = The system: where time goes and where the queue is
+page-goals = Objectives and load
+page-stack = System: where time is spent and where requests queue
 page-results = Results by operation
 page-matrix = All cells
 page-charts = Over time
 page-statements = Most expensive statements
 page-advice = Indexes
 page-findings = Findings
-page-doubts = Reasons for doubt
-page-environment = Test stand
-page-repeat = Repeat it
+page-doubts = Caveats
+page-environment = Test environment
+page-repeat = How to reproduce
 
 # Names of facts.
 page-load = load
@@ -759,7 +751,7 @@ page-blocks-read = blocks read
 page-node = node
 page-version = version
 page-program = program
-page-transport = entrance
+page-transport = transport
 page-node-limits = limits
 page-node-cells = cells
 
@@ -800,15 +792,15 @@ page-extent = { $trials ->
 page-seed = seed { $seed }
 
 # Questions.
-page-question-clients = How much does { $path } hold with { $count ->
+page-question-clients = What throughput does { $path } sustain with { $count ->
     [one] { $count } client
    *[other] { $count } clients
  }?
-page-question-users = How much does { $path } hold with { $count ->
+page-question-users = What throughput does { $path } sustain with { $count ->
     [one] { $count } user
    *[other] { $count } users
  }?
-page-question-schedule = Does { $path } hold { $schedule }?
+page-question-schedule = Does { $path } sustain { $schedule }?
 page-question-axes = How does throughput change with { $axes }{ $baseline ->
     [none] {""}
    *[other] , compared with { $baseline }
@@ -826,17 +818,17 @@ page-users = { $users } { $count ->
    *[other] users
  }{ $rate ->
     [none] {""}
-   *[other] {" "}(coming at { $rate }/s)
+   *[other] {" "}(spawned at { $rate }/s)
  }
 page-stages = users in stages: { $stages }
 page-stage = { $users }{ $rate ->
     [none] {""}
    *[other] {" "}({ $rate }/s)
  } for { $duration }
-page-thinking = thinking { $time }
-page-thinking-exponential = thinking { $mean } on average (exponential)
-page-thinking-log-normal = thinking { $median } at the median (log-normal, σ { $sigma })
-page-pacing = at least { $time } from start to start
+page-thinking = think time { $time }
+page-thinking-exponential = think time exponential, mean { $mean }
+page-thinking-log-normal = think time log-normal, median { $median }, σ { $sigma }
+page-pacing = pacing at least { $time }
 page-rate-limit = at most { $rate }/s
 page-arrivals-even = even arrivals
 page-arrivals-poisson = Poisson arrivals
@@ -845,7 +837,7 @@ page-protocol-simple = simple protocol
 page-protocol-extended = extended protocol
 page-protocol-prepared = prepared statements
 page-reconnect = a new connection for each transaction
-page-timeout = given up after { $time }
+page-timeout = timeout { $time }
 page-tries = up to { $count ->
     [one] { $count } try
    *[other] { $count } tries
@@ -882,7 +874,7 @@ page-data-pgbench = pgbench's tables, scale { $scale }
 page-data-delivery = delivery.send and delivery.receive, scale { $scale }
 page-cache-warm = warm caches
 page-cache-cold = cold caches
-page-cache-as-loaded = caches as loading left them
+page-cache-as-loaded = caches as left by loading
 
 # Limits of a node.
 page-limit-cpu = { $cpus } CPU
@@ -893,8 +885,8 @@ page-limit-cpus = { $count ->
 page-limit-memory = memory { $size }
 page-limit-read-iops = { $rate } reads/s
 page-limit-write-iops = { $rate } writes/s
-page-limit-read-rate = reading { $size }/s
-page-limit-write-rate = writing { $size }/s
+page-limit-read-rate = reads { $size }/s
+page-limit-write-rate = writes { $size }/s
 page-not-limited = { $limit } is not limited
 
 # Nodes of a drawing.
@@ -907,13 +899,13 @@ page-cpu-used = uses { $used }{ $quota ->
     [none] {""}
    *[other] {" "}of { $quota }
  } CPU
-page-throttled = held back by its quota in { $share } of periods
-page-cpu-bound = the processor is the limit here
-page-pool-bound = the pool is the limit here
-page-queue-here = the queue stands here
-page-busy = { $count } at work
-page-waiting = { $count } waiting
-page-time-per-transaction = { $time } of each transaction
+page-throttled = throttled in { $share } of the quota's periods
+page-cpu-bound = bottleneck: CPU saturated
+page-pool-bound = bottleneck: pool exhausted
+page-queue-here = transactions queue here
+page-busy = { $count } in service
+page-waiting = { $count } queued
+page-time-per-transaction = { $time } per transaction
 page-server-role = { $name }, { $role ->
     [primary] primary
    *[replica] replica
@@ -921,13 +913,13 @@ page-server-role = { $name }, { $role ->
     [true] {" "}at first
    *[false] {""}
  }
-page-replication-async = log, no commit waits
-page-replication-first = log, commits wait for the first { $count }
-page-replication-any = log, commits wait for any { $count }
-page-promotes-most-advanced = promotes the replica that has most when the primary is silent for { $time }
-page-promotes-laggard = promotes the replica that has least when the primary is silent for { $time }
-page-no-fencing = does not kill the old primary first
-page-patroni-promotes = promotes a replica when the leader’s key has not been renewed for { $time }
+page-replication-async = WAL, commits do not wait
+page-replication-first = WAL, commits wait for the first { $count }
+page-replication-any = WAL, commits wait for any { $count }
+page-promotes-most-advanced = promotes the most advanced replica when the primary has not answered for { $time }
+page-promotes-laggard = promotes the replica furthest behind when the primary has not answered for { $time }
+page-no-fencing = does not fence the old primary
+page-patroni-promotes = promotes a replica when the leader key has not been renewed for { $time }
 page-etcd-servers = { $count ->
     [one] { $count } server
    *[other] { $count } servers
@@ -955,24 +947,24 @@ page-chart-response-by-operation = Response time by operation
 page-chart-failures = Failures by code
 page-chart-in-flight = In flight and waiting for a client
 page-chart-pooler = Poolers and balancers
-page-chart-connections = Sessions of PostgreSQL
-page-chart-processors = Processors
+page-chart-connections = PostgreSQL sessions
+page-chart-processors = CPU
 page-chart-disk = Disk
-page-chart-waits = What active sessions wait for
+page-chart-waits = Wait events of active sessions
 page-chart-replication-lag = Replication lag
-page-chart-freshness = Until replicas show what was acknowledged
-page-chart-send-lag = The generator's own send lag
+page-chart-freshness = Time until replicas show acknowledged writes
+page-chart-send-lag = Send lag of the generator
 page-axis-per-second = per second
 page-axis-seconds = seconds
-page-axis-count = number
-page-axis-processors = processors
+page-axis-count = count
+page-axis-processors = CPUs
 page-axis-bytes = bytes
 page-axis-bytes-per-second = bytes per second
 page-series-offered = offered
 page-series-delivered = delivered
 page-series-max = max
 page-series-failed = failed
-page-series-unknown = unknown
+page-series-unknown = outcome unknown
 page-series-refused = refused
 page-series-dropped = dropped
 page-series-in-flight = in flight
@@ -990,27 +982,27 @@ page-series-host = whole machine
 page-series-read = read
 page-series-written = written
 page-series-waiting = waiting
-page-series-replication-lag = behind
+page-series-replication-lag = lag
 page-series-visible = visible
 page-event-deadlock = deadlock
-page-event-too-many-connections = no slot free
+page-event-too-many-connections = connection slots exhausted
 page-event-slow-statement = slow statement
 page-event-fatal = fatal
 page-event-error = error
 page-event-lifecycle = state
 page-event-fault = fault
-page-event-reverted = healed
+page-event-reverted = fault reverted
 page-event-promoted = promoted
 page-event-rejoined = rejoined
 page-event-other = log
 
 # Environment, and reasons for doubt.
 page-in-trials = in { $trials } of { $total } trials: { $text }
-page-not-passed = The load did not pass through { $nodes }: nothing here is measured of it.
+page-not-passed = The load bypassed { $nodes }: it was not measured.
 page-machine-system = system
 page-machine-kernel = kernel
-page-machine-processor = processor
-page-machine-processors = processors
+page-machine-processor = CPU
+page-machine-processors = CPUs
 page-machine-memory = memory
 page-machine-files = open files (allowed, possible)
 page-machine-ports = local ports
@@ -1031,24 +1023,24 @@ answer-nothing = No answer: { $total ->
    *[other] none of { $total } trials counts
  }: { $reason }.
 # Answer of one cell.
-answer-holds = Holds { $rate }
+answer-holds = Sustains { $rate }
 answer-delivers = Delivers { $rate }
 # Answers of several cells.
-answer-baseline-holds = { $name } (the baseline) holds { $rate }
+answer-baseline-holds = { $name } (the baseline) sustains { $rate }
 answer-baseline-delivers = { $name } (the baseline) delivers { $rate }
-answer-not-all-clients = { $rate }, though not all of its clients did their work
-answer-other = { $name } holds { $figures }
+answer-not-all-clients = { $rate } (not compared: clients were refused or starved, or too many transactions failed)
+answer-other = { $name } sustains { $figures }
 answer-best-other = { $name } is the best of the others with { $figures }
 answer-best = { $name } is the best with { $figures }
 answer-worst = { $name } is the worst with { $figures }
-answer-keeps-up = { $name } keeps up with what is offered: { $figures }
-answer-does-not-keep-up = { $name } does not keep up with what is offered: { $figures }
+answer-keeps-up = { $name } keeps up with the offered load: { $figures }
+answer-does-not-keep-up = { $name } does not keep up with the offered load: { $figures }
 answer-keep-up = { $count ->
     [one] { $count } of { $total } open cells keeps
    *[other] { $count } of { $total } open cells keep
- } up with what is offered
-answer-highest = most is offered to { $name }: { $figures }
-answer-furthest-behind = furthest behind is { $name }: { $figures }
+ } up with the offered load
+answer-highest = the highest offered load is that of { $name }: { $figures }
+answer-furthest-behind = { $name } is furthest behind: { $figures }
 
 # `whole` is the rate if it is a whole number.
 answer-rate = { $rate }{ $offered ->
@@ -1078,14 +1070,14 @@ answer-lower = { $ratio } of the baseline: lower
 answer-higher = { $ratio } of the baseline: higher
 answer-too-few-trials = { $ratio } of the baseline: too few trials to tell
 
-answer-objective-met = its objective is kept
-answer-objective-violated = its objective is BROKEN
-answer-objective-unknown = its objective cannot be judged
-answer-objectives-met = all { $total } objectives are kept
-answer-objectives-unknown = { $count } of { $total } objectives cannot be judged
+answer-objective-met = its objective is met
+answer-objective-violated = its objective is VIOLATED
+answer-objective-unknown = its objective is undecided
+answer-objectives-met = all { $total } objectives are met
+answer-objectives-unknown = { $count } of { $total } objectives are undecided
 answer-objectives-violated = { $count ->
-    [one] { $count } of { $total } objectives is BROKEN
-   *[other] { $count } of { $total } objectives are BROKEN
+    [one] { $count } of { $total } objectives is VIOLATED
+   *[other] { $count } of { $total } objectives are VIOLATED
  }
 
 answer-trial-valid = its trial is valid
@@ -1109,28 +1101,28 @@ live-run-begins = { $trials ->
     [one] { $cells } cell
    *[other] { $cells } cells
  } in the order of seed { $seed }; about { $duration } under load
-live-search-begins = searching the maximum of { $cells ->
+live-search-begins = searching for the maximum of { $cells ->
     [1] one cell
    *[other] { $cells } cells
- }, seed { $seed }; { $duration } under load each time
+ }, seed { $seed }; { $duration } under load per step
 live-note = note: { $text }
-live-scraped = a Prometheus can scrape { $url }
-live-broken-off = the run was broken off: { $reason }
+live-scraped = Prometheus can scrape { $url }
+live-broken-off = the run was aborted: { $reason }
 live-kept = { $path } after { $duration }
 
 # Activities.
 live-setting-up = setting up
 live-fetching = fetching PostgreSQL { $major }
 live-starting = starting { $node }
-live-dropping = dropping what was loaded before
+live-dropping = dropping earlier data
 live-loading = loading: { $sent } of { $total ->
     [one] { $total } row
    *[other] { $total } rows
  }
-live-keys = building keys
-live-statistics = taking statistics
-live-restored = the data is as it was after { $time }
-live-data-unchanged = the data is as it was: nothing was written
+live-keys = building keys and indexes
+live-statistics = collecting statistics
+live-restored = data restored in { $time }
+live-data-unchanged = data unchanged: nothing was written
 live-warmed = the caches are ready
 live-warming-up = warming up
 live-measuring = { $second } of { $total } s
@@ -1140,12 +1132,12 @@ live-ready = { $node } is ready after { $time }
 live-already-loaded = { $rows ->
     [one] { $rows } row is
    *[other] { $rows } rows are
- } there already
+ } already loaded
 live-loaded = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
  } loaded in { $time }, { $rate } per second
-live-cache-not-cold = the caches stay warm: neither the server nor its files are ours
+live-cache-not-cold = caches stay warm: pgdyno controls neither the server nor its files
 live-directory-removed = removed { $directory }, left by a run that was killed
 live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
 live-in-use = process { $pid } ({ $program }) uses it
@@ -1153,8 +1145,8 @@ live-not-inspectable = process { $pid } ({ $program }) may use it and cannot be 
 live-mount-or-socket = { $path } is mounted or listened on
 
 # Results of trials.
-live-held = { $figures }: held
-live-too-much = { $figures }: too much
+live-held = { $figures }: sustained
+live-too-much = { $figures }: not sustained
 live-not-counted = { $figures }: does not count{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -1184,7 +1176,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}of { $quota }
  }
 live-left = about { $duration } left
-live-step = step { $number }; what it shows decides how many follow
+live-step = step { $number }; the number of steps depends on the results
 live-level-rate = { $rate } per second
 live-level-clients = { $count ->
     [one] { $count } client
@@ -1193,7 +1185,7 @@ live-level-clients = { $count ->
 live-lines-lost = ({ $count ->
     [one] { $count } line
    *[other] { $count } lines
- } could not be shown in time)
+ } dropped from the display)
 
 
 ### Directory of runs: words of its script: list-, words in the bar of a page: bar-
@@ -1202,17 +1194,17 @@ list-title = Runs
 list-run = Run
 list-experiment = Experiment
 list-state = State
-list-begun = Begun (UTC)
+list-begun = Started (UTC)
 list-cells = Cells
 list-trials = Trials
 list-size = Size
 list-headline = Answer
-list-filter = Find
+list-filter = Filter
 list-all = all
-list-select = Choose
+list-select = Select
 list-base = baseline
 list-compare = Compare
-list-compare_help = Choose two runs or more: the first is the baseline.
+list-compare_help = Select two or more runs; the first one is the baseline.
 list-reload = Reload
 list-none = No run matches.
 bar-all_runs = All runs
@@ -1223,13 +1215,13 @@ bar-one_file = Save as a file
 
 serve-token = Token
 serve-log-in = Log in
-serve-wants-token = This server wants its token: the one it was started with.
+serve-wants-token = This server requires the token with which it was started.
 serve-wrong-token = That is not this server's token.
 serve-unknown-run = There is no such run.
 serve-ended = This run has ended already.
 serve-busy = Too many requests at once; try again in a moment.
-serve-foreign-request = This was not sent from a page of this server; open the page again.
-serve-unreadable = It cannot be read: { $reason }
+serve-foreign-request = The request was not sent from a page of this server; open the page again.
+serve-unreadable = The run cannot be read: { $reason }
 serve-measuring = Trial { $trial }{ $total ->
     [none] {""}
    *[other] {" "}of { $total }
@@ -1238,7 +1230,7 @@ serve-setting-up = Trial { $trial }{ $total ->
     [none] {""}
    *[other] {" "}of { $total }
  } is being set up
-serve-stopping = The run was asked to end; what was measured is kept.
+serve-stopping = The run is stopping; results measured so far are kept.
 
 # States of runs.
 serve-running = running
@@ -1253,12 +1245,12 @@ serve-lost = lost: its process was killed
 ### Search for the maximum: search-
 
 # Sections.
-search-heading-maximum = The maximum, and what stops it there
-search-heading-scalability = Throughput against clients
-search-heading-soak = Held for long
-search-heading-plateau = Which settings are enough
-search-caption-steps = The search, step by step
-search-caption-perturbations = What was changed to find the cause
+search-heading-maximum = Maximum and its limiter
+search-heading-scalability = Throughput by number of clients
+search-heading-soak = Soak
+search-heading-plateau = Sufficient settings
+search-caption-steps = Steps of the search
+search-caption-perturbations = Perturbations
 
 # Columns.
 search-column-stage = stage
@@ -1267,26 +1259,26 @@ search-column-delivered = delivered/s
 search-column-p99 = p99, ms
 search-column-mean = mean, ms
 search-column-outcome = outcome
-search-column-changed = changed
-search-column-base-maximum = maximum as it is
-search-column-new-maximum = with the change
+search-column-changed = perturbation
+search-column-base-maximum = maximum before
+search-column-new-maximum = maximum after
 search-column-ratio = ratio
 search-column-elasticity = elasticity
 search-column-verdict = verdict
 search-column-clients = clients
 search-column-measured = measured/s
-search-column-law = by the law/s
-search-column-metric = what
-search-column-from = at the beginning
+search-column-law = predicted/s
+search-column-metric = metric
+search-column-from = at the start
 search-column-to = at the end
 search-column-per-hour = per hour (95 %)
-search-column-trend = course
+search-column-trend = trend
 search-column-cell = cell
 search-column-cell-maximum = maximum (95 %)
 search-column-cell-p99 = p99, ms (95 %)
 search-column-plateau = on the plateau
 search-plateau-yes = yes
-search-plateau-best = yes, the best
+search-plateau-best = yes, best
 search-plateau-recommended = yes, recommended
 search-no-answer = no answer
 
@@ -1320,30 +1312,30 @@ search-sustained-clients = { $clients ->
    *[other] { $clients } clients
  }
 
-search-outcome-held = held
-search-outcome-invalid = does not count: { $reason }
+search-outcome-held = sustained
+search-outcome-invalid = invalid: { $reason }
 
 # Reasons why a level is not sustained.
-search-overload-objective = { $objective } is not met
-search-overload-behind = only { $share } of what is offered is delivered
-search-overload-clients = all { $clients } clients are busy, and more of them would only wait
-search-overload-in-flight = what is under way grows by { $rate } per second without end
+search-overload-objective = { $objective } is violated
+search-overload-behind = only { $share } of the offered load is delivered
+search-overload-clients = all { $clients } clients are busy; further clients would only wait
+search-overload-in-flight = in-flight transactions grow by { $rate } per second
 search-overload-rule = stop rule { $rule } fires
 
 # Reasons why a search stopped before the maximum, after "because".
-search-stop-generator = the generator was late or had no reserve
-search-stop-descriptors = file descriptors or local ports ran out
-search-stop-client-cap = all { $clients } clients were busy, so that the open test became a closed one
-search-stop-max-level = no more than { $level } was tried
-search-stop-min-level = not even { $level } was held
-search-stop-undecided = at { $level } the system is in one of two states
+search-stop-generator = the generator was late or saturated
+search-stop-descriptors = file descriptors or local ports were exhausted
+search-stop-client-cap = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop
+search-stop-max-level = no level above { $level } was tried
+search-stop-min-level = not even { $level } was sustained
+search-stop-undecided = the system sustains { $level } in some trials and not in others
 
 # Limits, as subjects of sentences.
-search-limit-cpu = the processor of { $node }
-search-limit-reads = reading from the disk of { $node }
-search-limit-writes = writing to the disk of { $node }
-search-limit-wal = flushing the WAL
-search-limit-sync-replicas = waiting for synchronous replicas
+search-limit-cpu = the CPU of { $node }
+search-limit-reads = disk reads of { $node }
+search-limit-writes = disk writes of { $node }
+search-limit-wal = WAL flushes
+search-limit-sync-replicas = waits for synchronous replicas
 search-limit-memory = the memory of { $node }
 search-limit-pool = the pool of { $node }
 search-limit-service-pool = the connection pool of the service { $node }
@@ -1353,23 +1345,23 @@ search-limit-row-locks = row locks{ $statement ->
     [none] {""}
    *[other] {" "}in { $statement }
  }
-search-limit-scan = scanning the whole of { $table }{ $ddl ->
+search-limit-scan = sequential scans of { $table }{ $ddl ->
     [none] {""}
-   *[other] {" "}for want of { $ddl }
+   *[other] {" "}without { $ddl }
  }
 search-limit-checkpoints = checkpoints
 search-limit-clients = the number of clients
-search-limit-client-cap = the bound of what may be in flight
-search-limit-feed = the feed { $feed }, which fits the cache
-search-limit-host = the machine's processors
+search-limit-client-cap = the in-flight cap
+search-limit-feed = the feed { $feed }, which fits in the cache
+search-limit-host = the CPUs of this machine
 search-limit-generator = the generator
 
 # Settings that a search changes to find the cause.
-search-knob-cpu = processors of { $node }
-search-knob-read-iops = reads per second of { $node }
-search-knob-write-iops = writes per second of { $node }
+search-knob-cpu = CPUs of { $node }
+search-knob-read-iops = read IOPS of { $node }
+search-knob-write-iops = write IOPS of { $node }
 search-knob-memory = memory of { $node }
-search-knob-pool = pool of { $node }
+search-knob-pool = pool size of { $node }
 search-knob-environment = { $variable } of { $node }
 search-knob-slots = max_connections of { $node }
 search-knob-clients = clients
@@ -1379,22 +1371,22 @@ search-proof-does-not-limit = does not limit
 search-proof-undecided = undecided
 
 # `path`: nodes from the first to PostgreSQL.
-search-question-maximum = How much does { $path ->
+search-question-maximum = How much load does { $path ->
     [none] each cell
    *[other] { $path }
- } hold at most, and what stops it there?
+ } sustain at most, and what limits it?
 search-question-soak = Does { $path ->
     [none] each cell
    *[other] { $path }
- } hold its load for long, and what changes meanwhile?
-search-question-plateau = Which settings are enough?
+ } sustain its load for a long time, and does anything leak or drift?
+search-question-plateau = Which settings are sufficient?
 
-search-unfinished = the search has not ended
+search-unfinished = the search has not finished
 search-unanswered = no answer, because { $reason }{ $suspect ->
     [none] {""}
    *[other] ; suspected: { $suspect }
  }.
-search-answer = holds { $at_least ->
+search-answer = sustains { $at_least ->
     [true] at least{" "}
    *[false] {""}
  }{ $level }{ $certainty ->
@@ -1408,33 +1400,36 @@ search-answer = holds { $at_least ->
     [none] {""}
    *[other] ; { $beyond }
  }.
-search-interval = 95 %: { $low } to { $high }
+search-interval = 95 % CI { $low }–{ $high }
 search-searches = { $count ->
     [one] { $count } search
    *[other] { $count } searches
  }
-search-confirmed = confirmed { $held } of { $total }
-search-beyond-unknown = nothing is known beyond it: { $reason }
+search-confirmed = confirmed in { $held } of { $total ->
+    [one] { $total } trial
+   *[other] { $total } trials
+ }
+search-beyond-unknown = higher levels are unknown: { $reason }
 search-beyond-overload = above it, { $reason }
-# `consumer`: what uses the resource up.
+# `consumer`: work that saturates the CPU.
 search-cause-proven = limited by { $limit }{ $proof ->
     [none] {""}
    *[other] {" "}({ $proof })
  }{ $consumer ->
     [none] {""}
-   *[other] , which { $consumer } takes
+   *[other] , saturated by { $consumer }
  }
 search-cause-elasticity = elasticity { $value }
 search-cause-feed = { $ratio } times as much with rows of the whole table
 search-cause-switch = { $ratio } times as much without it
-search-cause-suspected = cause not proven; suspected: { $limit }
-search-cause-unknown = cause not proven
+search-cause-suspected = limiter not proven; suspected: { $limit }
+search-cause-unknown = limiter not proven
 search-answered-cells = { $answered } of { $cells ->
     [one] { $cells } cell
    *[other] { $cells } cells
  } have an answer
-search-rounds = Search by search: { $levels }.
-search-window = { $window } each time{ $warmup ->
+search-rounds = Answers of the individual searches: { $levels }.
+search-window = { $window } per step{ $warmup ->
     [none] {""}
    *[other] {" "}after { $warmup } of warm-up
  }, { $hold } at the answer{ $repeat ->
@@ -1446,18 +1441,18 @@ search-effort = { $trials ->
    *[other] { $trials } trials
  }, { $duration } under load.
 
-search-law = By the Universal Scalability Law one client alone brings λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
-    [none] The peak is not among the clients measured, and nothing is said beyond them
-    [one] Most is delivered at { $peak } client
-   *[other] Most is delivered at { $peak } clients
+search-law = By the Universal Scalability Law, a single client delivers λ = { $lambda } per second; contention σ = { $sigma }, coherency κ = { $kappa }. { $peak ->
+    [none] The peak lies outside the measured numbers of clients, for which the law predicts nothing
+    [one] Throughput peaks at { $peak } client
+   *[other] Throughput peaks at { $peak } clients
  }. The law explains { $variance } of the variance.
 
 # `share`: share of the maximum.
-search-soak-held = held { $level }{ $share ->
+search-soak-held = sustained { $level }{ $share ->
     [none] {""}
    *[other] {" "}({ $share } of the maximum)
  } for { $duration }
-search-soak-failed = did not hold { $level }{ $share ->
+search-soak-failed = did not sustain { $level }{ $share ->
     [none] {""}
    *[other] {" "}({ $share } of the maximum)
  } for { $duration }: { $reason }
@@ -1468,16 +1463,16 @@ search-soak-invalid = no answer at { $level }{ $share ->
 search-soak-leaks = leaks: { $metrics }
 search-soak-drifts = drifts: { $metrics }
 search-soak-steady = { $unknown ->
-    [0] nothing leaks or drifts
-   *[other] no leak or drift is seen, but of { $unknown } of { $trends ->
+    [0] no leak or drift
+   *[other] no leak or drift is visible, but { $unknown } of { $trends ->
         [one] { $trends } trend
        *[other] { $trends } trends
-     } it cannot be told
+     } cannot be judged
  }
-search-soak-low-level = At { $share } of the maximum this proves little: what leaks or drifts with the load was hardly asked to.
+search-soak-low-level = At { $share } of the maximum this proves little: leaks and drifts that grow with the load may not have appeared.
 search-trend-memory = memory of { $node }
 search-trend-median = median response time
-search-trend-p99 = p99 of response time
+search-trend-p99 = p99 response time
 search-trend-connections = connections of { $node }
 search-trend-dead-rows = dead rows of { $table ->
     [none] all tables
@@ -1492,12 +1487,12 @@ search-trend-files = open files of { $node }
 search-trend-leak = leak
 search-trend-drift = drift
 search-trend-steady = steady
-search-trend-unknown = cannot be told
+search-trend-unknown = cannot be judged
 
 # `figure`: maximum or p99. `recommended`: a cell on the plateau that takes less than the best.
 search-plateau = { $recommended ->
     [none] {""}
-   *[other] { $recommended } is enough:{" "}
+   *[other] { $recommended } is sufficient:{" "}
  }{ $best } has the best { $figure ->
     [maximum] maximum
    *[p99] p99
@@ -1506,7 +1501,7 @@ search-plateau = { $recommended ->
    *[other] , { $others }
  }{ $recommended ->
     [none] {""}
-   *[other] , and { $recommended } takes the least of them
+   *[other] , and { $recommended } needs the least resources of them
  }.
 search-plateau-beats = and is shown to beat { $others ->
     [1] the other one
@@ -1517,33 +1512,36 @@ search-plateau-beats-none = but is not shown to beat { $others ->
    *[other] any of the { $others } others
  }
 search-plateau-beats-some = but is not shown to beat { $equal } of the { $others } others
-# `processors` is a count or a decimal.
-search-connections = { $rate } per second that each hold a connection for { $hold_time } need { $connections } connections on average (Little's law); PostgreSQL has { $processors ->
-    [one] { $processors } processor
-   *[other] { $processors } processors
+# `rate` and `processors` are counts or decimals.
+search-connections = { $rate ->
+    [one] { $rate } transaction per second that holds a connection for { $hold_time } needs
+   *[other] { $rate } transactions per second that each hold a connection for { $hold_time } need
+ } { $connections } connections on average (Little's law); PostgreSQL has { $processors ->
+    [one] { $processors } CPU
+   *[other] { $processors } CPUs
  }.
 
 
 ### Failover: failover-
 
 failover-heading = Failover
-failover-caption-anomalies = What was found
+failover-caption-anomalies = Anomalies
 failover-column-cell = cell
-failover-column-conclusion = what was promised
+failover-column-conclusion = promise
 failover-column-failovers = failovers
 failover-column-acknowledged = acknowledged
 failover-column-lost = lost
-failover-column-lost-locally = lost, warned
+failover-column-lost-locally = lost after a warning
 # Unknown writes, and those of them that exist.
-failover-column-unknown = unknown (there)
+failover-column-unknown = unknown (present)
 failover-column-refused = refused
 failover-column-misrouted = misrouted
-failover-column-outage = no writes for
+failover-column-outage = write outage
 failover-column-promoted = promoted after
 failover-column-healthy = healthy after
-failover-column-rejoined = old one back within
+failover-column-rejoined = old primary back within
 failover-column-control = lost by the control
-failover-column-anomaly = finding
+failover-column-anomaly = anomaly
 failover-column-count = count
 failover-column-meaning = meaning
 # The first lost writes.
@@ -1553,7 +1551,7 @@ failover-column-examples = session/sequence
 failover-question = Does every { $path ->
     [none] acknowledged write
    *[other] write that { $path } acknowledges
- } outlive a failover, and how long can nothing be written?
+ } survive a failover, and how long is the write outage?
 
 failover-lost = { $lost } of { $acknowledged ->
     [one] { $acknowledged } acknowledged write
@@ -1566,12 +1564,12 @@ failover-lost = { $lost } of { $acknowledged ->
 failover-no-ledger = { $failovers ->
     [one] { $failovers } failover
    *[other] { $failovers } failovers
- }; no operation has a ledger, so that nobody knows what was lost
+ }; no operation has a ledger, so it is unknown what was lost
 # `lost` is failover-lost.
-failover-lost-nothing = { $lost } (95 %: fewer than { $bound } of failovers lose something)
-failover-lost-before = { $lost }: a recovery point of { $duration }, nothing had been promised
-failover-lost-after = { $lost }, all acknowledged within { $duration } after the fault; nothing had been promised
-failover-lost-unpromised = { $lost }; nothing had been promised
+failover-lost-nothing = { $lost } (95 % CI: fewer than { $bound } of failovers lose writes)
+failover-lost-before = { $lost }: recovery point { $duration }; nothing was promised for these writes
+failover-lost-after = { $lost }, all acknowledged within { $duration } after the fault; nothing was promised for these writes
+failover-lost-unpromised = { $lost }; nothing was promised for these writes
 failover-promise-violated = a promise was broken: { $violations }; { $lost }
 failover-not-proven = not proven{ $reason ->
     [none] {""}
@@ -1583,54 +1581,54 @@ failover-not-proven = not proven{ $reason ->
  }; { $lost }
 failover-anomaly-count = { $anomaly } { $count }
 # `max`: absent if all outages had the same duration.
-failover-outage = Nothing could be written for { $median }{ $max ->
+failover-outage = The write outage lasted { $median }{ $max ->
     [none] {""}
-   *[other] {" "}at the median, { $max } at most
+   *[other] {" "}(median), at most { $max }
  }.
 
 failover-conclusion-kept = kept
 failover-conclusion-violated = broken
 failover-conclusion-unknown = not proven
 
-failover-anomaly-lost = lost
+failover-anomaly-lost = lost writes
 failover-anomaly-hole = holes
-failover-anomaly-flicker = flickers
+failover-anomaly-flicker = flickering writes
 failover-anomaly-false-failure = false failures
-failover-anomaly-phantom = phantoms
+failover-anomaly-phantom = phantom writes
 failover-anomaly-duplicate = duplicates
-failover-anomaly-split-brain = split brain
+failover-anomaly-split-brain = split-brain writes
 failover-anomaly-wrong-promotion = wrong promotions
-failover-anomaly-lost-ambiguous = lost while the promise changed
-failover-anomaly-lost-unpromised = lost unpromised
-failover-anomaly-lost-local = lost locally
+failover-anomaly-lost-ambiguous = writes lost while the promise changed
+failover-anomaly-lost-unpromised = writes lost without a promise
+failover-anomaly-lost-local = writes lost after a warning
 failover-anomaly-retry = duplicates by retries
-failover-meaning-lost = acknowledged with the promise to outlive the primary, and gone
-failover-meaning-hole = gone, though a later write of the same session on the same server is there
-failover-meaning-flicker = there in one reading and not in another, with nothing done in between
-failover-meaning-false-failure = refused, and there
-failover-meaning-phantom = there, and never asked for
-failover-meaning-duplicate = there more than once after a single attempt
-failover-meaning-split-brain = acknowledged by the old primary when a new one already acknowledged
-failover-meaning-wrong-promotion = a replica was promoted that was not sure to have everything
-failover-meaning-lost-ambiguous = acknowledged while the promise changed, and gone
-failover-meaning-lost-unpromised = acknowledged without a promise to outlive the primary, and gone
-failover-meaning-lost-local = acknowledged with the warning that only this server has it, and gone
-failover-meaning-retry = there more than once after several attempts
+failover-meaning-lost = acknowledged with the promise to survive the loss of the primary, and missing
+failover-meaning-hole = missing, although a later write of the same session on the same server is present
+failover-meaning-flicker = present in one reading and missing in another, with no event in between
+failover-meaning-false-failure = refused, but present
+failover-meaning-phantom = present, but never sent
+failover-meaning-duplicate = present more than once after a single attempt
+failover-meaning-split-brain = acknowledged by the old primary after the new one had acknowledged writes
+failover-meaning-wrong-promotion = a replica was promoted that may have lacked writes
+failover-meaning-lost-ambiguous = acknowledged while the promise changed, and missing
+failover-meaning-lost-unpromised = acknowledged without a promise to survive the loss of the primary, and missing
+failover-meaning-lost-local = acknowledged with the warning that only this server has it, and missing
+failover-meaning-retry = present more than once after several attempts
 
 # Reasons why durability is not proven.
 failover-doubt-not-read = nothing was read back
 failover-doubt-newer = { $writes ->
-    [one] { $writes } acknowledged write
-   *[other] { $writes } acknowledged writes
- } came after every reading
-failover-doubt-standby-read = reading { $reading } came from a server in recovery
-failover-doubt-old-timeline = reading { $reading } came from an older timeline
-failover-doubt-other-system = reading { $reading } came from another system
-failover-doubt-standby-acknowledged = a server in recovery acknowledged writes
-failover-doubt-systems = servers of several systems acknowledged writes
+    [one] { $writes } acknowledged write is
+   *[other] { $writes } acknowledged writes are
+ } newer than every reading
+failover-doubt-standby-read = reading { $reading } came from a standby
+failover-doubt-old-timeline = reading { $reading } came from an old timeline
+failover-doubt-other-system = reading { $reading } came from another database system
+failover-doubt-standby-acknowledged = a standby acknowledged writes
+failover-doubt-systems = servers of several database systems acknowledged writes
 failover-doubt-no-writes = nothing was acknowledged after fault { $fault }
-failover-doubt-no-timeline = no other timeline was seen after fault { $fault }
-failover-doubt-ledger-open = the ledger was not closed, and may lack its end
+failover-doubt-no-timeline = no new timeline was seen after fault { $fault }
+failover-doubt-ledger-open = the ledger was not closed and may be incomplete
 failover-doubt-ledger-torn = the last { $bytes ->
     [one] { $bytes } byte
    *[other] { $bytes } bytes
@@ -1639,47 +1637,47 @@ failover-doubt-ledger-contradiction = { $entries ->
     [one] { $entries } entry of the ledger contradicts others
    *[other] { $entries } entries of the ledger contradict others
  }
-failover-doubt-ledger-gaps = the ledger does not tell what came of { $writes ->
+failover-doubt-ledger-gaps = the ledger lacks the outcome of { $writes ->
     [one] { $writes } write
    *[other] { $writes } writes
  }
-failover-doubt-promise-unknown = what had been promised was not seen for { $writes ->
-    [one] { $writes } acknowledged write
-   *[other] { $writes } acknowledged writes
- } that are gone
+failover-doubt-promise-unknown = it is unknown what was promised for { $writes ->
+    [one] { $writes } lost write
+   *[other] { $writes } lost writes
+ }
 failover-doubt-promise-changed = writes were lost while the promise changed
-failover-doubt-no-fault = nothing was done to the system
+failover-doubt-no-fault = no fault was injected
 failover-doubt-no-control = there was no positive control
 failover-doubt-control-lossless = the positive control lost nothing
 
-failover-unresolved-writes = { $writes } more { $writes ->
-    [one] write
-   *[other] writes
- } may have been sent, or not: where a ledger was not closed, that is not known.
+failover-unresolved-writes = { $writes ->
+    [one] { $writes } more write
+   *[other] { $writes } more writes
+ } may have been sent; this is unknown because the ledger was not closed.
 failover-control-lossless = The positive control{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
  } lost nothing in { $trials ->
     [one] { $trials } trial
    *[other] { $trials } trials
- }: nothing shows that a loss would be seen.
+ }, so nothing shows that a loss would be detected.
 failover-control-lost = The positive control{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
- }, to which the same was done where nothing is promised, lost { $lost ->
+ }, with the same faults and no promise, lost { $lost ->
     [one] { $lost } acknowledged write
    *[other] { $lost } acknowledged writes
  } in { $lossy } of { $trials ->
     [one] { $trials } trial
    *[other] { $trials } trials
- }: a loss is seen.
+ }: losses are detected.
 # A time before or after the fault.
 failover-moment = { $time } { $before ->
     [true] before
    *[false] after
  }
 # `longest`: longest run of lost writes. `first`, `last`: failover-moment.
-failover-recovery-point = The trial that lost most without a promise lost { $writes ->
+failover-recovery-point = The largest loss without a promise in one trial is { $writes ->
     [one] { $writes } write
    *[other] { $writes } writes
  } of { $sessions ->
@@ -1700,22 +1698,22 @@ failover-fault-kill-patroni = Patroni killed
 failover-fault-pause = paused
 failover-fault-restart = restarted
 failover-fault-switchover = switched over
-failover-fault-isolate = cut off
+failover-fault-isolate = isolated from the network
 failover-fault-fill-disk = disk full
-failover-fault-block-replication = log withheld
-failover-fault-failed = could not be done: { $fault }
+failover-fault-block-replication = replication blocked
+failover-fault-failed = not injected: { $fault }
 failover-fault-injected = { $nodes } { $fault }{ $end ->
     [none] {""}
    *[other] {" "}until { $end }
  }
 failover-promoted = { $node } promoted, timeline { $timeline }{ $safe ->
-    [false] , not sure to have everything
+    [false] , may lack writes
    *[other] {""}
  }{ $healthy ->
     [none] {""}
-   *[other] , called healthy at { $healthy }
+   *[other] , healthy at { $healthy }
  }
-failover-rejoined = { $node } back as a replica, { $rewound ->
+failover-rejoined = { $node } rejoined as a replica, { $rewound ->
     [true] rewound
    *[false] copied anew
  } within { $duration }
@@ -1724,8 +1722,8 @@ failover-read-back = { $tokens ->
    *[other] { $tokens } tokens
  } read from { $node } { $phase }
 failover-read-after-load = after the load
-failover-read-after-rejoin = after the old primary's return
-failover-read-after-restart = after a restart of all
+failover-read-after-rejoin = after the old primary rejoined
+failover-read-after-restart = after a restart of all servers
 failover-event-timeline = timeline { $timeline }
 failover-event-rewound = rewound
 failover-event-copied = copied anew
@@ -1740,27 +1738,27 @@ freshness-column-reads = reads
 freshness-column-stale = stale
 freshness-column-unanswered = no answer
 freshness-column-visible = visible after, { $quantile }
-freshness-column-not-visible = not within { $bound }
+freshness-column-not-visible = not visible within { $bound }
 
-freshness-no-answer = no replica answered who was asked for what had just been written
-freshness-all-visible = read at once after its acknowledgement, every write was there, in { $reads ->
+freshness-no-answer = no replica answered the reads of fresh writes
+freshness-all-visible = immediately after its acknowledgement every write was visible, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
  } on { $replicas ->
     [one] { $replicas } replica
    *[other] { $replicas } replicas
- } (95 %: fewer than { $highest } are stale)
-freshness-some-stale = read at once after its acknowledgement, a write was not there in { $share } on { $replica }
-freshness-round-robin-fresh = A session that read the replicas in turn never saw anything older than before, in { $reads ->
+ } (95 % CI: fewer than { $highest } stale)
+freshness-some-stale = immediately after its acknowledgement a write was not visible in { $share } on { $replica }
+freshness-round-robin-fresh = A session that read the replicas in turn never saw older data than before, in { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
- } (95 %: fewer than { $highest } are).
-freshness-round-robin-stale = A session that read the replicas in turn saw something older than before in { $share }.
-freshness-remote-apply = A commit waits until every replica has applied it (remote_apply): no read may be stale, and { $kept ->
+ } (95 % CI: fewer than { $highest }).
+freshness-round-robin-stale = A session that read the replicas in turn saw older data than before in { $share }.
+freshness-remote-apply = With remote_apply a commit waits until every replica has applied it, so no read may be stale; { $kept ->
     [true] none was
-   *[false] yet some were
+   *[false] some were
  }.
-freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
+freshness-share = { $share } (95 % CI { $low }–{ $high }) of { $reads ->
     [one] { $reads } read
    *[other] { $reads } reads
  }
@@ -1769,11 +1767,11 @@ freshness-share = { $share } (95 %: { $low } to { $high }) of { $reads ->
 ### Comparison of runs: compare-
 
 compare-title = Comparison
-compare-heading-confounders = Apples and oranges
+compare-heading-confounders = Confounding differences
 compare-heading-conditions = Conditions
 compare-heading-figures = Figures
-compare-heading-differences = What differs
-compare-heading-left-out = What was left out
+compare-heading-differences = Other differences
+compare-heading-left-out = Excluded
 compare-column-operation = operation
 compare-column-figure = figure
 compare-column-base = base
@@ -1781,76 +1779,76 @@ compare-column-run = run
 compare-column-change = change
 compare-column-interval = 95 %
 compare-column-verdict = verdict
-compare-column-method = by
+compare-column-method = test
 # All operations together.
 compare-all-operations = all
-compare-no-differences = nothing in plans, versions and machines
+compare-no-differences = no differences in plan, versions and machine
 
-compare-metric-tps = delivered, tps
-compare-metric-p50 = response p50
-compare-metric-p90 = response p90
-compare-metric-p99 = response p99
-compare-metric-p999 = response p99.9
-compare-metric-service-p99 = service p99
+compare-metric-tps = throughput, tps
+compare-metric-p50 = response time p50
+compare-metric-p90 = response time p90
+compare-metric-p99 = response time p99
+compare-metric-p999 = response time p99.9
+compare-metric-service-p99 = service time p99
 compare-metric-errors = errors
-compare-metric-generator-cpu = CPU of the generator
-compare-metric-pooler-cpu = CPU before PostgreSQL
-compare-metric-server-cpu = CPU of PostgreSQL
+compare-metric-generator-cpu = generator CPU
+compare-metric-pooler-cpu = pooler CPU
+compare-metric-server-cpu = PostgreSQL CPU
 compare-no-evidence = no evidence
-compare-too-few = too few
+compare-too-few = too few trials
 compare-faster = faster
 compare-slower = slower
 compare-higher = higher
 compare-lower = lower
 compare-percentage-points = { $points } pp
 
-compare-question-cells = How do the cells of { $base } stand beside its baseline?
+compare-question-cells = How do the cells of { $base } compare with its baseline?
 compare-question-runs = What changed from { $base } to { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}
-    [one] ; but one more difference changes the figures by itself
-   *[other] ; but { $confounders } more differences change the figures by themselves
+    [one] ; but { $confounders } other difference affects the figures too
+   *[other] ; but { $confounders } other differences affect the figures too
  }.
 compare-answer-nothing = nothing can be compared
-compare-answer-too-few = there are too few trials to tell any difference
-compare-answer-no-evidence = no evidence of any difference in { $figures ->
+compare-answer-too-few = too few trials to detect a difference
+compare-answer-no-evidence = no evidence of a difference in { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
  }
 compare-answer-changes = of { $figures ->
     [one] { $figures } figure
    *[other] { $figures } figures
- } { $changes }
+ }, { $changes }
 compare-answer-better = { $count } better
 compare-answer-worse = { $count } worse
-compare-answer-other = { $count } otherwise different
+compare-answer-other = { $count } different
 
 compare-confounders = { $count ->
-    [one] One difference changes the figures by itself
-   *[other] { $count } differences change the figures by themselves
- }, whatever else was changed:
+    [one] One difference affects the figures
+   *[other] { $count } differences affect the figures
+ }, whatever change is being tested:
 compare-difference = { $path }: { $base } → { $run }{ $cells ->
     [none] {""}
    *[other] {" "}({ $cells })
  }{ $expected ->
-    [true] , on purpose
+    [true] , intended
    *[false] {""}
  }
 compare-absent-value = none
 
-compare-method-ranks = ranks of { $base } and { $run ->
+compare-method-ranks = rank test of { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- }, exact whatever their distribution
-compare-method-pairs = ranks of the differences of { $pairs ->
+ }, exact for any distribution
+compare-method-pairs = rank test of the differences between { $pairs ->
     [one] { $pairs } pair
    *[other] { $pairs } pairs
  } of trials that were measured side by side
-compare-method-student = Student's distribution for { $base } and { $run ->
+compare-method-student = Student's t for { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
- }, if their logarithms scatter normally; four of each would need no such condition
-compare-method-blocks = { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s, resampled (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): of these stretches of time only; what another trial would bring is not known
+ }, which assumes a log-normal distribution; four trials each would not need this assumption
+compare-method-blocks = block bootstrap of { $base_count } and { $run_count } blocks of { $base_seconds } and { $run_seconds } s (correlation of neighbouring seconds { $base_correlation } and { $run_correlation }): it compares these trials only, not what another trial would measure
 compare-method-none = { $base } and { $run ->
     [one] { $run } trial
    *[other] { $run } trials
@@ -1879,12 +1877,12 @@ compare-condition = { $condition }{ $cell ->
  }
 compare-condition-met = met
 compare-condition-not-met = not met
-compare-condition-unknown = cannot be said
-compare-condition-absent = cannot be said: the runs do not have this figure
-compare-legend = medians of the valid trials; changes with their intervals of 95 %; of all { $figures ->
+compare-condition-unknown = unknown
+compare-condition-absent = unknown: the runs do not have this figure
+compare-legend = medians of the valid trials; changes with 95 % CI; false discovery rate 5 % over { $figures ->
     [one] { $figures } figure
-   *[other] { $figures } figures
- } together a false discovery rate of 5 %; seed { $seed }
+   *[other] all { $figures } figures
+ }; seed { $seed }
 
 compare-history-title = History
 compare-history-heading-runs = Runs
@@ -1897,8 +1895,8 @@ compare-history-question = When did the figures of { $experiment } change?
 compare-history-too-few = { $runs ->
     [one] One run is
    *[other] { $runs } runs are
- } too few to find a change: it takes five before and five after it.
-compare-history-no-evidence = No evidence of any change in { $runs ->
+ } too few to detect a change: five before and five after it are needed.
+compare-history-no-evidence = No evidence of a change in { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
  }.
@@ -1911,4 +1909,4 @@ compare-history-changes = { $changes ->
  }.
 compare-change-point = { $metric } from { $run } on: { $before } → { $after } ({ $change }, p { $p })
 # Neither plan nor versions nor machine changed at the same run.
-compare-history-no-difference = nothing in plans, versions and machines changed with it
+compare-history-no-difference = plan, versions and machine did not change with it

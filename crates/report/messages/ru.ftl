@@ -78,7 +78,7 @@ bench-measured-postgres = PostgreSQL { $version }{ $origin ->
    *[other] {" "}из { $origin }
  }, { $transport } { $address }, база { $database }
 bench-measured-http = { $version }, HTTP/1.1 поверх { $transport } { $address }
-bench-measured-how = { $server }; { $model }; драйвер { $driver }; начальное число { $seed }
+bench-measured-how = { $server }; { $model }; драйвер { $driver }; seed { $seed }
 bench-unix-socket = Unix-сокет
 bench-tls = TCP с TLS { $version }
 bench-closed-model = закрытая модель
@@ -98,7 +98,7 @@ bench-preview = { $arrivals ->
    *[many] { $arrivals } заявок
  } за { $duration }, { $spacing }, частота { $rates }
 bench-spacing-even = равномерный поток
-bench-spacing-poisson = пуассоновский поток с начальным числом { $seed } (в среднем { $expected })
+bench-spacing-poisson = пуассоновский поток, seed { $seed } (в среднем { $expected })
 bench-rates = от { $lowest } до { $highest }
 
 # Итоги.
@@ -120,8 +120,8 @@ bench-exhausted = не удалось открыть { $connections ->
    *[many] { $connections } соединений
  }: кончились файловые дескрипторы или локальные порты; увеличьте ulimit -n или net.ipv4.ip_local_port_range
 bench-suspended = машина была приостановлена на { $duration }
-bench-throttled = генератор был придержан собственным ограничением в { $share } периодов квоты
-bench-stalled = поток { $thread } генератора замер на { $duration }
+bench-throttled = генератор упирался в собственную квоту ЦП (throttling) в { $share } периодов
+bench-stalled = поток { $thread } генератора не работал { $duration }
 bench-aborted = { $clients ->
     [one] { $clients } клиент из { $total } прекратил
     [few] { $clients } клиента из { $total } прекратили
@@ -129,13 +129,13 @@ bench-aborted = { $clients ->
  } работу: их скрипт не мог продолжаться; нагрузка была меньше заданной
 
 # Сомнения в измерении.
-bench-host-late = эта машина опаздывает: { $quantile } опоздания отправки — { $lag }, джиттера её таймера — { $jitter }; время ответа содержит и это
-bench-stolen = гипервизор отдавал другим { $processors } процессора этой машины
-bench-starved = поток { $thread } генератора ждал процессора { $share } времени; время ответа содержит и это
+bench-host-late = на этой машине потоки просыпались с опозданием: { $quantile } опоздания отправки — { $lag }, джиттера таймера — { $jitter }; время ответа включает и это
+bench-stolen = гипервизор отдал другим { $processors }{"\u00A0"}ЦП этой машины (steal)
+bench-starved = поток { $thread } генератора ждал ЦП { $share } времени; время ответа включает и это
 bench-cap-reached = все клиенты ({ $clients }) были заняты: из { $arrivals ->
     [one] { $arrivals } заявки
    *[other] { $arrivals } заявок
- } ждали клиента { $waited }, отброшено { $dropped }; такой тест уже не открытый
+ } ждали клиента { $waited }, отброшено { $dropped }; открытая модель нарушена: достигнут предел клиентов
 bench-uneven = клиенты обслужены неравномерно: от { $fewest } до { $most ->
     [one] { $most } транзакции
    *[other] { $most } транзакций
@@ -636,47 +636,43 @@ circumstance-missing-column = ни у одной ленты не указан с
 
 advice-rows-read = прочитано строк
 advice-remedy = что поможет
-advice-no-index = Строить ещё какой-либо индекс смысла нет.
-advice-no-plans = В этом прогоне нет планов запросов: они снимаются, когда pgdyno сам запускает PostgreSQL и измерение доведено до конца.
-advice-concurrently = На рабочей базе пишите CREATE INDEX CONCURRENTLY: тогда построение никому не мешает писать.
-advice-applied = Что индексы дали и чего стоили, рядом с теми же данными без них:
-advice-without-planner = Оценено без планировщика: спросить его о несуществующих индексах не удалось ({ $reason }).
+advice-no-index = Ни один новый индекс не даст заметного выигрыша.
+advice-no-plans = В этом прогоне нет планов запросов. pgdyno снимает их, если сам запускает PostgreSQL и хотя бы одно измерение завершено.
+advice-concurrently = На рабочей базе используйте CREATE INDEX CONCURRENTLY: он не блокирует запись.
+advice-applied = Что дали индексы по сравнению с теми же данными без них:
+advice-without-planner = Оценено без планировщика: гипотетические индексы он оценить не смог ({ $reason }).
 
 advice-saved-together = По оценке планировщика { $indexes ->
     [1] этот индекс сэкономил
-    [one] этот { $indexes } индекс сэкономили
+    [one] этот { $indexes } индекс сэкономил
     [few] эти { $indexes } индекса сэкономили
    *[many] эти { $indexes } индексов сэкономили
  } бы { $share } времени всех запросов{ $speedup ->
     [none] {""}
-   *[other] ; если предел ставит PostgreSQL, пропускная способность вырастет не более чем в { $speedup } раза
+   *[other] ; если узкое место — PostgreSQL, пропускная способность вырастет не более чем в { $speedup } раза
  }.
 
 # Столбец и число его разных значений.
 advice-column = { $column }{ $distinct ->
     [none] {""}
-    [one] {" "}({ $distinct } разное значение)
-    [few] {" "}({ $distinct } разных значения)
-   *[many] {" "}({ $distinct } разных значений)
+    [one] {" "}({ $distinct } уникальное значение)
+    [few] {" "}({ $distinct } уникальных значения)
+   *[many] {" "}({ $distinct } уникальных значений)
  }
 advice-column-and = {" "}и{" "}
-advice-column-then = ,{" "}
 advice-descending = { $column } по убыванию
-advice-by-value = по { $count ->
-   *[other] значению
- }: { $columns }
-advice-by-range = по границам: { $columns }
-# `first`: с этого начинается перечень.
-advice-by-order = { $first ->
-   *[other] первые по порядку
- }: { $columns }
-advice-why-index = Ищут среди { $rows ->
-    [one] { $rows } строки
-   *[other] { $rows } строк
- } { $purpose }.
-advice-index-saves = Поможет { $statements ->
-    [one] { $statements } запросу
-   *[other] { $statements } запросам
+advice-by-value = по значению { $columns }
+advice-by-range = по диапазону { $columns }
+advice-by-order = в порядке { $columns }
+advice-why-index = Ускоряет поиск { $purpose }; в таблице { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[many] { $rows } строк
+ }.
+advice-index-saves = Ускорит { $statements ->
+    [one] { $statements } запрос
+    [few] { $statements } запроса
+   *[many] { $statements } запросов
  }{ $share ->
     [none] {""}
    *[other] ; сам по себе сэкономил бы { $share } времени всех запросов
@@ -685,22 +681,22 @@ advice-index-costs = { $size ->
     [none] {""}
    *[other] Займёт около { $size }.{" "}
  }{ $statements ->
-    [0] Ни одному запросу этого прогона не придётся его обновлять.
+    [0] Ни один запрос этого прогона его не обновляет.
     [one] Обновлять его придётся { $statements } запросу.
    *[other] Обновлять его придётся { $statements } запросам.
  }{ $not_hot ->
     [0] {""}
-    [one] {" "}Из них { $not_hot } меняет его столбец и уже не сможет обойтись без записи в индексы (HOT).
-   *[other] {" "}Из них { $not_hot } меняют его столбец и уже не смогут обойтись без записи в индексы (HOT).
+    [one] {" "}Из них { $not_hot } меняет его столбец, и HOT-обновления для него станут невозможны.
+   *[other] {" "}Из них { $not_hot } меняют его столбец, и HOT-обновления для них станут невозможны.
  }
 
-advice-not-needed = ни одной большой таблицы целиком не читает
+advice-not-needed = индекс не нужен: большие таблицы целиком не читаются
 advice-index = индекс
 advice-index-number = индекс { $number }: стоимость { $before } → { $after }
-advice-every-row = никакой индекс: нужна каждая строка таблицы
-advice-most-rows = никакой индекс: нужно { $share } строк
-advice-condition = условию { $condition } не отвечает никакое B-дерево по столбцам
-advice-not-taken = нет индекса, который планировщик взял бы с заметной выгодой
+advice-every-row = индекс не поможет: нужна каждая строка таблицы
+advice-most-rows = индекс не поможет: нужно { $share } строк
+advice-condition = условие { $condition } не ускорит ни один индекс типа «B-дерево»
+advice-not-taken = ни один индекс, который выбрал бы планировщик, не даёт заметного выигрыша
 advice-no-plan = плана нет: { $reason }
 # `counted`: число `passed` точное.
 advice-scanned = все { $rows } в { $table }, нужно { $counted ->
@@ -712,17 +708,17 @@ advice-applying = { $indexes ->
     [one] { $indexes } индекс строится
     [few] { $indexes } индекса строятся
    *[many] { $indexes } индексов строятся
- } в копии данных; измеряется рядом с данными без них, по { $repeat ->
-    [one] { $repeat } разу
-    [few] { $repeat } раза
-   *[many] { $repeat } раз
+ } в копии данных, и она сравнивается с данными без них; по { $repeat ->
+    [one] { $repeat } измерению
+    [few] { $repeat } измерения
+   *[many] { $repeat } измерений
  }
 advice-index-built = { $ddl }: построен за { $elapsed }, { $size }
 advice-statement-changed = в среднем { $before } → { $after } ({ $ratio }{ $writes ->
-    [true] ; пишущий
+    [true] ; пишет
    *[false] {""}
  })
-advice-heap-only = обновления без записи в индексы (HOT): { $before } → { $after } обновлённых строк
+advice-heap-only = HOT-обновления: { $before } → { $after } обновлённых строк
 
 
 ### Page: words of its script: web-
@@ -731,7 +727,7 @@ web-skip = К содержанию
 web-contents = Содержание
 web-language = Язык
 web-theme = Оформление
-web-theme_auto = Как в системе
+web-theme_auto = Системное
 web-theme_light = Светлое
 web-theme_dark = Тёмное
 web-print = Печать
@@ -741,17 +737,17 @@ web-bad = плохо
 web-baseline = база сравнения
 web-trial = Измерение
 web-zoom_out = Показать всё время
-web-chart_help = Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает всё время; стрелки двигают курсор
+web-chart_help = Выделите отрезок мышью, чтобы увеличить его; двойной щелчок возвращает весь график; стрелки двигают курсор
 web-time = Время
 web-show_table = Показать числа
 web-hide_table = Скрыть числа
 web-more_rows = Ещё строки
 web-marks = События
-web-evidence = Основание
+web-evidence = Подтверждение
 # Подпись меню тепловой карты.
 web-figure = Показатель
 web-worse = хуже
-web-same = столько же
+web-same = без изменений
 web-better = лучше
 # Кнопка, которая показывает все столбцы узкой таблицы, и обратная ей.
 web-all_columns = Все столбцы
@@ -775,28 +771,28 @@ web-lost = Связь потеряна, подключаемся снова
 web-ended = Прогон окончен
 web-stop = Остановить прогон
 web-stop_sure = Остановить прогон? Всё измеренное сохранится.
-web-stop_no = Пусть идёт
+web-stop_no = Продолжить
 web-stopping = Останавливаем…
 web-stop_failed = Остановить прогон не удалось
-web-no_script = Эту страницу рисует её собственный скрипт, а в этом браузере скрипты выключены. То же самое текстом напечатает `pgdyno report RUN --format md`.
-web-cannot_unpack = Этот браузер не умеет распаковать страницу; подойдёт любой, выпущенный с 2023 года.
+web-no_script = Для этой страницы нужен JavaScript, а в этом браузере он выключен. `pgdyno report RUN --format md` напечатает тот же отчёт текстом.
+web-cannot_unpack = Этот браузер не может распаковать страницу; подойдёт браузер 2023 года или новее.
 # Вместо того, что не поместилось в сводку.
-web-left_out = Остальное здесь не поместилось; оно есть в отчёте HTML.
+web-left_out = Остальное здесь опущено; оно есть в отчёте HTML.
 
 
 ### Page: headings and sentences: page-
 
 # Заголовки разделов.
 page-goals = Цели и нагрузка
-page-stack = Система: где уходит время и где стоит очередь
+page-stack = Система: где тратится время и где очередь
 page-results = Результаты по операциям
 page-matrix = Все ячейки
 page-charts = Ход измерения
 page-statements = Самые дорогие запросы
 page-advice = Индексы
 page-findings = Выводы
-page-doubts = Причины для сомнений
-page-environment = Испытательный стенд
+page-doubts = Оговорки
+page-environment = Стенд
 page-repeat = Как повторить
 
 # Названия фактов.
@@ -810,7 +806,7 @@ page-stop-rules = правила останова
 page-operation = операция
 page-offered = предложено, 1/с
 page-delivered = выполнено, 1/с
-page-goodput = полезно, 1/с
+page-goodput = в срок, 1/с (goodput)
 page-failed = ошибок
 page-dropped = отброшено
 page-failure = ошибка
@@ -831,7 +827,7 @@ page-blocks-read = блоков прочитано
 page-node = узел
 page-version = версия
 page-program = программа
-page-transport = вход
+page-transport = транспорт
 page-node-limits = ограничения
 page-node-cells = ячейки
 
@@ -872,18 +868,18 @@ page-extent = { $trials ->
     [one] { $cells } ячейке
    *[other] { $cells } ячейках
  }
-page-seed = начальное число { $seed }
+page-seed = seed { $seed }
 
 # Вопросы.
-page-question-clients = Сколько выдерживает { $path } при { $count ->
+page-question-clients = Какую нагрузку выдерживает { $path } при { $count ->
     [one] { $count } клиенте
    *[other] { $count } клиентах
  }?
-page-question-users = Сколько выдерживает { $path } при { $count ->
+page-question-users = Какую нагрузку выдерживает { $path } при { $count ->
     [one] { $count } пользователе
    *[other] { $count } пользователях
  }?
-page-question-schedule = Выдерживает ли { $path } нагрузку { $schedule }?
+page-question-schedule = Справляется ли { $path } с нагрузкой { $schedule }?
 page-question-axes = Как меняется пропускная способность{ $baseline ->
     [none] {""}
    *[other] {" "}по сравнению с { $baseline }
@@ -913,7 +909,7 @@ page-stage = { $users }{ $rate ->
 page-thinking = пауза { $time }
 page-thinking-exponential = экспоненциальная пауза, в среднем { $mean }
 page-thinking-log-normal = логнормальная пауза, медиана { $median }, σ { $sigma }
-page-pacing = от начала до начала не меньше { $time }
+page-pacing = интервал между началами не меньше { $time }
 page-rate-limit = не больше { $rate } в секунду
 page-arrivals-even = равномерный поток заявок
 page-arrivals-poisson = пуассоновский поток заявок
@@ -922,7 +918,7 @@ page-protocol-simple = простой протокол
 page-protocol-extended = расширенный протокол
 page-protocol-prepared = подготовленные запросы
 page-reconnect = новое соединение на каждую транзакцию
-page-timeout = ожидание ответа не дольше { $time }
+page-timeout = тайм-аут { $time }
 page-tries = до { $count ->
     [one] { $count } попытки
    *[other] { $count } попыток
@@ -943,7 +939,7 @@ page-trial-window = { $repeat ->
  }
 
 # Набор данных.
-page-data = { $content }; { $cache }; начальное число { $seed }
+page-data = { $content }; { $cache }; seed { $seed }
 page-data-rows = { $table }, { $rows ->
     [one] { $rows } строка
     [few] { $rows } строки
@@ -963,7 +959,7 @@ page-data-pgbench = таблицы pgbench, масштаб { $scale }
 page-data-delivery = delivery.send и delivery.receive, масштаб { $scale }
 page-cache-warm = кэш прогрет
 page-cache-cold = кэш холодный
-page-cache-as-loaded = кэш такой, каким его оставила загрузка
+page-cache-as-loaded = кэш после загрузки данных
 
 # Ограничения узла.
 page-limit-cpu = { $cpus }{"\u00A0"}ЦП
@@ -989,10 +985,10 @@ page-cpu-used = занято { $used }{ $quota ->
     [none] {""}
    *[other] {" "}из { $quota }
  }{"\u00A0"}ЦП
-page-throttled = придержан квотой в { $share } периодов
-page-cpu-bound = предел здесь: процессор
-page-pool-bound = предел здесь: размер пула
-page-queue-here = очередь стоит здесь
+page-throttled = упирался в квоту ЦП (throttling) в { $share } периодов
+page-cpu-bound = узкое место: ЦП
+page-pool-bound = узкое место: размер пула
+page-queue-here = очередь здесь
 page-busy = в работе { $count }
 page-waiting = в очереди { $count }
 page-time-per-transaction = { $time } на транзакцию
@@ -1003,7 +999,7 @@ page-server-role = { $name }, { $at_first ->
     [primary] основной
    *[replica] реплика
  }
-page-replication-async = журнал, фиксация не ждёт
+page-replication-async = WAL, фиксация не ждёт
 page-replication-first = журнал, фиксация ждёт { $count ->
     [1] первую
    *[other] первые { $count }
@@ -1012,10 +1008,10 @@ page-replication-any = журнал, фиксация ждёт { $count ->
     [1] любую
    *[other] любые { $count }
  }
-page-promotes-most-advanced = повышает самую полную реплику, когда основной сервер молчит { $time }
-page-promotes-laggard = повышает самую отставшую реплику, когда основной сервер молчит { $time }
-page-no-fencing = прежний основной сервер сначала не убивает
-page-patroni-promotes = повышает реплику, когда ключ лидера не обновлялся { $time }
+page-promotes-most-advanced = повышает самую свежую реплику, если основной сервер не отвечает { $time }
+page-promotes-laggard = повышает самую отставшую реплику, если основной сервер не отвечает { $time }
+page-no-fencing = не изолирует прежний основной сервер
+page-patroni-promotes = повышает реплику, если ключ лидера не обновлялся { $time }
 page-etcd-servers = etcd: { $count ->
     [one] { $count } сервер
     [few] { $count } сервера
@@ -1046,16 +1042,16 @@ page-chart-failures = Ошибки по кодам
 page-chart-in-flight = В работе и в очереди ожидания
 page-chart-pooler = Пулеры и балансировщики
 page-chart-connections = Сеансы PostgreSQL
-page-chart-processors = Процессоры
+page-chart-processors = ЦП
 page-chart-disk = Диск
-page-chart-waits = Чего ждут активные сеансы
+page-chart-waits = События ожидания активных сеансов
 page-chart-replication-lag = Отставание реплик
-page-chart-freshness = Через сколько подтверждённое видно на репликах
-page-chart-send-lag = Опоздание отправки у генератора
+page-chart-freshness = Через сколько подтверждённые записи видны на репликах
+page-chart-send-lag = Опоздание отправки генератора
 page-axis-per-second = в секунду
 page-axis-seconds = секунды
 page-axis-count = число
-page-axis-processors = процессоры
+page-axis-processors = ЦП
 page-axis-bytes = байты
 page-axis-bytes-per-second = байты в секунду
 page-series-offered = предложено
@@ -1083,7 +1079,7 @@ page-series-waiting = ожидание
 page-series-replication-lag = отставание
 page-series-visible = видно
 page-event-deadlock = взаимная блокировка
-page-event-too-many-connections = нет свободного слота
+page-event-too-many-connections = слоты соединений исчерпаны
 page-event-slow-statement = медленный запрос
 page-event-fatal = фатальная ошибка
 page-event-error = ошибка
@@ -1096,7 +1092,7 @@ page-event-other = журнал
 
 # Стенд и причины для сомнений.
 page-in-trials = в { $trials } из { $total } измерений: { $text }
-page-not-passed = Нагрузка не прошла через { $nodes }: о нём здесь ничего не измерено.
+page-not-passed = Нагрузка прошла мимо { $nodes }: измерений по ним нет.
 page-machine-system = система
 page-machine-kernel = ядро
 page-machine-processor = процессор
@@ -1122,19 +1118,19 @@ answer-nothing = Ответа нет: { $total ->
  } не учитывается: { $reason }.
 # Ответ одной ячейки.
 answer-holds = Выдерживает { $rate }
-answer-delivers = Выполняется { $rate }
+answer-delivers = Выполняет { $rate }
 # Ответы нескольких ячеек.
 answer-baseline-holds = { $name } (база сравнения): { $rate }
 answer-baseline-delivers = { $name } (база сравнения): { $rate }
-answer-not-all-clients = { $rate }, но свою работу сделали не все клиенты
+answer-not-all-clients = { $rate } (не сравнивается: клиенты получали отказы или простаивали, либо ошибок слишком много)
 answer-other = { $name }: { $figures }
 answer-best-other = лучшая из остальных — { $name }: { $figures }
 answer-best = лучшая — { $name }: { $figures }
 answer-worst = худшая — { $name }: { $figures }
-answer-keeps-up = предложенное выполняет { $name } — { $figures }
-answer-does-not-keep-up = предложенного не выдерживает { $name } — { $figures }
-answer-keep-up = предложенное выполняют { $count } из { $total } открытых ячеек
-answer-highest = больше всего { $name } — { $figures }
+answer-keeps-up = с предложенной нагрузкой справляется { $name } — { $figures }
+answer-does-not-keep-up = с предложенной нагрузкой не справляется { $name } — { $figures }
+answer-keep-up = с предложенной нагрузкой справляются { $count } из { $total } открытых ячеек
+answer-highest = наибольшая предложенная нагрузка у { $name } — { $figures }
 answer-furthest-behind = сильнее всех отстаёт { $name } — { $figures }
 
 # `whole` — частота, если она целая; дробное число требует родительного падежа: 1,5 транзакции.
@@ -1166,16 +1162,13 @@ answer-trials = { $count ->
 answer-no-evidence = { $ratio } от базы: различие не доказано
 answer-lower = { $ratio } от базы: ниже
 answer-higher = { $ratio } от базы: выше
-answer-too-few-trials = { $ratio } от базы: измерений слишком мало для вывода
+answer-too-few-trials = { $ratio } от базы: слишком мало измерений
 
 answer-objective-met = цель соблюдена
 answer-objective-violated = цель НАРУШЕНА
-answer-objective-unknown = соблюдена ли цель, сказать нельзя
+answer-objective-unknown = цель не оценена
 answer-objectives-met = соблюдены все цели ({ $total })
-answer-objectives-unknown = о соблюдении { $count ->
-    [one] { $count } цели
-   *[other] { $count } целей
- } из { $total } судить нельзя
+answer-objectives-unknown = не оценено целей: { $count } из { $total }
 answer-objectives-violated = { $count ->
     [one] НАРУШЕНА { $count } цель
     [few] НАРУШЕНЫ { $count } цели
@@ -1204,21 +1197,21 @@ live-run-begins = { $trials ->
     [one] { $cells } ячейка
     [few] { $cells } ячейки
    *[many] { $cells } ячеек
- }, порядок по начальному числу { $seed }; под нагрузкой около { $duration }
+ }, порядок по seed { $seed }; под нагрузкой около { $duration }
 live-search-begins = поиск максимума для { $cells ->
     [one] { $cells } ячейки
    *[other] { $cells } ячеек
- }, начальное число { $seed }; каждый раз под нагрузкой { $duration }
+ }, seed { $seed }; под нагрузкой по { $duration } на шаг
 live-note = примечание: { $text }
-live-scraped = Prometheus может забирать показатели с { $url }
-live-broken-off = прогон оборвался: { $reason }
+live-scraped = Prometheus может опрашивать { $url }
+live-broken-off = прогон прерван: { $reason }
 live-kept = { $path }, прошло { $duration }
 
 # Действия.
 live-setting-up = подготовка
 live-fetching = скачивается PostgreSQL { $major }
 live-starting = запускается { $node }
-live-dropping = удаляется загруженное раньше
+live-dropping = удаляются прежние данные
 live-loading = загружено { $sent } из { $total ->
     [one] { $total } строки
    *[other] { $total } строк
@@ -1226,7 +1219,7 @@ live-loading = загружено { $sent } из { $total ->
 live-keys = строятся ключи и индексы
 live-statistics = собирается статистика
 live-restored = данные восстановлены за { $time }
-live-data-unchanged = данные прежние: в них не писали
+live-data-unchanged = данные не менялись: записи не было
 live-warmed = кэши готовы
 live-warming-up = прогрев
 live-measuring = { $second } из { $total }{"\u00A0"}с
@@ -1243,7 +1236,7 @@ live-loaded = загрузка: { $rows ->
     [few] { $rows } строки
    *[many] { $rows } строк
  } за { $time }, { $rate } в секунду
-live-cache-not-cold = кэши остаются прогретыми: ни сервер, ни его файлы нам не принадлежат
+live-cache-not-cold = кэши остаются прогретыми: сервер и его файлы не под управлением pgdyno
 live-directory-removed = каталог { $directory } удалён: он остался от прерванного запуска
 live-directory-retained = каталог { $directory } остался от прерванного запуска и не удалён: { $reason }
 live-in-use = его использует процесс { $pid } ({ $program })
@@ -1252,7 +1245,7 @@ live-mount-or-socket = { $path } — точка монтирования или 
 
 # Результаты измерений.
 live-held = { $figures }: выдержано
-live-too-much = { $figures }: слишком много
+live-too-much = { $figures }: не выдержано
 live-not-counted = { $figures }: не учитывается{ $reason ->
     [none] {""}
    *[other] : { $reason }
@@ -1282,7 +1275,7 @@ live-cpu-used = { $node } { $used }{ $quota ->
    *[other] {" "}из { $quota }
  }
 live-left = осталось около { $duration }
-live-step = шаг { $number }; сколько их будет, решает измеренное
+live-step = шаг { $number }; число шагов зависит от результатов
 live-level-rate = { $rate } в секунду
 live-level-clients = { $count ->
     [one] { $count } клиент
@@ -1307,7 +1300,7 @@ list-cells = Ячейки
 list-trials = Измерения
 list-size = Размер
 list-headline = Ответ
-list-filter = Найти
+list-filter = Поиск
 list-all = все
 list-select = Выбрать
 list-base = база сравнения
@@ -1329,7 +1322,7 @@ serve-unknown-run = Такого прогона нет.
 serve-ended = Этот прогон уже закончился.
 serve-busy = Слишком много запросов одновременно; повторите чуть позже.
 serve-foreign-request = Запрос отправлен не со страницы этого сервера; откройте её заново.
-serve-unreadable = Прочитать не удалось: { $reason }
+serve-unreadable = Прогон не читается: { $reason }
 serve-measuring = Измерение { $trial }{ $total ->
     [none] {""}
    *[other] {" "}из { $total }
@@ -1358,7 +1351,7 @@ search-heading-scalability = Пропускная способность и чи
 search-heading-soak = Длительная нагрузка
 search-heading-plateau = Каких настроек достаточно
 search-caption-steps = Ход поиска
-search-caption-perturbations = Что меняли, чтобы найти причину
+search-caption-perturbations = Пробные изменения
 
 # Столбцы.
 search-column-stage = этап
@@ -1368,19 +1361,19 @@ search-column-p99 = p99, мс
 search-column-mean = среднее, мс
 search-column-outcome = итог
 search-column-changed = изменено
-search-column-base-maximum = максимум как есть
-search-column-new-maximum = с изменением
+search-column-base-maximum = максимум до
+search-column-new-maximum = максимум после
 search-column-ratio = отношение
 search-column-elasticity = эластичность
 search-column-verdict = вывод
 search-column-clients = клиенты
 search-column-measured = измерено/с
 search-column-law = по закону/с
-search-column-metric = что
+search-column-metric = показатель
 search-column-from = в начале
 search-column-to = в конце
 search-column-per-hour = в час (95{"\u00A0"}%)
-search-column-trend = ход
+search-column-trend = тенденция
 search-column-cell = ячейка
 search-column-cell-maximum = максимум (95{"\u00A0"}%)
 search-column-cell-p99 = p99, мс (95{"\u00A0"}%)
@@ -1425,28 +1418,28 @@ search-sustained-clients = { $clients ->
  }
 
 search-outcome-held = выдержано
-search-outcome-invalid = не учитывается: { $reason }
+search-outcome-invalid = недостоверно: { $reason }
 
 # Почему уровень не выдержан.
 search-overload-objective = не соблюдается { $objective }
-search-overload-behind = выполняется только { $share } предложенного
-search-overload-clients = все клиенты ({ $clients }) заняты, и новые только ждали бы
-search-overload-in-flight = число заявок в работе непрерывно растёт, на { $rate } в секунду
-search-overload-rule = срабатывает правило останова { $rule }
+search-overload-behind = выполняется только { $share } предложенной нагрузки
+search-overload-clients = все клиенты ({ $clients }) заняты, новые только ждали бы
+search-overload-in-flight = число заявок в работе растёт на { $rate } в секунду
+search-overload-rule = срабатывает правило остановки { $rule }
 
 # Почему поиск кончился раньше максимума: после «потому что».
-search-stop-generator = генератор опаздывал или не имел запаса
-search-stop-descriptors = кончились файловые дескрипторы или локальные порты
-search-stop-client-cap = все клиенты ({ $clients }) были заняты, и открытый тест превратился в закрытый
+search-stop-generator = генератор опаздывал или был перегружен
+search-stop-descriptors = исчерпаны файловые дескрипторы или локальные порты
+search-stop-client-cap = достигнут предел числа заявок в работе ({ $clients }), и тест перестал быть открытым
 search-stop-max-level = выше не пробовали (граница поиска — { $level })
 search-stop-min-level = не выдержан даже наименьший уровень ({ $level })
 search-stop-undecided = один и тот же уровень система то выдерживает, то нет ({ $level })
 
 # Пределы, как подлежащие.
-search-limit-cpu = процессор узла { $node }
+search-limit-cpu = ЦП узла { $node }
 search-limit-reads = чтение с диска на узле { $node }
 search-limit-writes = запись на диск на узле { $node }
-search-limit-wal = сброс журнала предзаписи на диск
+search-limit-wal = сброс WAL на диск
 search-limit-sync-replicas = ожидание синхронных реплик
 search-limit-memory = память узла { $node }
 search-limit-pool = пул узла { $node }
@@ -1457,46 +1450,46 @@ search-limit-row-locks = блокировки строк{ $statement ->
     [none] {""}
    *[other] {" "}в запросе { $statement }
  }
-search-limit-scan = полный просмотр таблицы { $table }{ $ddl ->
+search-limit-scan = последовательный просмотр таблицы { $table }{ $ddl ->
     [none] {""}
-   *[other] , которой не хватает { $ddl }
+   *[other] {" "}без { $ddl }
  }
 search-limit-checkpoints = контрольные точки
 search-limit-clients = число клиентов
-search-limit-client-cap = граница числа заявок в работе
-search-limit-feed = лента { $feed }, которая помещается в кэш
-search-limit-host = процессоры машины
+search-limit-client-cap = предел числа заявок в работе
+search-limit-feed = набор данных { $feed }, который целиком помещается в кэш
+search-limit-host = ЦП этой машины
 search-limit-generator = генератор
 
 # Настройки, которые поиск меняет, чтобы найти причину.
-search-knob-cpu = процессоры узла { $node }
+search-knob-cpu = ЦП узла { $node }
 search-knob-read-iops = чтений в секунду на узле { $node }
 search-knob-write-iops = записей в секунду на узле { $node }
 search-knob-memory = память узла { $node }
-search-knob-pool = пул узла { $node }
+search-knob-pool = размер пула узла { $node }
 search-knob-environment = { $variable } сервиса { $node }
 search-knob-slots = max_connections узла { $node }
 search-knob-clients = клиенты
-search-knob-feed-rows = строки ленты { $feed }
+search-knob-feed-rows = строки набора данных { $feed }
 search-proof-limits = ограничивает
 search-proof-does-not-limit = не ограничивает
-search-proof-undecided = не решено
+search-proof-undecided = не установлено
 
 # `path`: узлы от первого до PostgreSQL.
-search-question-maximum = Сколько самое большее выдерживает { $path ->
+search-question-maximum = Какую наибольшую нагрузку выдерживает { $path ->
     [none] каждая ячейка
    *[other] { $path }
- } и что его ограничивает?
+ } и что её ограничивает?
 search-question-soak = Выдерживает ли { $path ->
     [none] каждая ячейка
    *[other] { $path }
- } нагрузку долго и что при этом меняется?
+ } нагрузку долгое время и нет ли утечек и дрейфа?
 search-question-plateau = Каких настроек достаточно?
 
-search-unfinished = поиск не окончен
+search-unfinished = поиск не завершён
 search-unanswered = ответа нет, потому что { $reason }{ $suspect ->
     [none] {""}
-   *[other] ; предположительная причина — { $suspect }
+   *[other] ; предположительно узкое место — { $suspect }
  }.
 search-answer = выдерживает { $at_least ->
     [true] не менее чем{" "}
@@ -1519,31 +1512,34 @@ search-searches = { $count ->
     [few] { $count } поиска
    *[many] { $count } поисков
  }
-search-confirmed = подтверждено { $held } из { $total }
-search-beyond-unknown = о большем ничего не известно: { $reason }
-search-beyond-overload = выше { $reason }
-# `consumer`: чем ресурс занят.
-search-cause-proven = предел — { $limit }{ $proof ->
+search-confirmed = подтверждено в { $held } из { $total ->
+    [one] { $total } измерения
+   *[other] { $total } измерений
+ }
+search-beyond-unknown = более высокие уровни не проверены: { $reason }
+search-beyond-overload = выше этого { $reason }
+# `consumer`: чем занят ЦП.
+search-cause-proven = узкое место — { $limit }{ $proof ->
     [none] {""}
    *[other] {" "}({ $proof })
  }{ $consumer ->
     [none] {""}
-   *[other] , который занимает { $consumer }
+   *[other] , его занимает { $consumer }
  }
 search-cause-elasticity = эластичность { $value }
 search-cause-feed = со строками всей таблицы отношение { $ratio }
 search-cause-switch = без этого больше, отношение { $ratio }
-search-cause-suspected = причина не доказана, предположительно { $limit }
-search-cause-unknown = причина не доказана
+search-cause-suspected = узкое место не доказано, предположительно { $limit }
+search-cause-unknown = узкое место не доказано
 search-answered-cells = ответ есть для { $answered } из { $cells ->
     [one] { $cells } ячейки
    *[other] { $cells } ячеек
  }
-search-rounds = По отдельным поискам: { $levels }.
-search-window = каждый раз { $window }{ $warmup ->
+search-rounds = Ответы отдельных поисков: { $levels }.
+search-window = { $window } на шаг{ $warmup ->
     [none] {""}
    *[other] {" "}после прогрева в { $warmup }
- }, на найденном уровне { $hold }{ $repeat ->
+ }, { $hold } на найденном уровне{ $repeat ->
     [1] {""}
     [few] , поиск проводился { $repeat } раза
    *[other] , поиск проводился { $repeat } раз
@@ -1554,10 +1550,10 @@ search-effort = { $trials ->
    *[many] { $trials } измерений
  }, под нагрузкой { $duration }.
 
-search-law = По универсальному закону масштабируемости один клиент даёт λ = { $lambda } в секунду; соперничество σ = { $sigma }, согласование κ = { $kappa }. { $peak ->
-    [none] Наибольшая пропускная способность лежит вне измеренных чисел клиентов, и о них ничего не утверждается
-    [one] Больше всего выполняется при { $peak } клиенте
-   *[other] Больше всего выполняется при { $peak } клиентах
+search-law = По универсальному закону масштабируемости один клиент даёт λ = { $lambda } в секунду; конкуренция σ = { $sigma }, согласование κ = { $kappa }. { $peak ->
+    [none] Максимум пропускной способности лежит вне измеренных чисел клиентов, и для них закон ничего не предсказывает
+    [one] Пропускная способность наибольшая при { $peak } клиенте
+   *[other] Пропускная способность наибольшая при { $peak } клиентах
  }. Закон объясняет { $variance } дисперсии.
 
 # `share`: доля максимума.
@@ -1582,7 +1578,7 @@ search-soak-steady = { $unknown ->
        *[other] { $trends } рядов
      } судить нельзя
  }
-search-soak-low-level = При { $share } максимума это мало что доказывает: от того, что утекает или дрейфует под нагрузкой, почти ничего не требовали.
+search-soak-low-level = При { $share } максимума это мало что доказывает: утечки и дрейф, которые растут с нагрузкой, могли не проявиться.
 search-trend-memory = память узла { $node }
 search-trend-median = медиана времени ответа
 search-trend-p99 = p99 времени ответа
@@ -1600,7 +1596,7 @@ search-trend-files = открытые файлы узла { $node }
 search-trend-leak = утечка
 search-trend-drift = дрейф
 search-trend-steady = неизменно
-search-trend-unknown = судить нельзя
+search-trend-unknown = нельзя оценить
 
 # `figure`: maximum или p99. `recommended`: ячейка на плато, которая требует меньше лучшей.
 search-plateau = { $recommended ->
@@ -1617,7 +1613,7 @@ search-plateau = { $recommended ->
    *[other] , { $others }
  }{ $recommended ->
     [none] {""}
-   *[other] , а меньше всех требует { $recommended }
+   *[other] , а меньше всего ресурсов из них требует { $recommended }
  }.
 search-plateau-beats = и эта ячейка доказанно лучше { $others ->
     [1] другой
@@ -1631,34 +1627,33 @@ search-plateau-beats-some = но не доказано, что эта ячейк
     [one] { $others } остальной
    *[other] { $others } остальных
  }
-# `processors` — целое число или дробь.
-search-connections = Транзакциям, которых { $rate } в секунду и каждая из которых держит соединение { $hold_time }, в среднем нужно соединений: { $connections } (закон Литтла); у PostgreSQL { $processors ->
-    [one] { $processors } процессор
-    [many] { $processors } процессоров
-   *[few] { $processors } процессора
- }.
+# `rate` и `processors` — целые числа или дроби.
+search-connections = { $rate ->
+    [one] { $rate } транзакции в секунду, которая держит соединение { $hold_time },
+   *[other] { $rate } транзакциям в секунду, каждая из которых держит соединение { $hold_time },
+ } в среднем нужно соединений: { $connections } (закон Литтла); у PostgreSQL { $processors }{"\u00A0"}ЦП.
 
 
 ### Failover: failover-
 
 failover-heading = Переключение
-failover-caption-anomalies = Что обнаружено
+failover-caption-anomalies = Аномалии
 failover-column-cell = ячейка
-failover-column-conclusion = обещанное
+failover-column-conclusion = обещание
 failover-column-failovers = переключения
 failover-column-acknowledged = подтверждено
 failover-column-lost = потеряно
-failover-column-lost-locally = потеряно, с предупреждением
+failover-column-lost-locally = потеряно с предупреждением
 # Записи с неизвестным исходом и те из них, которые есть.
 failover-column-unknown = неизвестно (из них есть)
 failover-column-refused = отклонено
 failover-column-misrouted = не по адресу
-failover-column-outage = без записи
+failover-column-outage = перерыв записи
 failover-column-promoted = повышение через
 failover-column-healthy = готовность через
-failover-column-rejoined = прежний вернулся за
+failover-column-rejoined = прежний основной вернулся за
 failover-column-control = потеряно в контроле
-failover-column-anomaly = вывод
+failover-column-anomaly = аномалия
 failover-column-count = число
 failover-column-meaning = что это значит
 # Первые потерянные записи.
@@ -1687,12 +1682,12 @@ failover-no-ledger = { $failovers ->
     [one] { $failovers } переключение
     [few] { $failovers } переключения
    *[many] { $failovers } переключений
- }; журнала записей нет ни у одной операции, и что потеряно, неизвестно
+ }; ни у одной операции нет журнала записей, поэтому неизвестно, что потеряно
 # `lost` — это failover-lost.
-failover-lost-nothing = { $lost } (95{"\u00A0"}%: что-то теряют менее { $bound } переключений)
-failover-lost-before = { $lost }: точка восстановления{"\u00A0"}— { $duration }, обещано ничего не было
-failover-lost-after = { $lost }, все подтверждены не позже чем через { $duration } после сбоя; обещано ничего не было
-failover-lost-unpromised = { $lost }; обещано ничего не было
+failover-lost-nothing = { $lost } (95{"\u00A0"}%: записи теряют менее { $bound } переключений)
+failover-lost-before = { $lost }: точка восстановления{"\u00A0"}— { $duration }; об этих записях ничего не было обещано
+failover-lost-after = { $lost }, все подтверждены не позже чем через { $duration } после сбоя; об этих записях ничего не было обещано
+failover-lost-unpromised = { $lost }; об этих записях ничего не было обещано
 failover-promise-violated = обещание нарушено: { $violations }; { $lost }
 failover-not-proven = не доказано{ $reason ->
     [none] {""}
@@ -1707,7 +1702,7 @@ failover-anomaly-count = { $anomaly }{"\u00A0"}— { $count }
 # `max` нет, если все перерывы длились одинаково.
 failover-outage = Запись была невозможна { $median }{ $max ->
     [none] {""}
-   *[other] {" "}(медиана), самое большее { $max }
+   *[other] {" "}(медиана), не более { $max }
  }.
 
 failover-conclusion-kept = соблюдено
@@ -1720,7 +1715,7 @@ failover-anomaly-flicker = мерцающие записи
 failover-anomaly-false-failure = ложные отказы
 failover-anomaly-phantom = фантомы
 failover-anomaly-duplicate = дубликаты
-failover-anomaly-split-brain = записи на смещённом сервере
+failover-anomaly-split-brain = записи на прежнем основном сервере
 failover-anomaly-wrong-promotion = ошибочные повышения
 failover-anomaly-lost-ambiguous = потери при смене обещания
 failover-anomaly-lost-unpromised = потери без обещания
@@ -1728,12 +1723,12 @@ failover-anomaly-lost-local = потери с предупреждением
 failover-anomaly-retry = дубликаты из-за повторов
 failover-meaning-lost = подтверждены с обещанием пережить основной сервер и исчезли
 failover-meaning-hole = исчезли, хотя более поздняя запись того же сеанса на том же сервере есть
-failover-meaning-flicker = в одном чтении есть, в другом нет, и между ними ничего не происходило
+failover-meaning-flicker = в одном чтении есть, в другом нет, хотя между ними ничего не происходило
 failover-meaning-false-failure = отклонены, но есть
-failover-meaning-phantom = есть, хотя никто их не делал
+failover-meaning-phantom = есть, хотя никогда не отправлялись
 failover-meaning-duplicate = есть несколько раз после единственной попытки
-failover-meaning-split-brain = подтверждены прежним основным сервером, когда подтверждал уже новый
-failover-meaning-wrong-promotion = повышена реплика, у которой могло быть не всё
+failover-meaning-split-brain = подтверждены прежним основным сервером, когда новый уже подтверждал записи
+failover-meaning-wrong-promotion = повышена реплика, у которой могло не хватать записей
 failover-meaning-lost-ambiguous = подтверждены во время смены обещания и исчезли
 failover-meaning-lost-unpromised = подтверждены без обещания пережить основной сервер и исчезли
 failover-meaning-lost-local = подтверждены с предупреждением, что есть только на этом сервере, и исчезли
@@ -1746,14 +1741,14 @@ failover-doubt-newer = { $writes ->
     [few] { $writes } подтверждённые записи
    *[many] { $writes } подтверждённых записей
  } позже всех чтений
-failover-doubt-standby-read = чтение { $reading } сделано с сервера в режиме восстановления
+failover-doubt-standby-read = чтение { $reading } сделано с реплики
 failover-doubt-old-timeline = чтение { $reading } сделано со старой линии времени
-failover-doubt-other-system = чтение { $reading } сделано из другой системы
-failover-doubt-standby-acknowledged = записи подтверждал сервер в режиме восстановления
-failover-doubt-systems = записи подтверждали серверы разных систем
+failover-doubt-other-system = чтение { $reading } сделано из другой системы баз данных
+failover-doubt-standby-acknowledged = записи подтверждала реплика
+failover-doubt-systems = записи подтверждали серверы разных систем баз данных
 failover-doubt-no-writes = после сбоя { $fault } ничего не подтверждено
-failover-doubt-no-timeline = после сбоя { $fault } не появилось другой линии времени
-failover-doubt-ledger-open = журнал записей не закрыт, и в его конце может чего-то не быть
+failover-doubt-no-timeline = после сбоя { $fault } не появилась новая линия времени
+failover-doubt-ledger-open = журнал записей не закрыт и может быть неполным
 failover-doubt-ledger-torn = конец журнала записей ({ $bytes ->
     [one] { $bytes } байт
     [few] { $bytes } байта
@@ -1773,7 +1768,7 @@ failover-doubt-promise-unknown = неизвестно, что было обещ�
    *[other] { $writes } исчезнувших записях
  }
 failover-doubt-promise-changed = записи потеряны во время смены обещания
-failover-doubt-no-fault = с системой ничего не делали
+failover-doubt-no-fault = ни один сбой не внесён
 failover-doubt-no-control = не было положительного контроля
 failover-doubt-control-lossless = положительный контроль ничего не потерял
 
@@ -1781,7 +1776,7 @@ failover-unresolved-writes = Ещё { $writes ->
     [one] { $writes } запись могла быть отправлена
     [few] { $writes } записи могли быть отправлены
    *[many] { $writes } записей могли быть отправлены
- } или нет: там, где журнал записей не закрыт, это неизвестно.
+ }; это неизвестно, потому что журнал записей не закрыт.
 failover-control-lossless = Положительный контроль{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
@@ -1789,25 +1784,25 @@ failover-control-lossless = Положительный контроль{ $name -
     [one] { $trials } измерение
     [few] { $trials } измерения
    *[many] { $trials } измерений
- }: ничто не показывает, что потеря была бы замечена.
+ }, поэтому не показано, что потеря была бы обнаружена.
 failover-control-lost = Положительный контроль{ $name ->
     [none] {""}
    *[other] {" "}({ $name })
- }, с которым делали то же самое, но где ничего не обещано, потерял { $lost ->
+ }, с теми же сбоями, но без обещания, потерял { $lost ->
     [one] { $lost } подтверждённую запись
     [few] { $lost } подтверждённые записи
    *[many] { $lost } подтверждённых записей
  } в { $lossy } из { $trials ->
     [one] { $trials } измерения
    *[other] { $trials } измерений
- }: потеря замечается.
+ }: потери обнаруживаются.
 # Время до сбоя или после него.
 failover-moment = { $before ->
     [true] за { $time } до сбоя
    *[false] через { $time } после сбоя
  }
 # `longest`: сколько записей потеряно подряд. `first`, `last` — это failover-moment.
-failover-recovery-point = Больше всего без обещания потеряно в одном измерении: { $writes ->
+failover-recovery-point = Наибольшая потеря без обещания в одном измерении{"\u00A0"}— { $writes ->
     [one] { $writes } запись
     [few] { $writes } записи
    *[many] { $writes } записей
@@ -1829,16 +1824,16 @@ failover-fault-kill-patroni = убит процесс Patroni
 failover-fault-pause = процессы приостановлены
 failover-fault-restart = перезапуск
 failover-fault-switchover = плановое переключение
-failover-fault-isolate = отрезан от сети
+failover-fault-isolate = изолирован от сети
 failover-fault-fill-disk = диск заполнен
-failover-fault-block-replication = журнал не передаётся репликам
-failover-fault-failed = не удалось: { $fault }
+failover-fault-block-replication = репликация заблокирована
+failover-fault-failed = сбой не внесён: { $fault }
 failover-fault-injected = { $nodes }: { $fault }{ $end ->
     [none] {""}
    *[other] {" "}(до { $end })
  }
 failover-promoted = { $node }: повышен до основного, линия времени { $timeline }{ $safe ->
-    [false] , у него могло быть не всё
+    [false] , могло не хватать записей
    *[other] {""}
  }{ $healthy ->
     [none] {""}
@@ -1872,7 +1867,7 @@ freshness-column-unanswered = без ответа
 freshness-column-visible = видно через, { $quantile }
 freshness-column-not-visible = не видно за { $bound }
 
-freshness-no-answer = ни одна реплика не ответила, видно ли на ней только что записанное
+freshness-no-answer = ни одна реплика не ответила на чтение свежих записей
 freshness-all-visible = сразу после подтверждения каждая запись была видна: { $reads ->
     [one] { $reads } чтение
     [few] { $reads } чтения
@@ -1882,15 +1877,15 @@ freshness-all-visible = сразу после подтверждения каж�
    *[other] { $replicas } реплик
  } (95{"\u00A0"}%: устаревших менее { $highest })
 freshness-some-stale = сразу после подтверждения записи не было видно в { $share } с { $replica }
-freshness-round-robin-fresh = Сеанс, читавший с реплик по очереди, ни разу не увидел данных старее уже виденных: { $reads ->
+freshness-round-robin-fresh = Сеанс, читавший с реплик по очереди, ни разу не увидел более старых данных, чем прежде: { $reads ->
     [one] { $reads } чтение
     [few] { $reads } чтения
    *[many] { $reads } чтений
  } (95{"\u00A0"}%: таких менее { $highest }).
-freshness-round-robin-stale = Сеанс, читавший с реплик по очереди, увидел данные старее уже виденных в { $share }.
-freshness-remote-apply = Фиксация ждёт, пока её применит каждая реплика (remote_apply): устаревших чтений быть не должно, { $kept ->
-    [true] и их не было
-   *[false] но они были
+freshness-round-robin-stale = Сеанс, читавший с реплик по очереди, увидел более старые данные, чем прежде, в { $share }.
+freshness-remote-apply = При remote_apply фиксация ждёт, пока её применит каждая реплика, и устаревших чтений быть не должно; { $kept ->
+    [true] их не было
+   *[false] они были
  }.
 freshness-share = { $share } (95{"\u00A0"}%: от { $low } до { $high }) из { $reads ->
     [one] { $reads } чтения
@@ -1901,11 +1896,11 @@ freshness-share = { $share } (95{"\u00A0"}%: от { $low } до { $high }) из 
 ### Comparison of runs: compare-
 
 compare-title = Сравнение
-compare-heading-confounders = Сравнивается разное
+compare-heading-confounders = Искажающие отличия
 compare-heading-conditions = Условия
 compare-heading-figures = Показатели
-compare-heading-differences = Чем прогоны различаются
-compare-heading-left-out = Что не учтено
+compare-heading-differences = Другие отличия
+compare-heading-left-out = Не учтено
 compare-column-operation = операция
 compare-column-figure = показатель
 compare-column-base = база
@@ -1913,10 +1908,10 @@ compare-column-run = прогон
 compare-column-change = изменение
 compare-column-interval = 95{"\u00A0"}%
 compare-column-verdict = вывод
-compare-column-method = метод
+compare-column-method = критерий
 # Все операции вместе.
 compare-all-operations = все
-compare-no-differences = планы, версии и машины одинаковы
+compare-no-differences = план, версии и машина одинаковы
 
 compare-metric-tps = выполнено, транз/с
 compare-metric-p50 = время ответа, p50
@@ -1926,7 +1921,7 @@ compare-metric-p999 = время ответа, p99.9
 compare-metric-service-p99 = время обслуживания, p99
 compare-metric-errors = ошибки
 compare-metric-generator-cpu = ЦП генератора
-compare-metric-pooler-cpu = ЦП перед PostgreSQL
+compare-metric-pooler-cpu = ЦП пулера
 compare-metric-server-cpu = ЦП PostgreSQL
 compare-no-evidence = не доказано
 compare-too-few = мало измерений
@@ -1936,16 +1931,16 @@ compare-higher = выше
 compare-lower = ниже
 compare-percentage-points = { $points }{"\u00A0"}п.{"\u00A0"}п.
 
-compare-question-cells = Чем ячейки прогона { $base } отличаются от его базы сравнения?
+compare-question-cells = Чем ячейки прогона { $base } отличаются от его ячейки сравнения?
 compare-question-runs = Что изменилось по сравнению с прогоном { $base }: { $runs }?
 compare-answer = { $run }: { $result }{ $confounders ->
     [0] {""}
-    [one] ; но у прогонов есть { $confounders } отличие, которое само меняет показатели
-    [few] ; но у прогонов есть { $confounders } отличия, которые сами меняют показатели
-   *[many] ; но у прогонов есть { $confounders } отличий, которые сами меняют показатели
+    [one] ; но на показатели влияет и ещё { $confounders } отличие
+    [few] ; но на показатели влияют и ещё { $confounders } отличия
+   *[many] ; но на показатели влияют и ещё { $confounders } отличий
  }.
 compare-answer-nothing = сравнивать нечего
-compare-answer-too-few = измерений слишком мало, чтобы доказать хоть какое-то различие
+compare-answer-too-few = измерений слишком мало, чтобы обнаружить различие
 compare-answer-no-evidence = ни для одного из { $figures ->
     [one] { $figures } показателя
    *[other] { $figures } показателей
@@ -1956,13 +1951,13 @@ compare-answer-changes = из { $figures ->
  }: { $changes }
 compare-answer-better = лучше — { $count }
 compare-answer-worse = хуже — { $count }
-compare-answer-other = просто другие — { $count }
+compare-answer-other = иначе — { $count }
 
 compare-confounders = { $count ->
-    [one] { $count } отличие само меняет
-    [few] { $count } отличия сами меняют
-   *[many] { $count } отличий сами меняют
- } показатели, что бы ни сравнивалось:
+    [one] { $count } отличие влияет
+    [few] { $count } отличия влияют
+   *[many] { $count } отличий влияют
+ } на показатели независимо от проверяемого изменения:
 compare-difference = { $path }: { $base } → { $run }{ $cells ->
     [none] {""}
    *[other] {" "}({ $cells })
@@ -1972,19 +1967,19 @@ compare-difference = { $path }: { $base } → { $run }{ $cells ->
  }
 compare-absent-value = нет
 
-compare-method-ranks = по рангам { $base } и { $run ->
+compare-method-ranks = ранговый критерий для { $base } и { $run ->
     [one] { $run } измерения
    *[other] { $run } измерений
- }: точно при любом их распределении
-compare-method-pairs = по рангам разностей { $pairs ->
+ }, точный при любом распределении
+compare-method-pairs = ранговый критерий для разностей { $pairs ->
     [one] { $pairs } пары
    *[other] { $pairs } пар
  } измерений, сделанных рядом по времени
-compare-method-student = по распределению Стьюдента для { $base } и { $run ->
+compare-method-student = критерий Стьюдента для { $base } и { $run ->
     [one] { $run } измерения
    *[other] { $run } измерений
- }, если их логарифмы распределены нормально; для четырёх с каждой стороны этого не требуется
-compare-method-blocks = по { $base_count } и { $run_count } блокам длиной { $base_seconds } и { $run_seconds }{"\u00A0"}с, выбранным повторно (корреляция соседних секунд { $base_correlation } и { $run_correlation }): только об этих отрезках времени; что покажет ещё одно измерение, неизвестно
+ }, который предполагает логнормальное распределение; для четырёх с каждой стороны это не нужно
+compare-method-blocks = блочный бутстреп для { $base_count } и { $run_count } блоков по { $base_seconds } и { $run_seconds }{"\u00A0"}с (корреляция соседних секунд { $base_correlation } и { $run_correlation }): сравниваются только эти измерения; что покажет ещё одно, неизвестно
 compare-method-none = для интервала мало: в базе { $base ->
     [one] { $base } измерение
     [few] { $base } измерения
@@ -2014,12 +2009,12 @@ compare-condition = { $condition }{ $cell ->
  }
 compare-condition-met = выполняется
 compare-condition-not-met = не выполняется
-compare-condition-unknown = сказать нельзя
-compare-condition-absent = сказать нельзя: такого показателя у прогонов нет
-compare-legend = медианы достоверных измерений; изменения — с доверительными интервалами 95{"\u00A0"}%; доля ложных открытий среди { $figures ->
+compare-condition-unknown = неизвестно
+compare-condition-absent = неизвестно: такого показателя у прогонов нет
+compare-legend = медианы достоверных измерений; изменения с доверительными интервалами 95{"\u00A0"}%; доля ложных открытий среди { $figures ->
     [one] { $figures } показателя
    *[other] { $figures } показателей
- } — не более 5{"\u00A0"}%; начальное число { $seed }
+ } — не более 5{"\u00A0"}%; seed { $seed }
 
 compare-history-title = История
 compare-history-heading-runs = Прогоны
@@ -2033,7 +2028,7 @@ compare-history-too-few = { $runs ->
     [one] { $runs } прогон
     [few] { $runs } прогона
    *[many] { $runs } прогонов
- } — слишком мало, чтобы найти изменение: нужно пять до него и пять после.
+ } — слишком мало, чтобы обнаружить изменение: нужно пять до него и пять после.
 compare-history-no-evidence = Среди { $runs ->
     [one] { $runs } прогона
    *[other] { $runs } прогонов
@@ -2049,4 +2044,4 @@ compare-history-changes = { $changes ->
  }.
 compare-change-point = { $metric }, начиная с { $run }: { $before } → { $after } ({ $change }, p { $p })
 # Вместе с этим не изменились ни план, ни версии, ни машина.
-compare-history-no-difference = ни план, ни версии, ни машина при этом не менялись
+compare-history-no-difference = план, версии и машина при этом не менялись

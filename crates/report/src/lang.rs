@@ -29,10 +29,10 @@ use std::sync::LazyLock;
 use text::{cell_list, cell_name, request, short};
 
 /// Message files of all languages by their BCP 47 codes, the default first.
-static FILES: [(&str, &str); 2] =
-    [("en", include_str!("../messages/en.ftl")), ("ru", include_str!("../messages/ru.ftl"))];
+static FILES: &[(&str, &str)] =
+    &[("en", include_str!("../messages/en.ftl")), ("ru", include_str!("../messages/ru.ftl"))];
 
-static LANGUAGES: LazyLock<Vec<Lang>> = LazyLock::new(|| FILES.map(Lang::new).into());
+static LANGUAGES: LazyLock<Vec<Lang>> = LazyLock::new(|| FILES.iter().map(Lang::new).collect());
 
 /// All languages, the default first.
 pub fn all() -> &'static [Lang] {
@@ -69,7 +69,7 @@ impl PartialEq for Lang {
 }
 
 impl Lang {
-    fn new((code, text): (&'static str, &str)) -> Lang {
+    fn new((code, text): &(&'static str, &str)) -> Lang {
         let catalogue = Catalogue::parse(code, text);
         let numbers = Numbers::from_catalogue(&catalogue);
         Lang { code, catalogue, numbers }

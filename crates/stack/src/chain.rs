@@ -35,6 +35,7 @@ use crate::component::{EndpointTls, User, Users};
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
 use model::plan::{Node, NodeKind, Replication, Stack, Transport};
+use model::product::Role;
 use model::summary::ServerTransport;
 use patroni::Managers;
 use replicas::Replicas;
@@ -87,7 +88,7 @@ pub struct RunningNode {
     pub url: Option<Url>,
     /// Superuser login of PostgreSQL, or the console of a pooler, which takes the simple protocol only.
     pub admin: Option<Target>,
-    /// HAProxy's socket for statistics.
+    /// Statistics socket of a balancer.
     pub statistics: Option<PathBuf>,
     pub log: Option<PathBuf>,
     /// Arguments of its program.
@@ -282,12 +283,7 @@ impl Chain {
 
     /// The database server, if the stack has one as a node.
     pub fn postgres(&self) -> Option<&RunningNode> {
-        let attached = |it: &model::plan::AttachedNode| it.role == model::plan::AttachedRole::Postgres;
-        self.nodes.last().filter(|it| match &it.plan.kind {
-            NodeKind::Postgres(_) => true,
-            NodeKind::Attached(it) => attached(it),
-            _ => false,
-        })
+        self.nodes.last().filter(|it| it.plan.kind.role() == Role::Server)
     }
 
     /// The users that log in, and the name of the application's database.

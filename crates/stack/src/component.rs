@@ -1,23 +1,29 @@
-//! Components: the kinds of node of a stack, with the files and arguments that their programs need
+//! Components: the products that pgdyno starts, with the files and arguments that their programs need
 //!
-//! Each component is a file here and a line in [`ALL`]. A component is pure: it computes files and arguments from its
-//! context; [`crate::chain`] writes, starts and checks.
+//! Each component is a file here and a line in [`ALL`]. The file also contains the product's console and log format.
+//! A component is pure: it computes files and arguments from its context; [`crate::chain`] writes, starts and checks.
 
 pub mod etcd;
 pub mod haproxy;
 pub mod odyssey;
 pub mod patroni;
 pub mod pgbouncer;
+pub mod pgpool;
 pub mod postgres;
 pub mod program;
 pub mod service;
 
 use crate::client::Address;
-use crate::supervisor::{Sig, StopStep};
+use crate::log_parser::LogFormat;
+use crate::probe::{self, Probe};
+use crate::supervisor::{Readiness, Sig, StopStep};
 use crate::tls_files::TlsFiles;
+use model::Series;
 use model::plan::{Node, NodeKind};
+use model::product::{self, Product, Role};
 use program::ProgramInfo;
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use wire::pg::Secret;
@@ -28,24 +34,98 @@ pub const ALL: &[&dyn Component] = &[
     &pgbouncer::PgBouncerComponent,
     &odyssey::OdysseyComponent,
     &haproxy::HaProxyComponent,
+    &pgpool::PgpoolComponent,
 ];
+
+/// Programs that a stack may contain besides PostgreSQL, each with its product.
+pub fn programs() -> impl Iterator<Item = (&'static Product, &'static ProgramInfo)> {
+    let nodes = ALL.iter().map(|it| (it.product(), it.names()));
+    let managers = [(&product::PATRONI, &patroni::NAMES), (&product::ETCD, &etcd::NAMES)];
+    nodes.chain(managers).filter(|it| it.0.role != Role::Server)
+}
 
 /// The component that starts this kind of node; `None` for attached nodes.
 pub fn for_kind(kind: &NodeKind) -> Option<&'static dyn Component> {
-    let service: &dyn Component = &service::ServiceComponent;
-    ALL.iter().copied().chain([service]).find(|it| it.handles(kind))
+    if kind.is_attached() { None } else { for_product(kind.product()) }
 }
 
-/// One kind of node. The chain calls it from its thread whenever it starts a node.
+/// The component of this product; `None` if it has none.
+pub fn for_product(product: &Product) -> Option<&'static dyn Component> {
+    let service: &dyn Component = &service::ServiceComponent;
+    ALL.iter().copied().chain([service]).find(|it| it.product() == product)
+}
+
+/// All probes, those of the components included.
+pub fn probes() -> impl Iterator<Item = &'static Probe> {
+    let components = ALL.iter().flat_map(|it| it.probes());
+    probe::ALL.iter().chain(components).copied()
+}
+
+/// Probe with this name.
+pub fn find_probe(name: &str) -> Option<&'static Probe> {
+    probes().find(|it| it.name == name)
+}
+
+/// Series of all probes. Those that several products report are listed once.
+pub fn series() -> Vec<&'static Series> {
+    let mut all: Vec<&Series> = Vec::new();
+    for series in probes().flat_map(|it| it.series) {
+        if all.iter().all(|it| it.name != series.name) {
+            all.push(series);
+        }
+    }
+    all
+}
+
+/// Series with this name.
+pub fn find_series(name: &str) -> Option<&'static Series> {
+    probes().flat_map(|it| it.series).find(|it| it.name == name)
+}
+
+/// Sends a command to a statistics socket and returns the whole output.
+pub type AskStatistics<'a> = &'a dyn Fn(&str) -> io::Result<String>;
+
+/// One product. The chain calls it from its thread whenever it starts a node; the sampler, when it starts.
 pub trait Component: fmt::Debug + Sync {
+    fn product(&self) -> &'static Product;
+
     /// Names of its program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// True for the kind of node that it starts.
-    fn handles(&self, kind: &NodeKind) -> bool;
-
     /// Files and arguments for its program, or a sentence why it cannot be this node.
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String>;
+
+    fn log_format(&self) -> LogFormat;
+
+    /// Probes of its console or statistics.
+    fn probes(&self) -> &'static [&'static Probe] {
+        &[]
+    }
+
+    /// Query for the version on its console.
+    fn version_query(&self) -> &'static str {
+        "show version"
+    }
+
+    /// Version of the running program, from its statistics. Called if [`LaunchSpec::statistics`] is set.
+    fn statistics_version(&self, _ask: AskStatistics<'_>) -> Readiness<String> {
+        Readiness::Ready(String::new())
+    }
+
+    /// Ready if it knows which of several servers is the primary. Called if [`LaunchSpec::statistics`] is set and
+    /// several servers are behind it.
+    fn knows_roles(&self, _ask: AskStatistics<'_>) -> Readiness<()> {
+        Readiness::Ready(())
+    }
+}
+
+/// Error if the program is older than the oldest version that is known to work.
+fn check_version(product: &Product, (major, minor): (u32, u32)) -> Result<(), String> {
+    let oldest = product.pooler.as_ref().map_or((0, 0), |it| it.oldest_version);
+    if (major, minor) < oldest {
+        return Err(format!("{} {major}.{minor} is older than {}.{}", product.name, oldest.0, oldest.1));
+    }
+    Ok(())
 }
 
 /// Input of [`Component::launch_spec`].
@@ -134,13 +214,13 @@ pub struct User {
     /// SCRAM verifier of the password, as PostgreSQL stores it; set for users that pgdyno created.
     ///
     /// With the verifier, a pooler checks a login as cheaply as the server does. With only the password, each login
-    /// costs PgBouncer 1.18 3.4 ms of CPU, and Odyssey 2.5 ms.
+    /// costs a pooler about 3 ms of CPU.
     pub verifier: Option<Secret>,
 }
 
 impl User {
     /// A new user with a random password.
-    pub fn new(name: &str) -> std::io::Result<User> {
+    pub fn new(name: &str) -> io::Result<User> {
         let password = postgres::random_password()?;
         let salt = crate::client::nonce()?;
         let salt: &[u8; 16] = salt.first_chunk().expect("a nonce has 18 bytes");
@@ -168,10 +248,18 @@ pub struct LaunchSpec {
     pub stop: Vec<StopStep>,
     /// Signal that the kernel sends to the program when the keeper dies.
     pub orphaned: Sig,
-    /// Name of the database that is its console.
-    pub console: Option<&'static str>,
+    pub console: Option<Console>,
     /// Socket for its statistics.
     pub statistics: Option<PathBuf>,
+}
+
+/// Login for a pooler's console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Console {
+    /// Database of this name, for [`Users::console`].
+    Database(&'static str),
+    /// Any session of the application: the pooler itself answers some statements.
+    Application,
 }
 
 impl Users {

@@ -93,8 +93,8 @@ pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, String> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
     let other_user = User::unprivileged()?.is_some();
-    let existing = |it: &Path| it.ancestors().find(|it| it.exists()).map(Path::to_owned);
-    let reachable = |it: &PathBuf| !other_user || existing(it).is_some_and(|it| open_to_all(&it));
+    let existing = |path: &Path| path.ancestors().find(|it| it.exists()).map(Path::to_owned);
+    let reachable = |path: &PathBuf| !other_user || existing(path).is_some_and(|it| open_to_all(&it));
     let base = own.filter(reachable).or(other_user.then(|| "/var/cache".into()));
     base.map(|it| it.join("pgdyno").join(what))
         .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())

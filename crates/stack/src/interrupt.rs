@@ -44,7 +44,7 @@ fn with_flag<T>(flag: Option<Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
 
 /// True if the waits of this thread must end.
 pub(crate) fn is_interrupted() -> bool {
-    FLAG.with_borrow(|it| it.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)))
+    FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)))
 }
 
 /// Longest single wait of this thread if `left` remains; `None` without a limit.

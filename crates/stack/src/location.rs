@@ -161,8 +161,9 @@ fn listening_programs(address: &Address) -> Vec<String> {
     let mut names = Vec::new();
     for process in read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path()) {
         let mut files = read_dir(process.join("fd")).into_iter().flatten().flatten();
-        let holds = files
-            .any(|it| read_link(it.path()).is_ok_and(|it| inodes.iter().any(|inode| it == Path::new(inode))));
+        let holds = files.any(|file| {
+            read_link(file.path()).is_ok_and(|it| inodes.iter().any(|inode| it == Path::new(inode)))
+        });
         if holds && let Ok(it) = read_link(process.join("exe")) {
             names.extend(it.file_name().map(|it| it.to_string_lossy().into_owned()));
         }
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn parses_backend_rows() {
-        let row = |it: [&str; 3]| it.map(|it| (!it.is_empty()).then(|| it.to_owned()));
+        let row = |fields: [&str; 3]| fields.map(|it| (!it.is_empty()).then(|| it.to_owned()));
         let backend = BackendIdentity { pid: 7, age: 1.5, address: "::1 port 1".into() };
         assert_eq!(BackendIdentity::from_row(&row(["7", "1.5", "::1 port 1"])), Some(backend));
         for it in [["", "1.5", "a"], ["7", "", "a"], ["7", "x", "a"], ["-7", "1", "a"], ["7", "1.5", ""]] {

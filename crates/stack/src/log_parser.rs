@@ -6,7 +6,6 @@
 mod follow;
 mod full;
 mod logged_statement;
-mod poolers;
 mod postgres;
 mod services;
 mod value_mask;
@@ -19,15 +18,14 @@ pub(crate) use value_mask::replace_values;
 
 use model::{EventKind, LogEvent, LogSession, Nanos};
 
-/// Program that wrote the log, which determines the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Format of a log.
+#[derive(Clone, Copy, Debug)]
 pub enum LogFormat {
     /// Lines with the `log_line_prefix` `%m [%p] %e %q%h (%a) `, in any language of `lc_messages`. All fields after
     /// the process id are optional. Without `%e`, known languages only.
     Postgres,
-    PgBouncer,
-    Odyssey,
-    HaProxy,
+    /// Lines that this function parses, each by itself. It returns `None` for a line without an event.
+    Lines(fn(&str) -> Option<LogRecord>),
     /// Any program that writes a level in each line.
     Service,
 }
@@ -42,6 +40,13 @@ pub struct LogRecord {
     pub text: String,
     /// Session, if PostgreSQL's log names it.
     pub session: Option<LogSession>,
+}
+
+impl LogRecord {
+    /// An event without a SQLSTATE. The text is put on one line and truncated.
+    pub fn new(kind: EventKind, text: &str) -> LogRecord {
+        LogRecord { kind, code: None, text: normalize_message(text), session: None }
+    }
 }
 
 /// Parses a log line by line.
@@ -63,9 +68,7 @@ impl LogReader {
     pub fn line(&mut self, line: &str) -> Option<LogRecord> {
         match self.dialect {
             LogFormat::Postgres => postgres::parse(line, self.main_pid, &mut self.previous_head),
-            LogFormat::PgBouncer => poolers::parse_pgbouncer(line),
-            LogFormat::Odyssey => poolers::parse_odyssey(line),
-            LogFormat::HaProxy => poolers::parse_haproxy(line),
+            LogFormat::Lines(parse) => parse(line),
             LogFormat::Service => services::parse(line),
         }
     }
@@ -190,7 +193,7 @@ const DEADLOCK_TEXTS: [&str; 12] = [
 ];
 
 /// Kind of a message without SQLSTATE, by its text.
-fn kind_from_text(text: &str) -> Option<EventKind> {
+pub(crate) fn kind_from_text(text: &str) -> Option<EventKind> {
     let any = |of: &[&str]| of.iter().any(|it| text.contains(it));
     if any(&TOO_MANY_CONNECTIONS_TEXTS) {
         Some(EventKind::TooManyConnections)
@@ -199,4 +202,12 @@ fn kind_from_text(text: &str) -> Option<EventKind> {
     } else {
         None
     }
+}
+
+/// Compares the event in a line, or `-`, with the expected one.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn check_log_line(parse: fn(&str) -> Option<LogRecord>, line: &str, expected: &str) {
+    let shown = parse(line).map(|it| format!("{:?} {}", it.kind, it.text));
+    assert_eq!(shown.as_deref().unwrap_or("-"), expected, "{line}");
 }

@@ -161,8 +161,8 @@ impl Planner {
             return Ok(Ok(text.to_owned()));
         }
         let name = format!("pgdyno_{number}");
-        let value = |it: &Option<String>| {
-            it.as_ref().map_or("NULL".to_owned(), |it| crate::dataset::quote_literal(it))
+        let value = |value: &Option<String>| {
+            value.as_ref().map_or("NULL".to_owned(), |it| crate::dataset::quote_literal(it))
         };
         let values: Vec<String> = it.values.iter().map(value).collect();
         Ok(explain::separate_server_error(self.connection.query(&format!("prepare {name} as {text}")))?

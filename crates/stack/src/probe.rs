@@ -2,16 +2,16 @@
 //!
 //! A probe is data: a target, a request, and a pure function that reads the response by the names of its columns.
 //! The [`crate::sampler`] sends the requests. A new probe is one file, one line in [`ALL`], and one captured
-//! response per server version below `fixtures/probe`.
+//! response per server version below `fixtures/probe`. The probes of poolers and balancers are in their components.
 
-mod cells;
-mod console;
-mod haproxy;
+pub(crate) mod cells;
+pub(crate) mod console;
 mod host_cpu;
 mod host_disk;
 mod host_load;
 mod host_memory;
 mod host_pressure;
+pub(crate) mod normalised;
 mod pg_activity;
 mod pg_checkpoints;
 pub(crate) mod pg_database;
@@ -29,10 +29,9 @@ mod pg_wal;
 mod process;
 mod service;
 
-pub use haproxy::read_csv;
-
 use crate::client;
 use crate::limits::CounterFile;
+use model::product::Product;
 use model::{Series, SeriesKind, Unit};
 use std::fmt;
 use std::time::Duration;
@@ -55,7 +54,7 @@ pub struct Probe {
 }
 
 /// Target of a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTarget {
     /// This machine.
     Host,
@@ -66,11 +65,10 @@ pub enum ProbeTarget {
     /// Control group of a node.
     Group,
     Postgres,
-    PgBouncer,
-    Odyssey,
-    HaProxy,
     /// HTTP service.
     Service,
+    /// Console or statistics socket of this product.
+    Product(&'static Product),
 }
 
 /// Request of a probe.
@@ -80,7 +78,7 @@ pub enum ProbeRequest {
     Sql(&'static str),
     /// Console of a pooler, by the simple protocol.
     Console(&'static str),
-    /// HAProxy's stats socket.
+    /// Statistics socket of a balancer.
     Stats(&'static str),
     /// Statistics page of a service; the node defines the path.
     Page,
@@ -120,8 +118,8 @@ pub struct ReadError {
     pub expected: &'static str,
 }
 
-/// All probes.
-pub static ALL: &[&Probe] = &[
+/// All probes except those of poolers and balancers, see [`crate::component::probes`].
+pub(crate) static ALL: &[&Probe] = &[
     &host_cpu::PROBE,
     &host_load::PROBE,
     &host_memory::PROBE,
@@ -146,43 +144,21 @@ pub static ALL: &[&Probe] = &[
     &pg_tables::PROBE,
     &pg_scans::PROBE,
     &pg_size::PROBE,
-    &console::pools::PGBOUNCER,
-    &console::pools::ODYSSEY,
-    &console::stats::PGBOUNCER,
-    &console::stats::ODYSSEY,
-    &console::servers::PGBOUNCER,
-    &console::servers::ODYSSEY,
-    &console::clients::PGBOUNCER,
-    &console::clients::ODYSSEY,
-    &console::databases::PGBOUNCER,
-    &console::databases::ODYSSEY,
-    &haproxy::STAT,
-    &haproxy::INFO,
     &service::PROBE,
 ];
 
-/// Probe with this name.
-pub fn find_probe(name: &str) -> Option<&'static Probe> {
-    ALL.iter().copied().find(|it| it.name == name)
-}
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
-/// Series with this name.
-pub fn find_series(name: &str) -> Option<&'static Series> {
-    ALL.iter().flat_map(|it| it.series).find(|it| it.name == name)
-}
-
-const SECOND: Duration = Duration::from_secs(1);
-
-const fn gauge(name: &'static str, unit: Unit, help: &'static str) -> Series {
+pub(crate) const fn gauge(name: &'static str, unit: Unit, help: &'static str) -> Series {
     Series { name, unit, kind: SeriesKind::Gauge, help }
 }
 
-const fn counter(name: &'static str, unit: Unit, help: &'static str) -> Series {
+pub(crate) const fn counter(name: &'static str, unit: Unit, help: &'static str) -> Series {
     Series { name, unit, kind: SeriesKind::Counter, help }
 }
 
 impl ProbeResponse {
-    fn rows(&self) -> Result<&client::QueryResult, ReadError> {
+    pub(crate) fn rows(&self) -> Result<&client::QueryResult, ReadError> {
         match self {
             ProbeResponse::Rows(it) => Ok(it),
             _ => Err(ReadError { line: 0, expected: "rows" }),
@@ -190,7 +166,7 @@ impl ProbeResponse {
     }
 
     /// Text of the request's file number `index`.
-    fn text(&self, index: usize) -> Result<&str, ReadError> {
+    pub(crate) fn text(&self, index: usize) -> Result<&str, ReadError> {
         match self {
             ProbeResponse::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),
             _ => Err(ReadError { line: 0, expected: "texts" }),

@@ -195,8 +195,8 @@ impl Template {
 
     /// Drops the database and copies the template in its place. Ends all sessions in it.
     ///
-    /// Poolers must not be asked to connect meanwhile, or they may refuse to reconnect afterwards (PgBouncer for
-    /// its `server_login_retry` of 15 s).
+    /// Poolers must not be asked to connect meanwhile, or they may refuse to reconnect for some seconds
+    /// afterwards.
     pub fn restore(&self) -> Result<CopyResult, Error> {
         let begun = Instant::now();
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;

@@ -225,11 +225,11 @@ impl ServerHistory {
         if !self.all.settings.last().is_some_and(told) {
             self.all.settings.push(settings);
         }
-        let alike = |it: &ReplicaPeriod| {
+        let alike = |period: &ReplicaPeriod| {
             let states = |of: &[StreamingReplica]| -> Vec<(String, String)> {
                 of.iter().map(|it| (it.name.clone(), it.sync_state.clone())).collect()
             };
-            states(&it.followers) == states(&followers)
+            states(&period.followers) == states(&followers)
         };
         match self.all.replica_periods.last_mut().filter(|it| goes_on && alike(it)) {
             Some(it) => (it.to, it.followers) = (at, followers),

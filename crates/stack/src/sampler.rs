@@ -8,11 +8,13 @@ mod session;
 
 use crate::chain::RunningNode;
 use crate::client::Target;
+use crate::component;
 use crate::http::with_path;
 use crate::limits::Group;
 use crate::probe::{Probe, ProbeRequest, ProbeTarget, Reading};
 use crate::supervisor::Supervisor;
-use model::plan::{self, AttachedRole};
+use model::plan;
+use model::product::{self, Product, Role};
 use model::{LogEvent, Nanos, Sample};
 use rustix::time::{ClockId, clock_gettime};
 use std::borrow::Cow;
@@ -32,7 +34,7 @@ pub struct SamplingTarget {
     pub kind: SamplingTargetKind,
     /// Direct login to PostgreSQL or to the console of a pooler, never through a pooler.
     pub target: Option<Target>,
-    /// HAProxy's stats socket.
+    /// Statistics socket of a balancer.
     pub stats_socket: Option<PathBuf>,
     /// A service's statistics page, see `services/README.md`.
     pub stats_page: Option<Url>,
@@ -52,11 +54,7 @@ pub struct SamplingTarget {
 pub enum SamplingTargetKind {
     Host,
     Generator,
-    Postgres,
-    PgBouncer,
-    Odyssey,
-    HaProxy,
-    Service,
+    Node(&'static Product),
 }
 
 /// Result of sampling.
@@ -111,21 +109,9 @@ impl SamplingTarget {
     /// A node of a chain. PostgreSQL is queried in the application's `database`, because some values are per
     /// database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
-        let kind = match &running.plan.kind {
-            plan::NodeKind::Postgres(_) => SamplingTargetKind::Postgres,
-            plan::NodeKind::PgBouncer(_) => SamplingTargetKind::PgBouncer,
-            plan::NodeKind::Odyssey(_) => SamplingTargetKind::Odyssey,
-            plan::NodeKind::HaProxy(_) => SamplingTargetKind::HaProxy,
-            plan::NodeKind::Service(_) => SamplingTargetKind::Service,
-            plan::NodeKind::Attached(it) => match it.role {
-                AttachedRole::Postgres => SamplingTargetKind::Postgres,
-                AttachedRole::PgBouncer => SamplingTargetKind::PgBouncer,
-                AttachedRole::Odyssey => SamplingTargetKind::Odyssey,
-                AttachedRole::Balancer => SamplingTargetKind::HaProxy,
-            },
-        };
+        let product = running.plan.kind.product();
         let of_postgres = |it: &Target| {
-            if kind == SamplingTargetKind::Postgres { it.in_database(database) } else { it.clone() }
+            if product.role == Role::Server { it.in_database(database) } else { it.clone() }
         };
         let stats_page = match &running.plan.kind {
             plan::NodeKind::Service(it) => {
@@ -141,7 +127,7 @@ impl SamplingTarget {
             apart: running.node.is_some_and(|it| supervisor.is_isolated(it)),
             group: running.node.and_then(|it| supervisor.group(it)).cloned(),
             log: running.log.clone(),
-            ..SamplingTarget::new(&running.plan.name, kind)
+            ..SamplingTarget::new(&running.plan.name, SamplingTargetKind::Node(product))
         }
     }
 
@@ -154,16 +140,22 @@ impl SamplingTarget {
 }
 
 impl SamplingTargetKind {
-    /// Target of the probes that query the node's server or console.
-    fn probe_target(self) -> Option<ProbeTarget> {
+    pub const POSTGRES: SamplingTargetKind = SamplingTargetKind::Node(&product::POSTGRESQL);
+
+    fn product(self) -> Option<&'static Product> {
         match self {
-            SamplingTargetKind::Postgres => Some(ProbeTarget::Postgres),
-            SamplingTargetKind::PgBouncer => Some(ProbeTarget::PgBouncer),
-            SamplingTargetKind::Odyssey => Some(ProbeTarget::Odyssey),
-            SamplingTargetKind::HaProxy => Some(ProbeTarget::HaProxy),
-            SamplingTargetKind::Service => Some(ProbeTarget::Service),
+            SamplingTargetKind::Node(it) => Some(it),
             SamplingTargetKind::Host | SamplingTargetKind::Generator => None,
         }
+    }
+
+    /// Target of the probes that query the node's server or console.
+    fn probe_target(self) -> Option<ProbeTarget> {
+        self.product().map(|it| match it.role {
+            Role::Server => ProbeTarget::Postgres,
+            Role::Service => ProbeTarget::Service,
+            Role::Pooler | Role::Balancer | Role::Manager => ProbeTarget::Product(it),
+        })
     }
 }
 
@@ -355,8 +347,8 @@ impl DueProbe {
     /// Probes that a server of this version supports, due at once.
     fn all(on: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
-        let its = crate::probe::ALL.iter().filter(|it| it.target == on);
-        its.filter_map(|&probe| {
+        let its = component::probes().filter(|it| it.target == on);
+        its.filter_map(|probe| {
             Some(DueProbe { probe, ask: (probe.request)(version)?, next: now, disabled: false })
         })
         .collect()

@@ -535,8 +535,9 @@ fn writable(path: &Path) -> bool {
 
 /// True if every user may traverse it and its parent directories.
 pub(crate) fn open_to_all(path: &Path) -> bool {
-    path.ancestors()
-        .all(|it| it.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0))
+    path.ancestors().all(|ancestor| {
+        ancestor.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0)
+    })
 }
 
 /// True on tmpfs and ramfs; magic numbers from `statfs(2)`.

@@ -3,18 +3,23 @@
 //! `fixtures/probe/PROBE/VERSION.txt` is a response, most of them recorded by `cargo xtask capture`.
 //! `VERSION.expected` are the readings; `UPDATE_EXPECT=1` rewrites them.
 
+use model::Series;
+use model::product;
 use stack::client;
+use stack::component::{find_probe, probes};
 use stack::limits::CounterFile;
-use stack::probe::{ALL, ProbeRequest, ProbeResponse, ProbeTarget, find_probe};
-use std::collections::HashSet;
+use stack::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget};
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn fixtures() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/probe");
-    let list = |it: &Path| std::fs::read_dir(it).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    let list = |directory: &Path| {
+        std::fs::read_dir(directory).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>()
+    };
     let mut found: Vec<PathBuf> = list(&root).iter().flat_map(|it| list(it)).collect();
-    found.retain(|it| it.extension().is_some_and(|it| it == "txt"));
+    found.retain(|path| path.extension().is_some_and(|it| it == "txt"));
     found.sort();
     found
 }
@@ -45,15 +50,23 @@ fn source(name: &str) -> CounterFile {
     }
 }
 
+/// True for a probe that sends a statement.
+fn answers_rows(probe: &Probe) -> bool {
+    [0, 180_000]
+        .into_iter()
+        .filter_map(probe.request)
+        .any(|it| matches!(it, ProbeRequest::Sql(_) | ProbeRequest::Console(_)))
+}
+
 fn check(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let probe = path.parent().and_then(Path::file_name).and_then(|it| find_probe(it.to_str()?));
     let probe = probe.unwrap_or_else(|| panic!("{}: there is no such probe", path.display()));
     let answer = match probe.target {
-        ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey => {
-            ProbeResponse::Rows(rows(&text))
+        _ if answers_rows(probe) => ProbeResponse::Rows(rows(&text)),
+        ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Service => {
+            ProbeResponse::Texts(vec![text])
         }
-        ProbeTarget::HaProxy | ProbeTarget::Service => ProbeResponse::Texts(vec![text]),
         ProbeTarget::Host | ProbeTarget::Process | ProbeTarget::Thread => {
             ProbeResponse::Texts(texts(&text).into_iter().map(|it| it.1).collect())
         }
@@ -81,26 +94,20 @@ fn parses_recorded_answers() {
     let all = fixtures();
     all.iter().for_each(|it| check(it));
     let known: HashSet<_> = all.iter().filter_map(|it| it.parent()?.file_name()?.to_str()).collect();
-    for probe in ALL {
+    for probe in probes() {
         assert!(known.contains(probe.name), "{} has no recorded answer", probe.name);
     }
 }
 
 #[test]
 fn rejects_invalid_answers() {
-    for probe in ALL {
+    for probe in probes() {
         // Probes whose files may be missing have no readings then.
         let quiet = ["host_disk", "host_pressure", "group"].contains(&probe.name);
         let wrong = match probe.target {
             ProbeTarget::Group => ProbeResponse::Texts(Vec::new()),
-            ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey
-                if probe.name != "pg_wal" && probe.name != "pg_tables" =>
-            {
-                ProbeResponse::Rows(client::QueryResult::default())
-            }
-            ProbeTarget::Postgres | ProbeTarget::PgBouncer | ProbeTarget::Odyssey => {
-                ProbeResponse::Texts(Vec::new())
-            }
+            _ if ["pg_wal", "pg_tables"].contains(&probe.name) => ProbeResponse::Texts(Vec::new()),
+            _ if answers_rows(probe) => ProbeResponse::Rows(client::QueryResult::default()),
             _ => ProbeResponse::Texts(vec!["nothing".to_owned(); 3]),
         };
         let mut readings = Vec::new();
@@ -111,11 +118,15 @@ fn rejects_invalid_answers() {
 
 #[test]
 fn probe_names_are_unique_and_queries_read_only() {
-    let (mut probes, mut series) = (HashSet::new(), HashSet::new());
-    for probe in ALL {
-        assert!(probes.insert(probe.name), "{}", probe.name);
+    let mut names = HashSet::new();
+    let mut series: HashMap<&str, &Series> = HashMap::new();
+    for probe in probes() {
+        assert!(names.insert(probe.name), "{}", probe.name);
         for it in probe.series {
-            assert!(series.insert(it.name), "{} of {}", it.name, probe.name);
+            // Products share the normalised series.
+            let known = series.insert(it.name, it);
+            let same = matches!(probe.target, ProbeTarget::Product(product) if product.reports(it.name));
+            assert!(known.is_none_or(|known| same && known == it), "{} of {}", it.name, probe.name);
             assert!(!it.help.is_empty(), "{}", it.name);
         }
         for version in [0, 140_000, 150_000, 160_000, 170_000, 180_000] {
@@ -123,7 +134,9 @@ fn probe_names_are_unique_and_queries_read_only() {
                 // SHOW SERVER_PREP_STMTS crashes Odyssey 1.5.2: only these statements are ever sent.
                 Some(ProbeRequest::Console(it)) => {
                     let known = ["POOLS", "STATS", "SERVERS", "CLIENTS", "DATABASES"];
-                    assert!(known.iter().any(|known| it == format!("SHOW {known}")), "{it}");
+                    let is_pgpool = probe.target == ProbeTarget::Product(&product::PGPOOL);
+                    let is_known = known.iter().any(|known| it == format!("SHOW {known}"));
+                    assert!(is_known || is_pgpool && it.starts_with("SHOW POOL_"), "{it}");
                 }
                 Some(ProbeRequest::Stats(it)) => assert!(["show stat", "show info"].contains(&it), "{it}"),
                 Some(ProbeRequest::Sql(it)) => {
@@ -139,5 +152,17 @@ fn probe_names_are_unique_and_queries_read_only() {
                 | None => {}
             }
         }
+    }
+}
+
+/// Series that analysis relies on to be absent must not be written by a probe, and the others must be.
+#[test]
+fn products_report_the_series_of_their_table_entry() {
+    for product in product::ALL {
+        let its = probes().filter(|it| it.target == ProbeTarget::Product(product));
+        let written: HashSet<&str> = its.flat_map(|it| it.series).map(|it| it.name).collect();
+        let normalised: HashSet<&str> = product::ALL.iter().flat_map(|it| it.series).copied().collect();
+        let expected: HashSet<&str> = product.series.iter().copied().collect();
+        assert_eq!(&written & &normalised, expected, "{product:?}");
     }
 }

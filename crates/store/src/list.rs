@@ -52,7 +52,7 @@ pub fn list(dir: &Path) -> Result<Vec<RunEntry>> {
             all.push(RunEntry { name, bytes: file_bytes(&path), overview: content, path });
         }
     }
-    let begun = |it: &RunEntry| it.overview.as_ref().ok().map(|it| it.header.begun_ms);
+    let begun = |entry: &RunEntry| entry.overview.as_ref().ok().map(|it| it.header.begun_ms);
     all.sort_by(|a, b| begun(b).cmp(&begun(a)).then_with(|| b.name.cmp(&a.name)));
     Ok(all)
 }
@@ -120,7 +120,7 @@ fn run_names(dir: &Path) -> Result<Vec<String>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::system(dir, "list")(error)),
     };
-    let files = entries.flatten().filter(|it| it.file_type().is_ok_and(|it| it.is_file()));
+    let files = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|it| it.is_file()));
     let mut names: Vec<String> = files.filter_map(|it| run_name(&it.path())).collect();
     names.sort();
     Ok(names)

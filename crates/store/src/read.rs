@@ -7,6 +7,7 @@ use crate::record::{
 };
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
 use crate::{bounds, process, rows, schema};
+use model::product::current_series_name;
 use model::summary::Script;
 use model::{LatencyHistogram, LogEvent, LogSession, Measurement, Sample, ThreadUsage};
 use rusqlite::types::ValueRef;
@@ -280,10 +281,8 @@ impl Run {
 
     /// Samples of one series or of all, in the order in which they were written.
     pub fn samples(&self, trial: TrialId, series: Option<&str>) -> Result<Vec<Sample>> {
-        self.samples_where(
-            "m.trial = ?1 AND (?2 IS NULL OR s.series = ?2) ORDER BY m.id, v.number",
-            (trial.0, series),
-        )
+        let all = self.samples_where("m.trial = ? ORDER BY m.id, v.number", [trial.0])?;
+        Ok(all.into_iter().filter(|it| series.is_none_or(|series| it.series == series)).collect())
     }
 
     /// All samples of a trial, as in [`Run::samples`], in parts: together they may exceed the memory.
@@ -307,7 +306,7 @@ impl Run {
             Ok(Sample {
                 at: nanos(row, 0)?,
                 node: text(row.get(1)?),
-                series: text(row.get(2)?),
+                series: text(current_series_name(&row.get::<_, String>(2)?).to_owned()),
                 label: text(row.get(3)?),
                 // SQLite stores NaN as NULL.
                 value: row.get::<_, Option<f64>>(4)?.unwrap_or(f64::NAN),

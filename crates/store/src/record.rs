@@ -51,7 +51,7 @@ pub struct TrialHeader {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRecord {
     pub name: String,
-    /// `postgres`, `pgbouncer`, …
+    /// Key of the product, such as `postgres`, or `attached`.
     pub kind: String,
     pub version: String,
     /// Path of the program; `None` for a node that pgdyno did not start.

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::read::{MOMENTS_PER_READ, Run};
 use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
+use model::product::current_series_name;
 use model::{
     FailureCounts, HistogramDecoder, Interval, OperationSecond, Sample, Second, SecondSum, SparseHistogram,
 };
@@ -114,6 +115,7 @@ impl Run {
         let sql = "SELECT id, node, series, label FROM series ORDER BY id";
         let rows = self.query_all(sql, [], |row| {
             let name: String = row.get(2)?;
+            let name = current_series_name(&name);
             let series = series.iter().find(|it| **it == name).copied();
             Ok((row.get::<_, i64>(0)?, series, row.get(1)?, row.get(3)?))
         })?;

@@ -49,7 +49,7 @@ fn documented_views_match_schema() {
     let rows: Vec<Vec<&str>> = DOCUMENT
         .lines()
         .filter(|it| it.starts_with("| `"))
-        .map(|it| it.trim_matches('|').split('|').map(|it| it.trim().trim_matches('`')).collect())
+        .map(|line| line.trim_matches('|').split('|').map(|it| it.trim().trim_matches('`')).collect())
         .collect();
     assert_eq!(rows.len(), 11);
     for row in rows {

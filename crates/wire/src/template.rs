@@ -210,14 +210,14 @@ mod tests {
 
     #[test]
     fn patches_message_lengths() {
-        let body = |it: &mut TemplateBuilder| {
-            it.message(b'B', |it| {
+        let body = |builder: &mut TemplateBuilder| {
+            builder.message(b'B', |it| {
                 it.bytes(b"ab")
                     .placeholder(0, Placeholder::LengthPrefixed)
                     .placeholder(1, Placeholder::LengthPrefixed)
                     .bytes(b"z");
             });
-            it.message(b'S', |_| {});
+            builder.message(b'S', |_| {});
         };
         assert_eq!(
             rendered(body, &[Some("12345"), None]),
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn renders_raw_placeholders() {
-        let body = |it: &mut TemplateBuilder| {
-            it.message(b'Q', |it| {
+        let body = |builder: &mut TemplateBuilder| {
+            builder.message(b'Q', |it| {
                 it.bytes(b"select ").placeholder(0, Placeholder::Raw).bytes(b"\0");
             });
         };
@@ -248,11 +248,11 @@ mod tests {
     }
     #[test]
     fn renders_decimal_lengths_and_escapes() {
-        let body = |it: &mut TemplateBuilder| {
-            it.bytes(b"L:").decimal_length().bytes(b"|").counted(|it| {
+        let body = |builder: &mut TemplateBuilder| {
+            builder.bytes(b"L:").decimal_length().bytes(b"|").counted(|it| {
                 it.placeholder(0, Placeholder::Json).bytes(b"-").placeholder(1, Placeholder::Url);
             });
-            it.bytes(b"|").placeholder(2, Placeholder::HeaderValue);
+            builder.bytes(b"|").placeholder(2, Placeholder::HeaderValue);
         };
         let check = |args: [&str; 3], expected: &str| {
             let rendered = rendered(body, &args.map(Some));

@@ -224,7 +224,7 @@ mod tests {
             let years = (it.validity().1 - it.validity().0) / (365 * 86_400);
             let hash = it
                 .channel_binding_hash()
-                .map(|it| it.iter().map(|it| format!("{it:02x}")).collect::<String>());
+                .map(|digest| digest.iter().map(|it| format!("{it:02x}")).collect::<String>());
             let start = hash.as_deref().map_or("none", |it| &it[..8]);
             let shown = format!(
                 "v{} {} authority {} {years} years, bound by {start} of {}",

@@ -1,12 +1,14 @@
 //! Log lines and probe texts: read without a crash, and their values are masked.
 
-use stack::log_parser::{LogFormat, LogReader, mask_values};
-use stack::probe::{ProbeResponse, ReadError, find_probe, read_csv};
+use stack::component::haproxy::read_csv;
+use stack::component::{self, find_probe};
+use stack::log_parser::{LogReader, mask_values};
+use stack::probe::{ProbeResponse, ReadError};
 
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
-    for dialect in [LogFormat::Postgres, LogFormat::PgBouncer, LogFormat::Odyssey, LogFormat::HaProxy] {
-        let mut reader = LogReader::new(dialect);
+    for format in component::ALL.iter().map(|it| it.log_format()) {
+        let mut reader = LogReader::new(format);
         for remark in text.lines().filter_map(|it| reader.line(it)) {
             assert!(remark.text.chars().count() <= 301 && !remark.text.chars().any(char::is_control));
         }

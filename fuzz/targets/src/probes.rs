@@ -1,13 +1,15 @@
 //! Answers to probes: finite figures or an error, for any answer of a server, a console or a service.
 
 use stack::client;
-use stack::probe::{ALL, ProbeResponse};
+use stack::component::probes;
+use stack::probe::ProbeResponse;
 
 /// The first byte chooses the probe. The rest is its answer: lines of cells separated by tabs, with names in the first
 /// line and `\N` for NULL; or texts separated by NUL.
 pub fn run(data: &[u8]) {
     let [which, data @ ..] = data else { return };
-    let probe = ALL[usize::from(*which) % ALL.len()];
+    let all = probes().count();
+    let probe = probes().nth(usize::from(*which) % all).expect("the index is below their number");
     let text = crate::text(data);
     let mut lines = text.lines().map(|it| it.split('\t'));
     let columns = lines.next().into_iter().flatten().map(str::to_owned).collect();

@@ -25,9 +25,9 @@ const READS_BEYOND_QUANTILE: usize = 10;
 /// observations of their trials.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
-    let staleness = |(cell, it): (usize, &model::plan::Cell)| {
+    let staleness = |(cell, planned): (usize, &model::plan::Cell)| {
         let its: Vec<&Freshness> = trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect();
-        cell_freshness(cell, promises_to_apply(&it.setup), &its)
+        cell_freshness(cell, promises_to_apply(&planned.setup), &its)
     };
     cells.filter_map(staleness).collect()
 }

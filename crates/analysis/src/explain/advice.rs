@@ -32,40 +32,40 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     let known: Vec<Vec<&StatementStats>> = plans.statements.iter().map(of_text).collect();
     let chosen = choose_indexes(plans, &weights(plans, &known));
     let before = |number: usize| plans.statements[number].plan.as_ref().map_or(0.0, |it| it.cost);
-    let advised = |it: &IndexEstimate| {
+    let advised = |estimate: &IndexEstimate| {
         let helped: Vec<CostChange> = (0..plans.statements.len())
-            .filter_map(|n| Some(CostChange { statement: n, before: before(n), after: it.costs[n]? }))
+            .filter_map(|n| Some(CostChange { statement: n, before: before(n), after: estimate.costs[n]? }))
             .filter(|it| it.after < it.before)
             .collect();
-        let saves = |it: &CostChange| {
-            let share = known[it.statement].iter().map(|it| it.share).sum::<f64>();
-            share * (1.0 - it.after / it.before)
+        let saves = |change: &CostChange| {
+            let share = known[change.statement].iter().map(|it| it.share).sum::<f64>();
+            share * (1.0 - change.after / change.before)
         };
         let kept_by: Vec<usize> = (0..plans.statements.len())
-            .filter(|n| writes_to_table(&plans.statements[*n], &it.candidate))
+            .filter(|n| writes_to_table(&plans.statements[*n], &estimate.candidate))
             .collect();
         let not_hot =
-            kept_by.iter().copied().filter(|n| updates_column(&plans.statements[*n], &it.candidate));
-        let rows = find_table(plans, &it.candidate).map_or(0.0, |it| it.rows);
+            kept_by.iter().copied().filter(|n| updates_column(&plans.statements[*n], &estimate.candidate));
+        let rows = find_table(plans, &estimate.candidate).map_or(0.0, |it| it.rows);
         IndexAdvice {
-            ddl: it.candidate.ddl(),
-            bytes: it.bytes,
+            ddl: estimate.candidate.ddl(),
+            bytes: estimate.bytes,
             rows,
             saved: (!counted.is_empty()).then(|| helped.iter().map(saves).sum()),
             improved: helped,
             not_hot: not_hot.collect(),
             maintained_by: kept_by,
-            candidate: it.candidate.clone(),
+            candidate: estimate.candidate.clone(),
         }
     };
     let indexes: Vec<IndexAdvice> = chosen.iter().map(|it| advised(&plans.estimates[*it])).collect();
-    let case = |(number, it): (usize, &StatementPlan)| {
-        let scans = it.plan.iter().flat_map(|it| full_scans(it, &plans.tables)).collect::<Vec<_>>();
+    let case = |(number, statement): (usize, &StatementPlan)| {
+        let scans = statement.plan.iter().flat_map(|it| full_scans(it, &plans.tables)).collect::<Vec<_>>();
         let worst = scans.iter().max_by(|a, b| discarded_rows(a).total_cmp(&discarded_rows(b)));
         let calls: f64 = known[number].iter().map(|it| it.calls).sum();
         let total: f64 = known[number].iter().map(|it| it.total).sum();
         StatementAdvice {
-            text: it.text.clone(),
+            text: statement.text.clone(),
             share: (!known[number].is_empty()).then(|| known[number].iter().map(|it| it.share).sum()),
             mean: (calls > 0.0).then(|| total / calls),
             scan: worst.map(|it| Scan {
@@ -74,7 +74,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
                 passed: it.selected_rows,
                 counted: it.counted,
             }),
-            remedy: remedy(number, it, worst, &indexes),
+            remedy: remedy(number, statement, worst, &indexes),
         }
     };
     let statements = plans.statements.iter().enumerate().map(case).collect();
@@ -109,12 +109,12 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     };
     let mut order: Vec<usize> = (0..plans.statements.len()).collect();
     order.sort_by(|a, b| total(*b).total_cmp(&total(*a)));
-    let moved = |it: &IndexEstimate| {
-        let mut it = it.clone();
-        it.costs = order.iter().map(|n| it.costs.get(*n).copied().flatten()).collect();
+    let moved = |estimate: &IndexEstimate| {
+        let mut estimate = estimate.clone();
+        estimate.costs = order.iter().map(|n| estimate.costs.get(*n).copied().flatten()).collect();
         let now = |n: &usize| order.iter().position(|it| it == n);
-        it.candidate.requested_by = it.candidate.requested_by.iter().filter_map(now).collect();
-        it
+        estimate.candidate.requested_by = estimate.candidate.requested_by.iter().filter_map(now).collect();
+        estimate
     };
     Plans {
         statements: order.iter().map(|n| plans.statements[*n].clone()).collect(),
@@ -128,9 +128,9 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
 /// for each row that the columns select, at PostgreSQL's default cost.
 pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<IndexEstimate> {
     const PAGE: f64 = 4.0;
-    let tried = |it: &IndexCandidate| {
-        let rows = find_table(plans, it).map_or(0.0, |it| it.rows);
-        let left = it.keys.iter().fold(rows, |left, key| match key.role {
+    let tried = |candidate: &IndexCandidate| {
+        let rows = find_table(plans, candidate).map_or(0.0, |it| it.rows);
+        let left = candidate.keys.iter().fold(rows, |left, key| match key.role {
             KeyRole::Equal => left / key.distinct.unwrap_or(1.0).max(1.0),
             // The planner's default selectivity of a range with unknown bounds.
             KeyRole::Range => left / 3.0,
@@ -139,10 +139,10 @@ pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<Ind
         let after = 2.0 * PAGE + PAGE * left;
         let cost = |number: usize| {
             let before = plans.statements[number].plan.as_ref()?.cost;
-            Some(after).filter(|after| it.requested_by.contains(&number) && *after < before)
+            Some(after).filter(|after| candidate.requested_by.contains(&number) && *after < before)
         };
         let costs = (0..plans.statements.len()).map(cost).collect();
-        IndexEstimate { candidate: it.clone(), bytes: None, costs }
+        IndexEstimate { candidate: candidate.clone(), bytes: None, costs }
     };
     candidates.iter().map(tried).collect()
 }
@@ -150,9 +150,11 @@ pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<Ind
 /// Share of each statement in the time of all statements. Without counted times: by observed calls and expected cost.
 fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     if known.iter().any(|it| !it.is_empty()) {
-        return known.iter().map(|it| it.iter().map(|it| it.share).sum()).collect();
+        return known.iter().map(|calls| calls.iter().map(|it| it.share).sum()).collect();
     }
-    let cost = |it: &StatementPlan| f64::from(it.captured) * it.plan.as_ref().map_or(0.0, |it| it.cost);
+    let cost = |statement: &StatementPlan| {
+        f64::from(statement.captured) * statement.plan.as_ref().map_or(0.0, |it| it.cost)
+    };
     let all: f64 = plans.statements.iter().map(cost).sum();
     plans.statements.iter().map(|it| if all > 0.0 { cost(it) / all } else { 0.0 }).collect()
 }
@@ -160,14 +162,14 @@ fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
 /// Indexes into [`Plans::estimates`], the largest saving first.
 fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     let before: Vec<f64> =
-        plans.statements.iter().map(|it| it.plan.as_ref().map_or(0.0, |it| it.cost)).collect();
+        plans.statements.iter().map(|statement| statement.plan.as_ref().map_or(0.0, |it| it.cost)).collect();
     // Costs with the indexes that are already chosen.
     let mut best = before.clone();
     let mut taken = Vec::new();
     loop {
-        let gain = |it: &IndexEstimate| -> (f64, bool) {
+        let gain = |estimate: &IndexEstimate| -> (f64, bool) {
             let (mut gain, mut substantial) = (0.0, false);
-            for (n, after) in it.costs.iter().enumerate() {
+            for (n, after) in estimate.costs.iter().enumerate() {
                 let Some(after) = after.filter(|it| *it < best[n] && before[n] > 0.0) else { continue };
                 gain += weights[n] * (best[n] - after) / before[n];
                 substantial |= after <= COST_SHARE_MAX * best[n];
@@ -210,8 +212,8 @@ fn remedy(
         return Remedy::NoPlan { reason: it.error.clone().unwrap_or_default() };
     }
     // Several indexes may help: use the one with the lowest cost.
-    let with = indexes.iter().enumerate().filter_map(|(n, it)| {
-        let helped = it.improved.iter().find(|it| it.statement == number)?;
+    let with = indexes.iter().enumerate().filter_map(|(n, index)| {
+        let helped = index.improved.iter().find(|it| it.statement == number)?;
         (helped.after <= COST_SHARE_MAX * helped.before).then_some((n, helped.after))
     });
     if let Some((index, _)) = with.min_by(|a, b| a.1.total_cmp(&b.1)) {

@@ -8,7 +8,7 @@ use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
 use model::explain::IndexCandidate;
 use model::finding::{Bound, Circumstance, Finding};
-use model::plan::{Node, NodeKind, Setup};
+use model::plan::{Node, NodeKind, Pooler, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspect};
 
 /// Factor by which a perturbation raises a quota. Without spare CPUs it lowers the quota by `QUOTA_DECREASE`.
@@ -171,7 +171,7 @@ impl CauseContext<'_> {
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node: node.clone() }, nudge)
             }
             Finding::ClientsStarved { cell, pool: Some((_, size)), .. } if *cell == of => {
-                let pooled = |it: &&Node| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_));
+                let pooled = |it: &&Node| it.kind.pooler().is_some();
                 let node = self.setup.stack.nodes.iter().rev().find(pooled)?.name.clone();
                 let nudge = Some(self.perturb_pool(&node, *size));
                 found(CauseRank::Pooler, 0.0, Limit::Pool { node }, nudge)
@@ -273,8 +273,8 @@ impl CauseContext<'_> {
             Some((limits, count)) => (limits, count, of),
             None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
         };
-        let here = |it: &[u32]| {
-            limits.cpus.is_empty() || it.is_empty() || it.iter().any(|it| limits.cpus.contains(it))
+        let here = |cpus: &[u32]| {
+            limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
         };
         let whole = match limits.cpus.len() {
             0 => self.processors,
@@ -285,9 +285,9 @@ impl CauseContext<'_> {
         // A node without a quota may use all CPUs. Another finding covers that case.
         let taken: f64 =
             others.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
-        let one_thread = self.node(name).is_some_and(|it| matches!(it.kind, NodeKind::PgBouncer(_)));
-        let enough = copies_of * mine * QUOTA_INCREASE + taken <= whole
-            && !(one_thread && mine * QUOTA_INCREASE > 1.0);
+        let pooler = self.node(name).and_then(|it| it.kind.pooler());
+        let usable = pooler.and_then(Pooler::usable_cpus).unwrap_or(f64::INFINITY);
+        let enough = copies_of * mine * QUOTA_INCREASE + taken <= whole && mine * QUOTA_INCREASE <= usable;
         let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * mine;
         Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
     }

@@ -27,8 +27,8 @@ use crate::facts::trial::TrialFacts;
 use crate::verdict::validity::has_outage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
-use model::plan::{Experiment, LoadModel, Node, NodeKind, Setup};
-use model::{Nanos, Sample};
+use model::plan::{Experiment, LoadModel, Node, Setup};
+use model::{Nanos, Sample, series};
 pub use unused::unused_nodes;
 
 /// One cell and its trials, at least one.
@@ -53,7 +53,7 @@ impl<'a> CellTrials<'a> {
     /// The pooler nearest to PostgreSQL.
     fn pooler(&self) -> Option<&'a Node> {
         let (_, before) = self.setup.stack.nodes.split_last()?;
-        before.iter().rev().find(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)))
+        before.iter().rev().find(|it| it.kind.pooler().is_some())
     }
 }
 
@@ -84,10 +84,10 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
-        // Odyssey's transactions in flight are known only as an average over the trial, so the others are averaged as
-        // well.
-        let odyssey = cell.pooler().is_some_and(|it| matches!(it.kind, NodeKind::Odyssey(_)));
-        found.extend(queue::in_pooler(if odyssey { cell } else { full }));
+        // Without waiting clients, transactions in flight are known only as an average over the trial, so the others
+        // are averaged as well.
+        let reports = |it: &Node| it.kind.product().reports(series::POOL_CLIENTS_WAITING);
+        found.extend(queue::in_pooler(if cell.pooler().is_none_or(reports) { full } else { cell }));
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
         found.extend(apply_rules(cell, full).into_iter().filter(|it| !(interrupted && is_limiter(it))));
         found.extend(cell_comparison::deadlocks(cell));

@@ -9,22 +9,21 @@ mod verdict;
 
 pub use verdict::trend;
 
-use crate::facts::samples;
 use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
-use model::{HistogramSum, Nanos, Sample, Second};
+use model::{HistogramSum, Nanos, Sample, Second, series};
 
 /// Resident memory of a node's processes, without the page cache.
-const PROCESS_MEMORY: &str = "process_memory";
+const PROCESS_MEMORY: &str = series::PROCESS_MEMORY;
 /// Memory including the page cache; only used if the process memory is unknown.
-const GROUP_MEMORY: &str = "cgroup_memory";
-const DEAD_ROWS: &str = "pg_dead_rows";
+const GROUP_MEMORY: &str = series::CGROUP_MEMORY;
+const DEAD_ROWS: &str = series::PG_DEAD_ROWS;
 /// Size of the database under load.
-const DATABASE_SIZE: &str = "pg_database_size";
-const FILES: &str = "process_files";
+const DATABASE_SIZE: &str = series::PG_DATABASE_SIZE;
+const FILES: &str = series::PROCESS_FILES;
 
 /// Series that trends are read from.
 pub const SERIES: [&str; 6] =
-    [PROCESS_MEMORY, GROUP_MEMORY, samples::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
+    [PROCESS_MEMORY, GROUP_MEMORY, series::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
 /// Slices of a trial: enough for an interval with correlated neighbours, few enough for trials of hours.
 pub const STRETCHES: u64 = 120;
@@ -203,7 +202,7 @@ impl SampledLine {
         let of_table = SERIES[series] == DEAD_ROWS;
         let what = match SERIES[series] {
             DEAD_ROWS => TrendMetric::DeadRows { table: label.clone() },
-            samples::PG_USED => TrendMetric::Connections { node: node.clone() },
+            series::PG_USED => TrendMetric::Connections { node: node.clone() },
             DATABASE_SIZE => TrendMetric::Size { table: String::new() },
             FILES => TrendMetric::Files { node: node.clone() },
             _ => TrendMetric::Memory { node: node.clone() },

@@ -6,10 +6,14 @@
 use crate::facts::samples;
 use crate::facts::trial::TrialFacts;
 use model::plan::NodeKind;
+use model::product;
 use model::{EventKind, LogEvent, Nanos, Summary};
 
-/// Part of PgBouncer's own rejection message, which never reaches the server.
-const PGBOUNCER_REFUSAL: &str = "no more connections allowed";
+/// True for a pooler's own rejection message, which never reaches the server.
+fn is_rejection(text: &str) -> bool {
+    let mut rejections = product::ALL.iter().filter_map(|it| it.pooler.as_ref()?.rejection);
+    rejections.any(|it| text.contains(it))
+}
 
 /// Events of one kind, each counted once, from the time `since` of the trial's window on.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
@@ -22,10 +26,10 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     others.sort_unstable();
     others.dedup();
     for node in others {
-        let refuses = lines.iter().any(|it| it.node == node && it.text.contains(PGBOUNCER_REFUSAL));
+        let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
         // A line that stands for several events does not show which program rejected them.
         let is_own = |it: &LogEvent| {
-            it.text.contains(PGBOUNCER_REFUSAL) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
+            is_rejection(&it.text) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
         own += count(&|it| it.node == node && is_own(it));
         most = most.max(count(&|it| it.node == node && !is_own(it)));
@@ -65,7 +69,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
 pub fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
-        rest.is_empty() || number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+        rest.is_empty() || number.is_some_and(|digits| digits.bytes().all(|it| it.is_ascii_digit()))
     })
 }
 
@@ -75,7 +79,7 @@ mod tests {
     use crate::facts::figure::read_figure;
     use crate::fixture::trial::{TestRun, experiment};
     use model::matrix::Figure;
-    use model::plan::{AttachedNode, AttachedRole};
+    use model::plan::AttachedNode;
 
     /// A trial of a cell; `change` edits its setup first.
     fn facts(
@@ -92,7 +96,7 @@ mod tests {
     fn attached(setup: &mut model::plan::Setup) {
         let server = setup.stack.nodes.last_mut().expect("it has one");
         server.kind = NodeKind::Attached(AttachedNode {
-            role: AttachedRole::Postgres,
+            product: &product::POSTGRESQL,
             dsn: "host=localhost".into(),
             admin: None,
             allow: None,

@@ -1,103 +1,27 @@
 //! Reads series from a trial's samples
-//!
-//! This module has all names of series that facts are read from; no other module of this crate names one.
 
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
-/// Client sessions by state, from the server's view: `active`, `idle`, `idle in transaction`, …
-pub const PG_SESSIONS: &str = "pg_sessions";
-pub const PG_USED: &str = "pg_connections_used";
-/// Active sessions by wait event: `Lock/transactionid`; `running` if they do not wait.
-pub const PG_WAITS: &str = "pg_active_waits";
-/// By database and user, as all series of a pooler.
-pub const PGBOUNCER_CL_ACTIVE: &str = "pgbouncer_cl_active";
-pub const PGBOUNCER_CL_WAITING: &str = "pgbouncer_cl_waiting";
-pub const PGBOUNCER_SV_ACTIVE: &str = "pgbouncer_sv_active";
-pub const PGBOUNCER_MAXWAIT: &str = "pgbouncer_maxwait";
-pub const ODYSSEY_SV_ACTIVE: &str = "odyssey_sv_active";
-/// By proxy and server. Under `BACKEND`: requests without a chosen server.
-/// Current and total sessions; HAProxy counts a session at its begin.
-pub const HAPROXY_SCUR: &str = "haproxy_scur";
-pub const HAPROXY_STOT: &str = "haproxy_stot";
-pub const HAPROXY_QCUR: &str = "haproxy_qcur";
-pub const HAPROXY_QTIME: &str = "haproxy_qtime";
-pub const CGROUP_CPU: &str = "cgroup_cpu";
-/// By queryid of the statement that waits for a lock, followed by its text.
-pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
-pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
-/// Transactions of the monitoring session, which the two counters above include.
-pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
-/// Age of the oldest open transaction, seconds.
-pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
-pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
-/// By queryid; without one for all statements.
-pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
-pub const PG_SETS: &str = "pg_sets";
-/// By database.
-pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
-pub const PG_COMMITS: &str = "pg_commits";
-pub const PG_ROLLBACKS: &str = "pg_rollbacks";
-pub const PG_DEADLOCKS: &str = "pg_deadlocks";
-pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
-/// By table.
-pub const PG_SCANS: &str = "pg_table_scans";
-pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
-/// Sum over all tables.
-pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
-pub const PG_LIVE_ROWS: &str = "pg_live_rows";
-pub const PG_VACUUMS: &str = "pg_vacuums";
-pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
-/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, and sessions that
-/// wait for them; and how long the longest has been idle.
-pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
-pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
-pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
-pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
-/// By the process that wrote.
-pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
-/// By configured database: a sample exists as soon as the console answers.
-pub const PGBOUNCER_DATABASES: &str = "pgbouncer_pool_size";
-pub const PGBOUNCER_ASSIGNMENTS: &str = "pgbouncer_total_server_assignment_count";
-pub const PGBOUNCER_TRANSACTIONS: &str = "pgbouncer_total_xact_count";
-pub const PGBOUNCER_TIME: &str = "pgbouncer_total_xact_time";
-pub const PGBOUNCER_WAITED: &str = "pgbouncer_total_wait_time";
-pub const ODYSSEY_ASSIGNMENTS: &str = "odyssey_total_server_assignment_count";
-pub const ODYSSEY_TRANSACTIONS: &str = "odyssey_total_xact_count";
-/// By pool.
-pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
-pub const SERVICE_POOL_BUSY: &str = "service_pool_busy";
-pub const SERVICE_POOL_WAITING: &str = "service_pool_waiting";
-pub const SERVICE_POOL_WAITED: &str = "service_pool_waited_total";
-pub const SERVICE_THREADS_SIZE: &str = "service_threads_size";
-pub const SERVICE_THREADS_BUSY: &str = "service_threads_busy";
-pub const SERVICE_THREADS_WAITING: &str = "service_threads_waiting";
-pub const CGROUP_READS: &str = "cgroup_reads";
-pub const CGROUP_WRITES: &str = "cgroup_writes";
-pub const CGROUP_READ_BYTES: &str = "cgroup_read_bytes";
-pub const CGROUP_WRITTEN_BYTES: &str = "cgroup_written_bytes";
-pub const CGROUP_MEMORY: &str = "cgroup_memory";
-const PROCESS_READ_BYTES: &str = "process_read_bytes";
-const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
-const CGROUP_PERIODS: &str = "cgroup_periods";
-const CGROUP_THROTTLED: &str = "cgroup_throttled";
-/// CPU time of the whole machine, by kind.
-pub const HOST_CPU: &str = "host_cpu";
-pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
+pub use model::series::*;
 
 /// All series that facts are read from.
 pub const SERIES: &[&str] = &[
     PG_SESSIONS,
     PG_WAITS,
-    PGBOUNCER_CL_ACTIVE,
-    PGBOUNCER_CL_WAITING,
-    PGBOUNCER_SV_ACTIVE,
-    PGBOUNCER_MAXWAIT,
-    ODYSSEY_SV_ACTIVE,
-    HAPROXY_SCUR,
-    HAPROXY_STOT,
-    HAPROXY_QCUR,
-    HAPROXY_QTIME,
+    POOL_SIZE,
+    POOL_CLIENTS_ACTIVE,
+    POOL_CLIENTS_WAITING,
+    POOL_LONGEST_WAIT,
+    POOL_SERVERS_ACTIVE,
+    POOL_TRANSACTIONS,
+    POOL_TRANSACTION_TIME,
+    POOL_WAIT_TIME,
+    POOL_ASSIGNMENTS,
+    BALANCER_SESSIONS,
+    BALANCER_SESSIONS_BEGUN,
+    BALANCER_QUEUE,
+    BALANCER_QUEUE_TIME,
     CGROUP_CPU,
     CGROUP_PERIODS,
     CGROUP_THROTTLED,
@@ -131,13 +55,6 @@ pub const SERIES: &[&str] = &[
     PG_IDLE_BLOCKED,
     PG_IDLE_LONGEST,
     PG_BUFFERS_WRITTEN,
-    PGBOUNCER_DATABASES,
-    PGBOUNCER_ASSIGNMENTS,
-    PGBOUNCER_TRANSACTIONS,
-    PGBOUNCER_TIME,
-    PGBOUNCER_WAITED,
-    ODYSSEY_ASSIGNMENTS,
-    ODYSSEY_TRANSACTIONS,
     SERVICE_POOL_SIZE,
     SERVICE_POOL_BUSY,
     SERVICE_POOL_WAITING,
@@ -240,11 +157,12 @@ impl OpenSecond {
     }
 }
 
-/// Clients of a pooler in its last sample after the window, by node; nodes without any are left out. Odyssey's console
-/// does not report them.
+/// Clients of a pooler in its last sample after the window, by node; nodes without any are left out. Poolers that do not
+/// report waiting clients do not report idle ones either.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
-    let held = [PGBOUNCER_CL_ACTIVE, PGBOUNCER_CL_WAITING];
-    let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series));
+    let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
+    let reports = |node: &str| samples.iter().any(|it| it.node == node && it.series == POOL_CLIENTS_WAITING);
+    let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series) && reports(&it.node));
     let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
     late.clone().for_each(|it| {
         let moment = last.entry(&it.node).or_default();
@@ -377,7 +295,7 @@ mod tests {
             sample(1, "other", "b", 9.0),
         ];
         let seconds =
-            |it: Vec<(Nanos, f64)>| it.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
+            |sums: Vec<(Nanos, f64)>| sums.iter().map(|it| (it.0.as_secs_f64(), it.1)).collect::<Vec<_>>();
         assert_eq!(seconds(sums(&all, "n", "s", |_| true)), [(1.0, 5.0), (2.0, 1.0)]);
         assert_eq!(seconds(sums(&all, "n", "s", |it| it == "b")), [(1.0, 3.0)]);
         assert_eq!(seconds(sums(&all, "m", "s", |_| true)), []);
@@ -386,15 +304,15 @@ mod tests {
     #[test]
     fn remaining_clients_come_from_the_last_sample() {
         let all = [
-            sample(9, PGBOUNCER_CL_ACTIVE, "app", 200.0),
-            sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0),
-            sample(12, PGBOUNCER_CL_ACTIVE, "app", 2.0),
-            sample(12, PGBOUNCER_CL_WAITING, "app", 1.0),
-            sample(12, PGBOUNCER_SV_ACTIVE, "app", 20.0),
+            sample(9, POOL_CLIENTS_ACTIVE, "app", 200.0),
+            sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0),
+            sample(12, POOL_CLIENTS_ACTIVE, "app", 2.0),
+            sample(12, POOL_CLIENTS_WAITING, "app", 1.0),
+            sample(12, POOL_SERVERS_ACTIVE, "app", 20.0),
         ];
         assert_eq!(remaining_clients(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
         assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "nobody looked afterwards");
-        let gone = [sample(11, PGBOUNCER_CL_ACTIVE, "app", 5.0), sample(12, PGBOUNCER_CL_ACTIVE, "app", 0.0)];
+        let gone = [sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0), sample(12, POOL_CLIENTS_ACTIVE, "app", 0.0)];
         assert_eq!(remaining_clients(&gone, Nanos::from_secs(10)), []);
     }
 

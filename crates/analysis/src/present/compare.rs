@@ -227,7 +227,7 @@ impl FigurePair<'_> {
         let (base, run) =
             (self.metric_level(self.base, &a, wanted)?, self.metric_level(self.run, &b, wanted)?);
         let (of_base, of_run) = (a.len() as u32, b.len() as u32);
-        let measured = |it: &[FigureValue]| it.iter().all(|it| self.to_scale(it.value).is_finite());
+        let measured = |figures: &[FigureValue]| figures.iter().all(|it| self.to_scale(it.value).is_finite());
         let of_nothing = !(measured(&a) && measured(&b));
         let (change, method, test) = if of_nothing && !wanted.by_time {
             self.zero_figure_change(&a, &b, wanted.seed)
@@ -350,7 +350,8 @@ impl FigurePair<'_> {
         if a.len().min(b.len()) < RANK_TRIALS_MIN {
             return None;
         }
-        let measures = |it: &[FigureValue]| it.iter().map(|it| self.to_scale(it.value)).collect::<Vec<_>>();
+        let measures =
+            |figures: &[FigureValue]| figures.iter().map(|it| self.to_scale(it.value)).collect::<Vec<_>>();
         let shift = ranks::two_sample_shift(&measures(a), &measures(b))?;
         let spread = welch(&self.moments(a), &self.moments(b))?;
         Some(by_rank(shift, spread, TestMethod::Trials { base: a.len() as u32, run: b.len() as u32 }))
@@ -371,7 +372,7 @@ impl FigurePair<'_> {
         b: &[FigureValue],
         seed: u64,
     ) -> (Change, TestMethod, Option<TestResult>) {
-        let plain = |it: &[FigureValue]| it.iter().map(|it| it.value).collect::<Vec<_>>();
+        let plain = |figures: &[FigureValue]| figures.iter().map(|it| it.value).collect::<Vec<_>>();
         let (base, run) = (a.len() as u32, b.len() as u32);
         let found = repeats::compare(&plain(a), &plain(b), seed);
         let change = |interval| Change::Ratio { value: found.and_then(|it| it.ratio), interval };

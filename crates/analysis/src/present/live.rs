@@ -1,7 +1,7 @@
 //! Live figures from the last seconds of a trial
 
 use crate::facts::samples::{
-    CGROUP_CPU, HAPROXY_QCUR, ODYSSEY_SV_ACTIVE, PGBOUNCER_CL_WAITING, PGBOUNCER_SV_ACTIVE, PROCESS_CPU, sums,
+    BALANCER_QUEUE, CGROUP_CPU, POOL_CLIENTS_WAITING, POOL_SERVERS_ACTIVE, PROCESS_CPU, sums,
 };
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
@@ -47,8 +47,8 @@ impl LiveState {
         nodes.dedup();
         for node in nodes {
             let last = |series: &str| Some(sums(samples, node, series, |_| true).last()?.1);
-            let waiting = last(PGBOUNCER_CL_WAITING).or_else(|| last(HAPROXY_QCUR));
-            let busy = last(PGBOUNCER_SV_ACTIVE).or_else(|| last(ODYSSEY_SV_ACTIVE));
+            let waiting = last(POOL_CLIENTS_WAITING).or_else(|| last(BALANCER_QUEUE));
+            let busy = last(POOL_SERVERS_ACTIVE);
             if waiting.is_some() || busy.is_some() {
                 self.pools.insert(node.to_owned(), PoolState { node: node.to_owned(), waiting, busy });
             }
@@ -132,12 +132,12 @@ mod tests {
         let mut pools = |samples| live.second(&tick(0, samples)).pools;
         let pool = |node: &str, waiting, busy| PoolState { node: node.to_owned(), waiting, busy };
         let told = vec![
-            sample(500, "p", PGBOUNCER_CL_WAITING, "a/x", 9.0),
-            sample(900, "p", PGBOUNCER_CL_WAITING, "a/x", 100.0),
-            sample(900, "p", PGBOUNCER_CL_WAITING, "b/x", 5.0),
-            sample(900, "p", PGBOUNCER_SV_ACTIVE, "a/x", 20.0),
-            sample(900, "o", ODYSSEY_SV_ACTIVE, "a/x", 3.0),
-            sample(900, "h", HAPROXY_QCUR, "pg/BACKEND", 4.0),
+            sample(500, "p", POOL_CLIENTS_WAITING, "a/x", 9.0),
+            sample(900, "p", POOL_CLIENTS_WAITING, "a/x", 100.0),
+            sample(900, "p", POOL_CLIENTS_WAITING, "b/x", 5.0),
+            sample(900, "p", POOL_SERVERS_ACTIVE, "a/x", 20.0),
+            sample(900, "o", POOL_SERVERS_ACTIVE, "a/x", 3.0),
+            sample(900, "h", BALANCER_QUEUE, "pg/BACKEND", 4.0),
         ];
         let expected =
             [pool("h", Some(4.0), None), pool("o", None, Some(3.0)), pool("p", Some(105.0), Some(20.0))];

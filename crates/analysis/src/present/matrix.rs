@@ -7,7 +7,7 @@ use model::Nanos;
 use model::matrix::{
     BaselineComparison, Estimate, Figure, Hop, Matrix, Placement, Row, Trial, UnappliedLimit,
 };
-use model::plan::{AttachedRole, Experiment, Limits, Node, NodeKind, Setup};
+use model::plan::{Experiment, Limits, Node, NodeKind, Setup};
 
 /// Figures in the order in which they are displayed.
 const FIGURES: [Figure; 12] = [
@@ -108,12 +108,12 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
         unapplied_limits: not_applied,
         trials: trials
             .iter()
-            .map(|it| Trial {
-                repetition: it.repetition,
-                status: it.status.clone(),
-                valid: it.valid().is_some(),
-                reasons: it.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
-                doubts: it.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
+            .map(|trial| Trial {
+                repetition: trial.repetition,
+                status: trial.status.clone(),
+                valid: trial.valid().is_some(),
+                reasons: trial.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
+                doubts: trial.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
             })
             .collect(),
         figures: Vec::new(),
@@ -121,28 +121,18 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
 }
 
 fn server_transport(node: &Node) -> Hop {
-    let (product, mode, size, entrance) = match &node.kind {
-        NodeKind::Postgres(it) => ("PostgreSQL", None, Some(it.max_connections), Some(node.transport)),
-        NodeKind::PgBouncer(it) => ("PgBouncer", Some(it.mode), Some(it.size), Some(node.transport)),
-        NodeKind::Odyssey(it) => ("Odyssey", Some(it.mode), Some(it.size), Some(node.transport)),
-        NodeKind::HaProxy(it) => ("HAProxy", None, it.maxconn, Some(node.transport)),
-        NodeKind::Service(_) => ("service", None, None, Some(node.transport)),
-        NodeKind::Attached(it) => {
-            let product = match it.role {
-                AttachedRole::Postgres => "PostgreSQL",
-                AttachedRole::PgBouncer => "PgBouncer",
-                AttachedRole::Odyssey => "Odyssey",
-                AttachedRole::Balancer => "balancer",
-            };
-            (product, None, None, None)
-        }
+    let (mode, size) = match &node.kind {
+        NodeKind::Postgres(it) => (None, Some(it.max_connections)),
+        NodeKind::Pooler(it) => (Some(it.mode), Some(it.size)),
+        NodeKind::Balancer(it) => (None, it.maxconn),
+        NodeKind::Service(_) | NodeKind::Attached(_) => (None, None),
     };
     Hop {
         node: node.name.clone(),
-        product,
+        product: node.kind.product().name,
         mode,
         size,
-        transport: entrance,
+        transport: (!node.kind.is_attached()).then_some(node.transport),
         placement: placement(&node.limits),
     }
 }

@@ -138,8 +138,8 @@ mod tests {
                 stays.push((at, free));
             }
             let looks: Vec<f64> = (1..3000)
-                .map(|it| {
-                    let look = f64::from(it) * 0.1;
+                .map(|number| {
+                    let look = f64::from(number) * 0.1;
                     let begun = stays.partition_point(|it| it.0 <= look);
                     // No transaction stays for more than a second here.
                     let recent = stays[..begun].iter().rev().take(1000);

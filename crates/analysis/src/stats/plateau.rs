@@ -59,7 +59,7 @@ pub fn plateau(
     let mut ranked: Vec<(usize, f64)> = points
         .iter()
         .enumerate()
-        .filter_map(|(cell, it)| Some((cell, it.filter(|it| it.value > 0.0)?.value)))
+        .filter_map(|(cell, fitted)| Some((cell, fitted.filter(|it| it.value > 0.0)?.value)))
         .collect();
     // The first one of equal cells wins.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
@@ -140,9 +140,9 @@ impl CellScatter {
     }
 
     fn by_intervals(cells: &[usize], points: &[Option<FittedValue>], chance: &mut SplitMix64) -> CellScatter {
-        let error = |it: FittedValue| {
-            let (low, high) = it.interval.filter(|it| it.0 > 0.0 && it.1 >= it.0)?;
-            Some((it.value.ln(), (high / low).ln() / INTERVAL_DEVIATIONS))
+        let error = |fitted: FittedValue| {
+            let (low, high) = fitted.interval.filter(|it| it.0 > 0.0 && it.1 >= it.0)?;
+            Some((fitted.value.ln(), (high / low).ln() / INTERVAL_DEVIATIONS))
         };
         let of: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
         let errors: Vec<f64> = cells.iter().filter_map(|it| Some(of[*it]?.1)).collect();

@@ -111,9 +111,8 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
         Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
         Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
         Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
-            NodeKind::PgBouncer(it) => it.size = whole as u32,
-            NodeKind::Odyssey(it) => it.size = whole as u32,
-            NodeKind::HaProxy(it) => it.maxconn = Some(whole as u32),
+            NodeKind::Pooler(it) => it.size = whole as u32,
+            NodeKind::Balancer(it) => it.maxconn = Some(whole as u32),
             _ => {}
         }),
         Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
@@ -233,7 +232,7 @@ mod tests {
     fn perturbs_a_feed_to_the_whole_table() {
         let turned = |columns: Option<&[&str]>, of: Option<&str>| {
             let mut setup = setup();
-            let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let columns = columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
             let of = of.map(str::to_owned);
             for name in ["keys", "other"] {

@@ -68,12 +68,12 @@ mod tests {
             cell.setup.objectives = objectives.iter().map(|it| (*it).to_owned()).collect();
         }
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let line = |it: &ObjectiveSummary| {
-            let worst = it.worst.as_ref().map_or("-".to_owned(), |it| {
-                let measured = it.result.measured.map_or("?".to_owned(), |it| format!("{it:.4}"));
-                format!("{} {measured}", it.cell)
+        let line = |summary: &ObjectiveSummary| {
+            let worst = summary.worst.as_ref().map_or("-".to_owned(), |worst| {
+                let measured = worst.result.measured.map_or("?".to_owned(), |it| format!("{it:.4}"));
+                format!("{} {measured}", worst.cell)
             });
-            format!("{} {}/{}/{}, {worst}", it.objective, it.met, it.violated, it.unknown)
+            format!("{} {}/{}/{}, {worst}", summary.objective, summary.met, summary.violated, summary.unknown)
         };
         assert_eq!(objective_summaries(&experiment, &facts).iter().map(line).collect::<Vec<_>>(), expected);
     }

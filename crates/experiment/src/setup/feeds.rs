@@ -167,7 +167,7 @@ impl SetupBuilder<'_> {
             self.report(&format!("{path}.columns"), found, "leave it out");
         }
         let first =
-            rows.first().map_or(Vec::new(), |it| it.0.iter().map(|it| it.0.clone()).collect::<Vec<_>>());
+            rows.first().map_or(Vec::new(), |row| row.0.iter().map(|it| it.0.clone()).collect::<Vec<_>>());
         if let Some(name) = first.iter().find(|it| !is_name(it)) {
             let found = format!("the column {} can be no variable", quote(name));
             self.report(&format!("{at}[0].{name}"), found, "write a name of letters, digits and _");

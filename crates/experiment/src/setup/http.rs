@@ -388,7 +388,7 @@ impl SetupBuilder<'_> {
 
 /// Suggestion for a text that is no JSON pointer (RFC 6901).
 fn suggest_json_pointer(text: &str) -> Option<String> {
-    let escaped = |it: &str| it.split('~').skip(1).all(|it| it.starts_with(['0', '1']));
+    let escaped = |text: &str| text.split('~').skip(1).all(|it| it.starts_with(['0', '1']));
     if text.is_empty() || text.starts_with('/') && escaped(text) {
         return None;
     }

@@ -274,9 +274,12 @@ impl SetupBuilder<'_> {
         let span = self.span_of(at);
         if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode, None)
         {
-            let moved = |it: GrammarDiagnostic| {
+            let moved = |diagnostic: GrammarDiagnostic| {
                 let place = |it: usize| it.saturating_sub(before.len()).min(expression.len());
-                GrammarDiagnostic { span: place(it.span.start)..place(it.span.end), ..it }
+                GrammarDiagnostic {
+                    span: place(diagnostic.span.start)..place(diagnostic.span.end),
+                    ..diagnostic
+                }
             };
             self.report_in_text(&span, expression, complaints.into_iter().map(moved).collect());
         }
@@ -354,11 +357,11 @@ impl SetupBuilder<'_> {
 
 /// True if a statement of the script is BEGIN or START TRANSACTION. Ignores comments and quoted texts.
 pub(super) fn begins_transaction(script: &str) -> bool {
-    statements(script).iter().any(|it| {
+    statements(script).iter().any(|statement| {
         let mut words =
-            it.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|it| !it.is_empty());
+            statement.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|it| !it.is_empty());
         let mut is = |word: &str| words.next().is_some_and(|it| it.eq_ignore_ascii_case(word));
-        let first = it.trim_start();
+        let first = statement.trim_start();
         match first.get(..5).map(str::to_ascii_lowercase).as_deref() {
             Some("begin") => is("begin"),
             Some("start") => is("start") && is("transaction"),

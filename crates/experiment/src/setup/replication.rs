@@ -78,7 +78,7 @@ impl SetupBuilder<'_> {
     fn sync(&mut self, text: &str) -> SyncMode {
         let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let count = |it: &str| it.parse::<u32>().ok().filter(|it| *it > 0);
+        let count = |text: &str| text.parse::<u32>().ok().filter(|it| *it > 0);
         let found = match words.as_slice() {
             ["async"] => Some(SyncMode::Async),
             ["first", it] => count(it).map(SyncMode::First),
@@ -98,7 +98,7 @@ impl SetupBuilder<'_> {
 
     fn patroni(&mut self, it: &file::Patroni) -> Patroni {
         let (here, usual) = ("stack.replicas.patroni", Patroni::default());
-        let time = |it: Option<Duration>, usual: Nanos| it.map_or(usual, |it| it.0);
+        let time = |value: Option<Duration>, usual: Nanos| value.map_or(usual, |it| it.0);
         let made = Patroni {
             etcd: it.etcd.unwrap_or(usual.etcd),
             ttl: time(it.ttl, usual.ttl),

@@ -4,21 +4,22 @@ use super::SetupBuilder;
 use super::guard::{AttachedSection, Guard, strictest};
 use crate::datum::Ordered;
 use crate::diagnostic::{any_of, quote};
-use crate::file::{self, Balancer, Caps, OrNone, Pooler, PoolerKind};
+use crate::file::{self, Caps, OrNone};
 use crate::unit::Word;
 use model::Nanos;
 use model::plan::{
-    AttachedNode, AttachedRole, HaProxy, Limits, Node, NodeKind, Odyssey, Operation, OperationKind,
-    PgBouncer, PoolMode, Postgres, Stack, Transport,
+    AttachedNode, Balancer, Limits, Node, NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres,
+    Stack, Transport,
 };
+use model::product::{self, PoolerTraits, Product, Role};
 
 /// PostgreSQL's defaults.
 const MAX_CONNECTIONS: u32 = 100;
 const SUPERUSER_RESERVED: u32 = 3;
-/// PgBouncer's default.
+/// Default pool size.
 const POOL_SIZE: u32 = 20;
 const MAX_CLIENT_CONN: u32 = 10_000;
-/// Interval at which HAProxy checks which server is the primary.
+/// Interval at which a balancer checks which server is the primary.
 const CHECK: Nanos = Nanos::from_millis(500);
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
@@ -26,7 +27,7 @@ const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 struct AttachedDsn {
     dsn: String,
     admin: Option<String>,
-    role: AttachedRole,
+    product: &'static Product,
     allow: Option<String>,
     caps: Option<Caps>,
 }
@@ -87,7 +88,7 @@ impl SetupBuilder<'_> {
             let there = AttachedDsn {
                 dsn,
                 admin: None,
-                role: AttachedRole::Postgres,
+                product: &product::POSTGRESQL,
                 allow: it.allow,
                 caps: it.caps,
             };
@@ -114,23 +115,27 @@ impl SetupBuilder<'_> {
         )
     }
 
-    fn pooler(&mut self, it: Pooler, guards: &mut Vec<Guard>) -> Node {
+    fn pooler(&mut self, it: file::Pooler, guards: &mut Vec<Guard>) -> Node {
         const DOOR: AttachedSection = AttachedSection { node: "pooler", address: "attach", noun: "pooler" };
-        let of_odyssey = [("workers", it.workers.is_some()), ("pool_timeout", it.pool_timeout.is_some())];
-        let is_odyssey = it.kind == PoolerKind::Odyssey;
+        let product = it.kind.0;
+        let traits = product.pooler.as_ref().expect("the kind is a pooler");
+        // Keys that not all poolers have.
+        let options = [
+            ("version", it.version.is_some()),
+            ("workers", it.workers.is_some()),
+            ("pool_timeout", it.pool_timeout.is_some()),
+        ];
         if let Some(dsn) = it.attach {
             let mut beside = vec![
                 ("mode", it.mode.is_some()),
                 ("size", it.size.is_some()),
                 ("entrance", it.entrance.is_some()),
                 ("max_client_conn", it.max_client_conn.is_some()),
-                ("version", it.version.is_some()),
                 ("settings", !it.settings.0.is_empty()),
                 ("limits", it.limits.is_some()),
             ];
-            beside.extend(of_odyssey);
-            let role = if is_odyssey { AttachedRole::Odyssey } else { AttachedRole::PgBouncer };
-            let there = AttachedDsn { dsn, admin: it.admin, role, allow: it.allow, caps: it.caps };
+            beside.extend(options);
+            let there = AttachedDsn { dsn, admin: it.admin, product, allow: it.allow, caps: it.caps };
             return self.attached(&DOOR, there, &beside, guards);
         }
         self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
@@ -141,73 +146,64 @@ impl SetupBuilder<'_> {
                 "leave it out: it is known",
             );
         }
-        for (key, _) in of_odyssey.iter().filter(|it| it.1 && !is_odyssey) {
-            self.report(
-                &format!("stack.pooler.{key}"),
-                format!("PgBouncer has no `{key}`"),
-                "leave it out, or write `kind: odyssey`",
-            );
+        for (key, _) in options.iter().filter(|it| it.1 && !traits.options.contains(&it.0)) {
+            self.unknown_option(product, key);
         }
         let mode = match it.mode {
             None | Some(file::PoolMode::Session) => PoolMode::Session,
             Some(file::PoolMode::Transaction) => PoolMode::Transaction,
             Some(file::PoolMode::Statement) => PoolMode::Statement,
         };
-        if is_odyssey && mode == PoolMode::Statement {
-            self.report(
-                "stack.pooler.mode",
-                "Odyssey has no statement mode",
-                "write `session` or `transaction`",
-            );
+        if !traits.modes.contains(&mode) {
+            let modes: Vec<String> = traits.modes.iter().map(|it| format!("`{}`", it.key())).collect();
+            let found = format!("{} has no {} mode", product.name, mode.key());
+            self.report("stack.pooler.mode", found, format!("write {}", modes.join(" or ")));
         }
-        if is_odyssey && it.version.is_some() {
-            self.report(
-                "stack.pooler.version",
-                "a version of Odyssey",
-                "leave it out: the one that is installed is used",
-            );
-        }
-        let version = it.version.filter(|_| !is_odyssey).and_then(|it| self.version(&it.0));
+        let version = it.version.filter(|_| traits.options.contains(&"version"));
+        let version = version.and_then(|it| self.version(product, traits, &it.0));
         let settings = words(it.settings);
-        for (name, own) in [
-            ("pool_mode", Some("mode")),
-            ("default_pool_size", Some("size")),
-            ("pool_size", Some("size")),
-            ("max_client_conn", Some("max_client_conn")),
-            ("client_max", Some("max_client_conn")),
-            ("listen_port", None),
-            ("listen_addr", None),
-            ("auth_file", None),
-        ] {
-            self.not_a_setting("pooler", &settings, name, own);
+        let managed = product::with_role(Role::Pooler).filter_map(|it| it.pooler.as_ref());
+        for (name, own) in managed.flat_map(|it| it.managed_settings) {
+            self.not_a_setting("pooler", &settings, name, *own);
         }
-        let known = version.is_some_and(|it| it >= (1, 21));
-        if !is_odyssey && !known && settings.iter().any(|it| it.0 == "max_prepared_statements") {
-            let found = "PgBouncer before 1.21 does not know `max_prepared_statements`";
+        if let Some(keeps) = traits.prepared_statements
+            && version.is_none_or(|it| it < keeps.since)
+            && settings.iter().any(|it| it.0 == keeps.name)
+        {
+            let (name, since) = (keeps.name, format!("{}.{}", keeps.since.0, keeps.since.1));
             self.report(
-                "stack.pooler.settings.max_prepared_statements",
-                found,
-                "add `version: 1.21` to the pooler, or leave it out",
+                &format!("stack.pooler.settings.{name}"),
+                format!("{} before {since} does not know `{name}`", product.name),
+                format!("add `version: {since}` to the pooler, or leave it out"),
             );
         }
-        let (size, max) = (it.size.unwrap_or(POOL_SIZE), it.max_client_conn.unwrap_or(MAX_CLIENT_CONN));
-        let kind = match it.kind {
-            PoolerKind::PgBouncer => {
-                NodeKind::PgBouncer(PgBouncer { version, mode, size, max_client_conn: max, settings })
-            }
-            PoolerKind::Odyssey => NodeKind::Odyssey(Odyssey {
-                mode,
-                size,
-                workers: it.workers.unwrap_or(1),
-                client_max: max,
-                pool_timeout: it.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
-                settings,
-            }),
-        };
+        let kind = NodeKind::Pooler(Pooler {
+            product,
+            version,
+            mode,
+            size: it.size.unwrap_or(POOL_SIZE),
+            max_client_conn: it.max_client_conn.unwrap_or(MAX_CLIENT_CONN),
+            workers: it.workers.unwrap_or(1),
+            pool_timeout: it.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
+            settings,
+        });
         node("pooler", it.entrance, self.limits("stack.pooler.limits", it.limits), kind)
     }
 
-    fn balancer(&mut self, it: Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
+    /// Reports a key of the section `pooler` that this product does not have.
+    fn unknown_option(&mut self, product: &Product, key: &str) {
+        let has =
+            |other: &&Product| other.pooler.as_ref().is_some_and(|traits| traits.options.contains(&key));
+        let others: Vec<String> =
+            product::with_role(Role::Pooler).filter(has).map(|it| format!("`kind: {}`", it.key)).collect();
+        self.report(
+            &format!("stack.pooler.{key}"),
+            format!("{} has no `{key}`", product.name),
+            format!("leave it out, or write {}", others.join(" or ")),
+        );
+    }
+
+    fn balancer(&mut self, it: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
         const DOOR: AttachedSection =
             AttachedSection { node: "balancer", address: "attach", noun: "balancer" };
         let beside = [
@@ -219,18 +215,15 @@ impl SetupBuilder<'_> {
             ("limits", it.limits.is_some()),
         ];
         if let Some(dsn) = it.attach {
-            let there = AttachedDsn {
-                dsn,
-                admin: None,
-                role: AttachedRole::Balancer,
-                allow: it.allow,
-                caps: it.caps,
-            };
+            let there =
+                AttachedDsn { dsn, admin: None, product: &product::BALANCER, allow: it.allow, caps: it.caps };
             return self.attached(&DOOR, there, &beside, guards);
         }
         self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
+        let product = it.kind.map_or_else(product::default_balancer, |it| it.0);
         if it.kind.is_none() {
-            self.report("stack.balancer", "`stack.balancer` has no `kind`", "add `kind: haproxy`");
+            let instead = format!("add `kind: {}`", product.key);
+            self.report("stack.balancer", "`stack.balancer` has no `kind`", instead);
         }
         let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
         // Without a check, the balancer would not know the primary.
@@ -238,16 +231,16 @@ impl SetupBuilder<'_> {
         let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
         for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
             .iter()
-            .filter(|it| it.1.is_some_and(|it| it < Nanos::from_millis(1)))
+            .filter(|limit| limit.1.is_some_and(|it| it < Nanos::from_millis(1)))
         {
             self.report(
                 &format!("stack.balancer.{key}"),
-                format!("`{key}` is shorter than HAProxy's millisecond"),
+                format!("`{key}` is shorter than {}'s millisecond", product.name),
                 "write at least 1ms",
             );
         }
-        let kind =
-            NodeKind::HaProxy(HaProxy { maxconn: it.maxconn, queue_timeout, check, retries: it.retries });
+        let (maxconn, retries) = (it.maxconn, it.retries);
+        let kind = NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries });
         node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
     }
 
@@ -259,7 +252,7 @@ impl SetupBuilder<'_> {
         beside: &[(&str, bool)],
         guards: &mut Vec<Guard>,
     ) -> Node {
-        let AttachedDsn { dsn, admin, role, allow, caps } = there;
+        let AttachedDsn { dsn, admin, product, allow, caps } = there;
         let name = door.node;
         for (key, _) in beside.iter().filter(|it| it.1) {
             let found = format!("`{name}.{key}` beside an address: pgdyno does not start what is there");
@@ -298,21 +291,23 @@ impl SetupBuilder<'_> {
         let entrance = transport_of_dsn(&dsn);
         Node {
             name: name.to_owned(),
-            kind: NodeKind::Attached(AttachedNode { dsn, admin, role, allow, other_sessions: others }),
+            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions: others }),
             transport: entrance,
             limits: Limits::default(),
         }
     }
 
-    fn version(&mut self, text: &str) -> Option<(u32, u32)> {
+    fn version(&mut self, product: &Product, traits: &PoolerTraits, text: &str) -> Option<(u32, u32)> {
         let parts = text
             .split_once('.')
             .and_then(|(major, minor)| Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?)));
-        if parts.is_none_or(|it| it < (1, 18)) {
+        let oldest = traits.oldest_version;
+        if parts.is_none_or(|it| it < oldest) {
+            let (name, oldest) = (product.name, format!("{}.{}", oldest.0, oldest.1));
             self.report(
                 "stack.pooler.version",
-                format!("{} is no version of PgBouncer from 1.18 on", quote(text)),
-                "write it as 1.21",
+                format!("{} is no version of {name} from {oldest} on", quote(text)),
+                format!("write it as {oldest}"),
             );
         }
         parts
@@ -335,22 +330,23 @@ impl SetupBuilder<'_> {
 
     /// Checks that each node supports its transport.
     fn check_transports(&mut self, nodes: &[Node]) {
-        let is_balancer = |it: &Node| matches!(it.kind, NodeKind::HaProxy(_));
+        let is_balancer = |it: &Node| matches!(it.kind, NodeKind::Balancer(_));
         let nodes = &nodes[nodes.iter().position(is_balancer).unwrap_or(nodes.len())..];
-        let Some((Node { kind: NodeKind::HaProxy(_), transport: entrance, .. }, behind)) =
+        let Some((Node { kind: NodeKind::Balancer(balancer), transport: entrance, .. }, behind)) =
             nodes.split_first()
         else {
             return;
         };
+        let name = balancer.product.name;
         let Some(next) = behind.first() else { return };
         match (*entrance == Transport::Tls, next.transport == Transport::Tls) {
             (true, false) => {
-                let found = format!("HAProxy passes TLS on, and `{}` does not speak it", next.name);
+                let found = format!("{name} passes TLS on, and `{}` does not speak it", next.name);
                 let instead = format!("write `tcp`, or `{}.entrance: tls`", next.name);
                 self.report("stack.balancer.entrance", found, instead);
             }
             (false, true) => {
-                let found = format!("HAProxy passes TLS on, and `{}` speaks it", next.name);
+                let found = format!("{name} passes TLS on, and `{}` speaks it", next.name);
                 let instead = format!("write `balancer.entrance: tls`, or `{}.entrance: tcp`", next.name);
                 self.report("stack.balancer.entrance", found, instead);
             }
@@ -360,14 +356,12 @@ impl SetupBuilder<'_> {
 
     /// Checks that the pool's connections fit into PostgreSQL's slots.
     fn check_pool_fits(&mut self, nodes: &[Node]) {
-        let pool = nodes.iter().find_map(|it| match &it.kind {
-            NodeKind::PgBouncer(it) => Some(it.size),
-            NodeKind::Odyssey(it) => Some(it.size),
-            _ => None,
-        });
-        let Some((size, NodeKind::Postgres(postgres))) = pool.zip(nodes.last().map(|it| &it.kind)) else {
+        let pooler = nodes.iter().find_map(|it| it.kind.pooler());
+        let Some((pooler, NodeKind::Postgres(postgres))) = pooler.zip(nodes.last().map(|it| &it.kind)) else {
             return;
         };
+        let console = pooler.product.pooler.as_ref().map_or(0, |it| it.console_connections);
+        let size = pooler.size.saturating_add(console);
         let reserved = |name: &str, default| {
             let given = postgres.settings.iter().find(|it| it.0.eq_ignore_ascii_case(name));
             given.and_then(|it| it.1.parse::<u32>().ok()).unwrap_or(default)
@@ -449,15 +443,12 @@ impl SetupBuilder<'_> {
         operations: &[Operation],
     ) {
         use model::summary::QueryMode;
-        let Some(it) = stack.nodes.iter().find_map(|it| match &it.kind {
-            NodeKind::PgBouncer(it) => Some(it),
-            _ => None,
-        }) else {
-            return;
-        };
-        let setting = it.settings.iter().find(|it| it.0 == "max_prepared_statements");
-        // Since 1.21, PgBouncer can keep prepared statements; pgdyno enables it unless the settings say otherwise.
-        let kept = it.version.is_some_and(|it| it >= (1, 21)) && setting.is_none_or(|it| it.1 != "0");
+        let Some(it) = stack.nodes.iter().find_map(|it| it.kind.pooler()) else { return };
+        // pgdyno enables the setting in versions that have it, unless the settings say otherwise.
+        let keeps = it.product.pooler.as_ref().and_then(|it| it.prepared_statements);
+        let enabled = |name: &str| it.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
+        let kept =
+            keeps.is_none_or(|keeps| it.version.is_some_and(|it| it >= keeps.since) && enabled(keeps.name));
         let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
         let scripts = || operations.iter().filter(is_script);
         if scripts().next().is_some()
@@ -465,13 +456,14 @@ impl SetupBuilder<'_> {
             && it.mode != PoolMode::Session
             && !kept
         {
+            let name = it.product.name;
             let found =
-                "prepared statements through PgBouncer that lends connections for less than a session";
-            let ways = [
-                "write `query_mode: extended`",
-                "`mode: session`",
-                "in the pooler `version: 1.21`, which keeps them",
-            ];
+                format!("prepared statements through {name} that lends connections for less than a session");
+            let newer = keeps.map(|it| {
+                format!("in the pooler `version: {}.{}`, which keeps them", it.since.0, it.since.1)
+            });
+            let ways = ["write `query_mode: extended`", "`mode: session`"];
+            let ways: Vec<&str> = ways.into_iter().chain(newer.as_deref()).collect();
             self.report("load.query_mode", found, any_of(&ways));
         }
         if it.mode == PoolMode::Statement {

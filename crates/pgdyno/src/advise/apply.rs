@@ -145,7 +145,7 @@ fn create_run_file(
 mod tests {
     use super::*;
     use model::Spacing;
-    use model::plan::{AttachedNode, AttachedRole};
+    use model::plan::AttachedNode;
 
     /// Run of a closed load on books that have no indexes on names and authors.
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
@@ -196,7 +196,7 @@ mod tests {
             let there = AttachedNode {
                 dsn: "host=db".to_owned(),
                 admin: None,
-                role: AttachedRole::Postgres,
+                product: &model::product::POSTGRESQL,
                 allow: None,
                 other_sessions: 0,
             };

@@ -85,7 +85,7 @@ fn hint(address: &str) -> String {
 fn is_named(yes_load: Option<&str>, address: &str) -> bool {
     let host = address.rsplit_once(':').map_or(address, |it| it.0);
     let names = |it: &str| it.eq_ignore_ascii_case(address) || it.eq_ignore_ascii_case(host);
-    yes_load.is_some_and(|it| it.split(',').any(|it| names(it.trim())))
+    yes_load.is_some_and(|hosts| hosts.split(',').any(|it| names(it.trim())))
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use model::summary::{self, BenchPlan, LoadModelSummary, Script};
 
 /// Plan of a run. `tables` are known if a built-in script runs.
 pub fn plan(options: &BenchOptions, ready: &LoadConfig, tables: Option<Tables>, seed: u64) -> BenchPlan {
-    let script = |it: &load::script::Script| Script {
-        name: it.name.clone(),
-        weight: it.weight,
+    let script = |script: &load::script::Script| Script {
+        name: script.name.clone(),
+        weight: script.weight,
         commands: match options.per_command {
-            true => it.commands.iter().map(|it| it.first_line.clone()).collect(),
+            true => script.commands.iter().map(|it| it.first_line.clone()).collect(),
             false => Vec::new(),
         },
     };

@@ -21,15 +21,19 @@ pub fn describe_mix(setup: &Setup) -> Vec<String> {
     if setup.operations.iter().all(plain) {
         return Vec::new();
     }
-    let line = |it: &Operation| {
-        let share = match (&it.schedule, it.rate) {
+    let line = |operation: &Operation| {
+        let share = match (&operation.schedule, operation.rate) {
             (Some(schedule), _) => schedule.clone(),
             (None, Some(rate)) => format!("{rate}/s"),
-            (None, None) => format!("×{}", it.weight),
+            (None, None) => format!("×{}", operation.weight),
         };
-        let of = it.feed.as_ref().filter(|_| it.kind != OperationKind::Ammo);
+        let of = operation.feed.as_ref().filter(|_| operation.kind != OperationKind::Ammo);
         let feed = of.map_or(String::new(), |it| format!(", of {it}"));
-        format!("{}, {share}: {}{feed}", it.name, describe_operation(&it.kind, it.feed.as_deref()))
+        format!(
+            "{}, {share}: {}{feed}",
+            operation.name,
+            describe_operation(&operation.kind, operation.feed.as_deref())
+        )
     };
     setup.operations.iter().map(line).collect()
 }
@@ -110,16 +114,16 @@ pub fn describe_service(it: &Service, name: &str) -> (String, Vec<String>) {
 
 /// Goal of a search, in lines. Empty if the load alone describes the trial.
 pub fn describe_goal(it: &Goal) -> Vec<String> {
-    let of_max = |it: &MaxSearch| {
-        let what = match it.scale {
+    let of_max = |search: &MaxSearch| {
+        let what = match search.scale {
             LoadScale::Rate => "the highest rate",
             LoadScale::Clients => "the most clients",
         };
-        let from = it.from.map_or(String::new(), |it| format!(" from {it}"));
-        let most = it.limit.map_or(String::new(), |it| format!(" up to {it}"));
-        let (window, hold) = (seconds(it.window), seconds(it.hold));
-        let prove = if it.prove { "; its cause is proved" } else { "" };
-        let within = it.precision * 100.0;
+        let from = search.from.map_or(String::new(), |it| format!(" from {it}"));
+        let most = search.limit.map_or(String::new(), |it| format!(" up to {it}"));
+        let (window, hold) = (seconds(search.window), seconds(search.hold));
+        let prove = if search.prove { "; its cause is proved" } else { "" };
+        let within = search.precision * 100.0;
         format!(
             "{what} that meets the objectives, within {within} %,{from}{most} by trials of {window}, held for {hold}{prove}"
         )

@@ -76,7 +76,8 @@ mod tests {
         let check = |text: &str, given: Option<&[&str]>, expected: Result<&str, &str>| {
             let path = folder.path().join("f.csv");
             std::fs::write(&path, text).expect("there is room");
-            let given: Option<Vec<String>> = given.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            let given: Option<Vec<String>> =
+                given.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let found = columns(&path, FeedFormat::Csv, given.as_deref()).map(|it| it.join(","));
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found, expected, "{text:?} {given:?}");

@@ -126,12 +126,16 @@ pub fn parse_rule(text: &str, scene: &RuleContext) -> Result<rule::ParsedRule, r
 
 /// Names of all series that are sampled in a trial.
 fn series() -> impl Iterator<Item = &'static str> {
-    let of_probes = stack::probe::ALL.iter().flat_map(|it| it.series).map(|it| it.name);
+    let of_probes = stack::component::series().into_iter().map(|it| it.name);
     of_probes.chain([stack::freshness::SERIES])
 }
 
 /// Names of the most similar series: the one that differs in a few letters, or else those that share the most words.
 fn similar_series(name: &str) -> String {
+    let renamed = model::product::current_series_name(name);
+    if renamed != name {
+        return format!("`{renamed}`");
+    }
     const MOST: usize = 8;
     if let Some(it) = experiment::nearest(name, series()) {
         return format!("`{it}`");

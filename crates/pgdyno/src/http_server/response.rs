@@ -34,7 +34,7 @@ impl Body for ResponseBody {
             ResponseBody::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             ResponseBody::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             ResponseBody::Stream(pieces) => {
-                pieces.poll_recv(context).map(|it| it.map(|it| Ok(Frame::data(it))))
+                pieces.poll_recv(context).map(|poll| poll.map(|it| Ok(Frame::data(it))))
             }
         }
     }

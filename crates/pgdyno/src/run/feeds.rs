@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn plan(source: FeedSource, columns: Option<&[&str]>) -> plan::Feed {
-        let columns = columns.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+        let columns = columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         plan::Feed {
             name: "f".into(),
             source,

@@ -94,12 +94,13 @@ fn release(version: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::plan::{AttachedNode, AttachedRole, Limits, Transport};
+    use model::plan::{AttachedNode, Limits, Transport};
+    use model::product;
 
     fn node(name: &str, dsn: &str) -> Node {
-        let role = if name == "postgres" { AttachedRole::Postgres } else { AttachedRole::PgBouncer };
+        let product = if name == "postgres" { &product::POSTGRESQL } else { &product::PGBOUNCER };
         let attached =
-            AttachedNode { role, dsn: dsn.to_owned(), admin: None, allow: None, other_sessions: 0 };
+            AttachedNode { product, dsn: dsn.to_owned(), admin: None, allow: None, other_sessions: 0 };
         let (kind, limits) = (NodeKind::Attached(attached), Limits::default());
         Node { name: name.to_owned(), kind, transport: Transport::Tcp, limits }
     }

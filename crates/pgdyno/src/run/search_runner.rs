@@ -133,8 +133,8 @@ impl SearchState {
 /// Steps of a search that a resumed run has already completed.
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
     let its = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
-    let of = |it: &&CompletedTrial| {
-        it.step.as_ref().is_some_and(|it| {
+    let of = |trial: &&CompletedTrial| {
+        trial.step.as_ref().is_some_and(|it| {
             it.round == search.round
                 && it.perturbation == search.perturbation
                 && !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak)

@@ -182,14 +182,14 @@ impl TestBed {
         let admin = postgres.admin.as_ref().unwrap_or(&postgres.endpoint);
         let target = admin.in_database(&self.chain().users().database);
         let Ok(mut connection) = target.open(TABLE_QUERY_TIMEOUT) else { return Vec::new() };
-        let reach = |(it, rows, of): (&Feed, &Rows, &String)| {
+        let reach = |(feed, rows, of): (&Feed, &Rows, &String)| {
             let column = of.rsplit('.').next().unwrap_or(of);
             let distinct = feed::count_distinct(rows, rows.columns().iter().position(|it| it == column));
             let table = feeds::table_stats(of, &mut connection);
             analysis::facts::feed_coverage::feed_coverage(
-                &it.name,
+                &feed.name,
                 (rows.len(), distinct),
-                it.order,
+                feed.order,
                 table,
                 memory,
             )

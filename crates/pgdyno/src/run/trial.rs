@@ -18,7 +18,7 @@ use load::driver::Clock;
 use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
 use model::objective::ObjectiveResult;
-use model::plan::{LoadModel, NodeKind, OperationKind, Setup, ThinkTime, UserStage};
+use model::plan::{LoadModel, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
 use stack::chain::{Chain, RunningNode};
@@ -277,34 +277,23 @@ fn server(chain: &Chain, setup: &Setup) -> Server {
 
 /// The running nodes, as the store records them.
 pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
-    let node = |it: &RunningNode| NodeRecord {
-        name: it.plan.name.clone(),
-        kind: kind_name(&it.plan.kind).to_owned(),
-        version: it.version.clone(),
-        program: it.program.as_ref().map(|it| it.display().to_string()),
-        transport: transport_name(&it.hop).to_owned(),
-        limits: serde_json::to_value(&it.plan.limits).expect("plain data"),
-        unapplied_limits: it.node.map_or(Vec::new(), |id| {
+    let node = |running: &RunningNode| NodeRecord {
+        name: running.plan.name.clone(),
+        kind: running.plan.kind.key().to_owned(),
+        version: running.version.clone(),
+        program: running.program.as_ref().map(|it| it.display().to_string()),
+        transport: transport_name(&running.hop).to_owned(),
+        limits: serde_json::to_value(&running.plan.limits).expect("plain data"),
+        unapplied_limits: running.node.map_or(Vec::new(), |id| {
             lab.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
         }),
-        configuration: it
+        configuration: running
             .configuration
             .iter()
             .map(|(name, text)| Configuration { name: name.clone(), text: text.clone() })
             .collect(),
     };
     lab.chain().nodes().iter().map(node).collect()
-}
-
-pub fn kind_name(it: &NodeKind) -> &'static str {
-    match it {
-        NodeKind::Postgres(_) => "postgres",
-        NodeKind::PgBouncer(_) => "pgbouncer",
-        NodeKind::Odyssey(_) => "odyssey",
-        NodeKind::HaProxy(_) => "haproxy",
-        NodeKind::Service(_) => "service",
-        NodeKind::Attached(_) => "attached",
-    }
 }
 
 pub fn transport_name(it: &ServerTransport) -> &'static str {

@@ -114,8 +114,8 @@ fn stored_suspects(reading: &StoredRun, cell: usize) -> Option<Vec<Suspect>> {
 
 /// Steps of a cell's searches.
 fn search_steps(reading: &StoredRun, cell: usize) -> impl Iterator<Item = &StoredTrial> {
-    let of_search = |it: &&StoredTrial| {
-        it.step.as_ref().is_some_and(|it| !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak))
+    let of_search = |trial: &&StoredTrial| {
+        trial.step.as_ref().is_some_and(|it| !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak))
     };
     reading.trials.iter().filter(move |it| it.recorded.trial.cell as usize == cell).filter(of_search)
 }
@@ -128,11 +128,12 @@ pub fn figure_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a 
         Goal::Soak(_) => StepPurpose::Soak,
         Goal::Max(_) | Goal::Sweep(_) => StepPurpose::Hold,
     };
-    let counts = |it: &StoredTrial| {
-        let Some(step) = &it.step else { return true };
-        let cell = it.recorded.trial.cell as usize;
+    let counts = |trial: &StoredTrial| {
+        let Some(step) = &trial.step else { return true };
+        let cell = trial.recorded.trial.cell as usize;
         let of_cell = maxima.iter().find(|it| it.cell == cell);
-        let at_answer = || of_cell.is_some_and(|it| it.rounds.iter().any(|it| it.level == Some(step.level)));
+        let at_answer =
+            || of_cell.is_some_and(|maximum| maximum.rounds.iter().any(|it| it.level == Some(step.level)));
         step.purpose == held && step.perturbation.is_none() && (held != StepPurpose::Hold || at_answer())
     };
     reading.ended().into_iter().filter(|it| counts(it)).collect()
@@ -166,9 +167,9 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
     let any =
         |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
     let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
-    let tells = |it: &&StoredTrial| {
-        let plain = it.step.as_ref().is_none_or(|it| it.perturbation.is_none());
-        if cells[it.recorded.trial.cell as usize] { beyond(it) } else { plain }
+    let tells = |trial: &&StoredTrial| {
+        let plain = trial.step.as_ref().is_none_or(|it| it.perturbation.is_none());
+        if cells[trial.recorded.trial.cell as usize] { beyond(trial) } else { plain }
     };
     reading.ended().into_iter().filter(tells).collect()
 }
@@ -197,13 +198,13 @@ pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> 
         | Goal::Soak(Soak { level: TargetLevel::Absolute { maximum: of, .. }, .. }) => *of,
         _ => None,
     };
-    let of_trial = |it: &StoredTrial| {
-        let (step, seen) = (it.step.as_ref()?, it.seen.as_ref()?);
-        let cell = it.recorded.trial.cell as usize;
+    let of_trial = |trial: &StoredTrial| {
+        let (step, seen) = (trial.step.as_ref()?, trial.seen.as_ref()?);
+        let cell = trial.recorded.trial.cell as usize;
         let found = maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
         let SearchStep { purpose: stage, level, window, .. } = *step;
         matches!(stage, StepPurpose::Confirm | StepPurpose::Soak).then(|| {
-            let (outcome, trends) = (seen.outcome.clone(), it.trends.clone());
+            let (outcome, trends) = (seen.outcome.clone(), trial.trends.clone());
             soak::endurance(cell, stage, level, found.or(known), window, outcome, trends)
         })
     };
@@ -228,7 +229,7 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
     let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
     let measured = |cell: usize| {
         let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
-        let valid = ended.filter_map(|it| it.summary.as_ref().filter(|it| it.validity.valid));
+        let valid = ended.filter_map(|trial| trial.summary.as_ref().filter(|it| it.validity.valid));
         let figure = |it: &Summary| match closed {
             true => Some(it.total.tps.0),
             false => Some(it.total.response.p99?.as_secs_f64()),

@@ -144,7 +144,7 @@ fn cells_equal_the_sql_views() {
         assert!(it.statements.iter().any(|it| it.text.starts_with("SELECT value_id, type FROM profiles")));
     }
     let hops: Vec<Vec<&str>> =
-        account.cells.iter().map(|it| it.hops.iter().map(|it| it.node.as_str()).collect()).collect();
+        account.cells.iter().map(|cell| cell.hops.iter().map(|it| it.node.as_str()).collect()).collect();
     let pooled = vec!["generator", "pooler", "postgres"];
     assert_eq!(hops, [vec!["generator", "postgres"], pooled.clone(), pooled]);
     let pooler = &account.cells[1].hops[1];

@@ -61,7 +61,7 @@ impl Route {
 /// Names and values of a query or a form. Malformed fields are omitted. Source: URL Standard,
 /// "application/x-www-form-urlencoded parsing".
 pub fn fields(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    let plain = |it: &str| decode(&it.replace('+', " ")).map(|it| Cow::Owned(it.into_owned()));
+    let plain = |text: &str| decode(&text.replace('+', " ")).map(|it| Cow::Owned(it.into_owned()));
     text.split('&').filter_map(move |it| {
         let (key, value) = it.split_once('=').unwrap_or((it, ""));
         Some((plain(key)?, plain(value)?))

@@ -178,7 +178,7 @@ impl ChartShape {
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
             let there = it.charts.iter().find(|it| it.kind == *kind);
             let track = |wanted: &SeriesKey| {
-                let values = there.and_then(|it| it.series.iter().find(|it| key(it) == *wanted));
+                let values = there.and_then(|chart| chart.series.iter().find(|it| key(it) == *wanted));
                 let values = values.and_then(|it| it.values.get(points..)).map(<[_]>::to_vec);
                 let (what, node, label) = wanted.clone();
                 ChartSeries {
@@ -213,8 +213,8 @@ mod tests {
             "failures" => ChartKind::Failures,
             it => panic!("{it}"),
         };
-        let track = |it: &str| {
-            let (label, values) = it.split_once('=').expect("a label and numbers");
+        let track = |text: &str| {
+            let (label, values) = text.split_once('=').expect("a label and numbers");
             let values = values.split(',').map(|it| it.parse().ok()).collect();
             ChartSeries { kind: ChartSeriesKind::Failed, node: None, label: Some(label.to_owned()), values }
         };

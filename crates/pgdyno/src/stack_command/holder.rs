@@ -11,7 +11,7 @@ use crate::run::known_nodes::KnownNodes;
 use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
 use crate::run::update;
-use model::plan::{AttachedRole, Limits, NodeKind, Setup};
+use model::plan::{Limits, Setup};
 use report::lang::english;
 use report::live::Activity;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -334,19 +334,7 @@ fn start_message(it: &update::DisplayUpdate) -> StartMessage {
 
 /// Product and version of a node, such as `PostgreSQL 15.18`.
 fn describe_node(it: &RunningNode) -> String {
-    let name = match &it.plan.kind {
-        NodeKind::Postgres(_) => "PostgreSQL",
-        NodeKind::PgBouncer(_) => "PgBouncer",
-        NodeKind::Odyssey(_) => "Odyssey",
-        NodeKind::HaProxy(_) => "HAProxy",
-        NodeKind::Service(_) => "service",
-        NodeKind::Attached(it) => match it.role {
-            AttachedRole::Postgres => "PostgreSQL",
-            AttachedRole::PgBouncer => "PgBouncer",
-            AttachedRole::Odyssey => "Odyssey",
-            AttachedRole::Balancer => "balancer",
-        },
-    };
+    let name = it.plan.kind.product().name;
     // The version of a pooler already contains its name.
     let named = it.version.to_lowercase().starts_with(&name.to_lowercase());
     if named { it.version.clone() } else { format!("{name} {}", it.version) }

@@ -35,7 +35,7 @@ pub enum StackState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeStatus {
     pub name: String,
-    /// Product, version and configuration, such as `PgBouncer 1.18.0 (transaction, pool of 20)`.
+    /// Product, version and configuration, such as `PostgreSQL 15.4 (50 connections)`.
     #[serde(rename = "what")]
     pub description: String,
     pub condition: NodeState,

@@ -51,7 +51,7 @@ repeat: 2
     let full = Instant::now();
     let ended = running.wait();
     assert!(full.elapsed() < Duration::from_secs(90), "the load went on for {:?}", full.elapsed());
-    let told = "the run was broken off: the disk with the run's file is full";
+    let told = "the run was aborted: the disk with the run's file is full";
     assert!(ended.err.contains(told), "{}", ended.err);
     ended.expect(2);
     let run: Run = bench.stored();

@@ -37,7 +37,8 @@ fn survivals(ended: &RunOutput) -> Vec<Value> {
 fn lost(survival: &Value) -> (u64, u64) {
     let found = survival["found"].as_array().cloned().unwrap_or_default();
     let count = |kinds: &[&str]| -> u64 {
-        let its = found.iter().filter(|it| it["kind"].as_str().is_some_and(|it| kinds.contains(&it)));
+        let its =
+            found.iter().filter(|finding| finding["kind"].as_str().is_some_and(|it| kinds.contains(&it)));
         its.filter_map(|it| it["count"].as_u64()).sum()
     };
     let broken = count(&["lost", "hole", "lost_ambiguous"]);
@@ -191,5 +192,5 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
 
 fn ledgers(folder: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|it| it.path());
-    all.filter(|it| it.extension().is_some_and(|it| it == "ledger")).collect()
+    all.filter(|path| path.extension().is_some_and(|it| it == "ledger")).collect()
 }

@@ -123,9 +123,10 @@ fn measure(it: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
 fn stored(folder: &Path, name: &str) -> store::Run {
     let files = fs::read_dir(folder).expect("runs are kept there").flatten().map(|it| it.path());
     // A date and a time follow the name.
-    let of_name = |it: &PathBuf| {
-        let stem = it.file_stem().and_then(|it| it.to_str()).unwrap_or_default();
-        stem.rsplit_once('-').is_some_and(|it| it.0 == name) && it.extension().is_some_and(|it| it == "dyno")
+    let of_name = |path: &PathBuf| {
+        let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or_default();
+        stem.rsplit_once('-').is_some_and(|it| it.0 == name)
+            && path.extension().is_some_and(|it| it == "dyno")
     };
     let path = files.filter(of_name).max().expect("the run that has just ended");
     store::Run::open(&path).unwrap_or_else(|why| panic!("{why}"))
@@ -147,8 +148,8 @@ impl ReportedLimit {
             Some("suspected") => Some(limit_name(&cause["suspect"]["limit"])),
             _ => reason().filter(|_| level.is_none()),
         };
-        let measured = |it: &Value| {
-            let (value, interval) = (it[0].as_f64()?, &it[1]);
+        let measured = |figure: &Value| {
+            let (value, interval) = (figure[0].as_f64()?, &figure[1]);
             let bounds = interval[0].as_f64().zip(interval[1].as_f64());
             let bounds = bounds.map(|it| format!(" [{:.2}, {:.2}]", it.0, it.1)).unwrap_or_default();
             Some(format!("{value:.2}{bounds}"))

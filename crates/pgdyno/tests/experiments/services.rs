@@ -27,10 +27,11 @@ const BACK: usize = 20;
 fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
     let runs = std::fs::read_dir(bench.folder.join("runs")).map_err(|it| it.to_string())?;
     let paths = runs.flatten().map(|it| it.path());
-    let path = paths.filter(|it| it.extension().is_some_and(|it| it == "dyno")).max().ok_or("no file yet")?;
+    let path =
+        paths.filter(|path| path.extension().is_some_and(|it| it == "dyno")).max().ok_or("no file yet")?;
     let run = Run::open(&path).map_err(|it| it.to_string())?;
     let ticks = run.ticks(TrialId(1)).map_err(|it| it.to_string())?;
-    ticks.map(|it| it.map(|it| it.interval).map_err(|it| it.to_string())).collect()
+    ticks.map(|row| row.map(|it| it.interval).map_err(|it| it.to_string())).collect()
 }
 
 fn is_well(it: &Interval) -> bool {

@@ -49,7 +49,7 @@ impl Deref for StackWorkspace {
 impl Drop for StackWorkspace {
     fn drop(&mut self) {
         let logs = fs::read_dir(place(self)).into_iter().flatten().flatten().map(|it| it.path());
-        for it in logs.filter(|it| it.extension().is_some_and(|it| it == "log")) {
+        for it in logs.filter(|path| path.extension().is_some_and(|it| it == "log")) {
             let name = it.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
             // A stack that has just ended cannot be stopped, so errors are ignored.
             let _ = command(self, &["down", &name]).output();

@@ -28,7 +28,7 @@ fn prometheus_scrapes_the_stored_values() {
     };
     let bench = Workspace::new("scraped", SHORT);
     let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
-    let line = running.await_line("a Prometheus can scrape ");
+    let line = running.await_line("Prometheus can scrape ");
     let url = line.split_whitespace().last().expect("it ends with the address");
     let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/metrics")).expect("an address");
     let address: SocketAddr = address.parse().expect("an address");
@@ -79,7 +79,7 @@ fn prometheus_scrapes_the_stored_values() {
 fn metrics_endpoint_rejects_foreign_hosts() {
     let bench = Workspace::new("asked", SHORT);
     let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
-    let line = running.await_line("a Prometheus can scrape ");
+    let line = running.await_line("Prometheus can scrape ");
     let port = line.trim_end_matches("/metrics").rsplit(':').next().and_then(|it| it.parse::<u16>().ok());
     let address = SocketAddr::from(([127, 0, 0, 1], port.expect("a port")));
     let ours = address.to_string();

@@ -228,7 +228,7 @@ impl RunningProcess<'_> {
             let status = fs::read_to_string(format!("/proc/{}/status", self.pid().as_raw_nonzero()))
                 .unwrap_or_default();
             let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
-            let none = pending.is_none_or(|it| it.trim().bytes().all(|it| it == b'0'));
+            let none = pending.is_none_or(|mask| mask.trim().bytes().all(|it| it == b'0'));
             if none { Ok(()) } else { Err(status) }
         });
     }
@@ -307,7 +307,8 @@ pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
 #[track_caller]
 pub fn row<'a>(document: &'a Value, value: &str) -> &'a Value {
     let rows = document["matrix"]["rows"].as_array().expect("rows");
-    let is = |it: &&Value| it["label"].as_array().is_some_and(|it| it.iter().any(|it| it[1] == value));
+    let is =
+        |row: &&Value| row["label"].as_array().is_some_and(|labels| labels.iter().any(|it| it[1] == value));
     rows.iter().find(is).unwrap_or_else(|| panic!("no row {value} in {document:#}"))
 }
 
@@ -374,7 +375,7 @@ fn command_line(pid: u32) -> Vec<String> {
 
 /// Run files, the newest one last.
 fn runs(folder: &Path) -> Vec<PathBuf> {
-    let is_run = |it: &PathBuf| it.extension().is_some_and(|it| it == "dyno");
+    let is_run = |path: &PathBuf| path.extension().is_some_and(|it| it == "dyno");
     files(folder).into_iter().filter(is_run).collect()
 }
 

@@ -35,7 +35,7 @@ fn signal(run: &Child, signal: Signal) {
     until("the signal is taken", || {
         let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
         let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
-        pending.is_none_or(|it| it.trim().bytes().all(|it| it == b'0'))
+        pending.is_none_or(|mask| mask.trim().bytes().all(|it| it == b'0'))
     });
 }
 

@@ -111,7 +111,9 @@ fn a_page_receives_points_until_the_end() {
                 let charts = event.data["charts"].as_array().expect("charts");
                 let new = event.data["at"].as_array().expect("moments").len();
                 let columns = charts.iter().flat_map(|it| it.as_array().expect("tracks"));
-                assert!(columns.into_iter().all(|it| it.as_array().is_some_and(|it| it.len() == new)));
+                assert!(
+                    columns.into_iter().all(|column| column.as_array().is_some_and(|it| it.len() == new))
+                );
             }
             "state" => {
                 for (lang, word) in [("en", "Trial"), ("ru", "змерение")] {

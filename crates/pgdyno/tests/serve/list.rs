@@ -24,7 +24,7 @@ fn list(server: &Server, language: &str) -> Vec<Value> {
 fn answer(server: &Server, language: &str) -> (String, String) {
     let document = server.ask("GET /runs/shop/document", &[&format!("Accept-Language: {language}")]);
     let document: Value = serde_json::from_str(&document.body).expect("JSON");
-    let page = document["pages"].as_array().and_then(|it| it.iter().find(|it| it["lang"] == language));
+    let page = document["pages"].as_array().and_then(|pages| pages.iter().find(|it| it["lang"] == language));
     let text = |it: &Value| it.as_str().expect("a text").to_owned();
     page.map(|it| (text(&it["answer"]["text"]), text(&it["answer"]["tone"]))).expect("its language is there")
 }

@@ -177,7 +177,7 @@ fn renders_a_history_in_both_languages() {
     let style = TerminalStyle { width: 120, ..TerminalStyle::default() };
     let first = |text: String| text.lines().take(6).map(|it| format!("{it}\n")).collect::<String>();
     let english = "When did the figures of book change?\nOne change in 10 runs.\n\nChanges\n\
-                   delivered, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19";
+                   throughput, tps from book-5 on: 1000 → 800 (-20.0 %, p 0.0005)\n* postgres.build: 15.18 → 15.19";
     check(&first(terminal(&history(&test_history(), crate::lang::english()), style)), english);
     let russian = "Когда изменились показатели эксперимента book?\n1 изменение на 10 прогонов.\n\nИзменения\n\
                    выполнено, транз/с, начиная с book-5: 1000 → 800 (-20,0\u{a0}%, p 0,0005)\n\

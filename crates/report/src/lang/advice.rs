@@ -23,7 +23,7 @@ impl Lang {
         let mut parts = Vec::new();
         let equal = columns(KeyRole::Equal);
         if !equal.is_empty() {
-            parts.push(say!(self, "advice-by-value", columns = equal.join(&and), count = equal.len()));
+            parts.push(say!(self, "advice-by-value", columns = equal.join(&and)));
         }
         let range = columns(KeyRole::Range);
         if !range.is_empty() {
@@ -38,8 +38,7 @@ impl Lang {
             })
             .collect();
         if !sorted.is_empty() {
-            let columns = sorted.join(&say!(self, "advice-column-then"));
-            parts.push(say!(self, "advice-by-order", columns, first = parts.is_empty()));
+            parts.push(say!(self, "advice-by-order", columns = sorted.join(", ")));
         }
         say!(self, "advice-why-index", purpose = parts.join(", "), rows = advice.rows.round() as u64)
     }

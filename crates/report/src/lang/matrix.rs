@@ -67,7 +67,7 @@ impl Lang {
     }
 
     /// The nodes of a stack with their limits, separated by `arrow`:
-    /// `generator (on CPU 1) → TCP → PgBouncer (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
+    /// `generator (on CPU 1) → TCP → POOLER (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
     pub fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
         let mut text = format!("{} ({})", say!(self, "matrix-generator"), self.placement(generator));
         for (number, hop) in hops.iter().enumerate() {

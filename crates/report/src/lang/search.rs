@@ -33,7 +33,7 @@ pub struct MaximumAnswer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
     /// The perturbation moved the maximum. Value and interval are the elasticity, or for a switch the ratio of maxima.
-    /// `consumer`: limit that uses up the resource.
+    /// `consumer`: work that saturates the CPU of PostgreSQL.
     Proven {
         limit: &'a Limit,
         consumer: Option<&'a Limit>,
@@ -433,7 +433,7 @@ impl Lang {
         say!(
             self,
             "search-connections",
-            rate = numbers.three(required.rate),
+            rate = self.quantity(required.rate),
             hold_time = numbers.seconds(required.hold_time),
             connections = numbers.three(required.connections),
             processors = self.quantity(required.processors)

@@ -259,7 +259,7 @@ fn renders_finished_trials() {
         (
             Some(&bad),
             TrialEnd::Complete,
-            " 3/12  a: 7508 tps, 7 failed, INVALID: the generator was held back by its own limit in 40 % of the quota's \
+            " 3/12  a: 7508 tps, 7 failed, INVALID: the generator was throttled by its own CPU limit in 40 % of the quota's \
              periods",
         ),
         (
@@ -272,7 +272,7 @@ fn renders_finished_trials() {
             TrialEnd::NotCounted(String::new()),
             " 3/12  a: 7508 tps, p99 9.30 ms: does not count",
         ),
-        (Some(&figures), TrialEnd::Held, " 3/12  a: 7508 tps, p99 9.30 ms: held"),
+        (Some(&figures), TrialEnd::Held, " 3/12  a: 7508 tps, p99 9.30 ms: sustained"),
         (
             Some(&figures),
             stopped.clone(),
@@ -351,15 +351,15 @@ fn inflects_russian_words_by_number() {
     for (said, expected) in [
         (
             russian().run_begins(21, 1, 7, seconds(7_500)),
-            "21 измерение, 1 ячейка, порядок по начальному числу 7; под нагрузкой около 2 ч 5 мин",
+            "21 измерение, 1 ячейка, порядок по seed 7; под нагрузкой около 2 ч 5 мин",
         ),
         (
             russian().run_begins(2, 3, 7, seconds(75)),
-            "2 измерения, 3 ячейки, порядок по начальному числу 7; под нагрузкой около 1 мин 15 с",
+            "2 измерения, 3 ячейки, порядок по seed 7; под нагрузкой около 1 мин 15 с",
         ),
         (
             russian().run_begins(5, 11, 7, seconds(5)),
-            "5 измерений, 11 ячеек, порядок по начальному числу 7; под нагрузкой около 5 с",
+            "5 измерений, 11 ячеек, порядок по seed 7; под нагрузкой около 5 с",
         ),
         (russian().doing(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
         (

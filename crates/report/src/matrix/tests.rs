@@ -213,7 +213,7 @@ fn replicas_are_part_of_the_path() {
         |lang: &Lang| table(&matrix, &[], lang).notes.into_iter().map(|it| it.1.text).collect::<Vec<_>>();
     let en = ways(english()).concat();
     assert!(
-        en.contains("(50 slots, 1 CPU) with 2 replicas (log, commits wait for any 1); pgdyno promotes"),
+        en.contains("(50 slots, 1 CPU) with 2 replicas (WAL, commits wait for any 1); pgdyno promotes"),
         "{en}"
     );
     let ru = ways(russian()).concat();
@@ -460,18 +460,18 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
              codes, and finds only those of 2 characters",
         ),
-        (judged(Kept::Met, Some(0.15), ObjectiveUnit::Seconds), "kept: p99 < 200ms: 150 ms of 10000 samples"),
+        (judged(Kept::Met, Some(0.15), ObjectiveUnit::Seconds), "met: p99 < 200ms: 150 ms of 10000 samples"),
         (
             judged(Kept::Violated, Some(0.0123), ObjectiveUnit::Share),
-            "BROKEN: p99 < 200ms: 1.230 % of 10000 arrivals",
+            "VIOLATED: p99 < 200ms: 1.230 % of 10000 arrivals",
         ),
         (
             judged(Kept::Violated, Some(499.0), ObjectiveUnit::PerSecond),
-            "BROKEN: p99 < 200ms: 499.0/s of 10000 transactions",
+            "VIOLATED: p99 < 200ms: 499.0/s of 10000 transactions",
         ),
         (
             judged(Kept::Violated, None, ObjectiveUnit::Seconds),
-            "BROKEN: p99 < 200ms: a lower quantile is above already",
+            "VIOLATED: p99 < 200ms: a lower quantile is above already",
         ),
         (
             judged(Kept::Unknown, None, ObjectiveUnit::Seconds),

@@ -48,7 +48,7 @@ pub fn axes<'a>(case: &PageContext<'a>) -> Vec<&'a str> {
     axes
 }
 
-/// Path through the stack: `PgBouncer → PostgreSQL`.
+/// Path through the stack: `HTTP service → PostgreSQL`.
 fn path(row: Option<&Row>) -> String {
     let products = row.map(|it| it.hops.iter().map(|it| it.product).collect::<Vec<_>>());
     products.unwrap_or_default().join(" → ")

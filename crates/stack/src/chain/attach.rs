@@ -3,11 +3,12 @@
 use super::{ChainError, NodeHandle, READY_TIMEOUT, RunningNode, console, guard, node_error};
 use crate::client::{Address, Target};
 use crate::component::postgres::random_password;
-use crate::component::{EndpointTls, User};
+use crate::component::{self, EndpointTls, User};
 use crate::dataset::quote_identifier;
 use crate::supervisor::Readiness;
 use model::LogSession;
-use model::plan::{AttachedNode, AttachedRole, Node};
+use model::plan::{AttachedNode, Node};
+use model::product::Role;
 use model::summary::ServerTransport;
 use rustix::process::getuid;
 use std::cell::RefCell;
@@ -54,13 +55,13 @@ pub(super) fn attach(
         plan: node.clone(),
         endpoint: entrance,
     };
-    match (&wanted.admin, wanted.role) {
+    match (&wanted.admin, wanted.product.role) {
         (Some(dsn), _) => {
             let (console, version, _) = connect_first_host(node, dsn, None)?;
             running.version = version;
             running.admin = Some(console);
         }
-        (None, AttachedRole::Postgres) => running.admin = Some(running.endpoint.clone()),
+        (None, Role::Server) => running.admin = Some(running.endpoint.clone()),
         (None, _) => {}
     }
     let login = &running.endpoint.login;
@@ -121,7 +122,8 @@ fn connect_first_host(
             };
             let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
             if guarded.is_none()
-                && let Readiness::Ready(it) = console::console_version(&target)
+                && let Some(component) = component::for_product(node.kind.product())
+                && let Readiness::Ready(it) = console::console_version(component, &target)
             {
                 version = it;
             }

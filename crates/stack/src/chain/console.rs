@@ -2,7 +2,7 @@
 
 use super::{READY_TIMEOUT, RunningNode, service};
 use crate::client::{Connection, Error, Target};
-use crate::probe::read_csv;
+use crate::component::{self, Component};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,14 +19,16 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// HTTP requests get an HTTP request.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };
-    if let Some(socket) = &node.statistics {
-        node.version = supervisor.await_ready(id, READY_TIMEOUT, || query_haproxy_version(socket))?;
+    let component = component::for_kind(&node.plan.kind);
+    if let Some((socket, component)) = node.statistics.as_deref().zip(component) {
+        let ask = |command: &str| ask_statistics(socket, command);
+        node.version = supervisor.await_ready(id, READY_TIMEOUT, || component.statistics_version(&ask))?;
+        if node.read_only.is_some() {
+            supervisor.await_ready(id, READY_TIMEOUT, || component.knows_roles(&ask))?;
+        }
     }
-    if let (Some(socket), Some(_)) = (&node.statistics, &node.read_only) {
-        supervisor.await_ready(id, READY_TIMEOUT, || check_server_roles(socket))?;
-    }
-    if let Some(console) = &node.admin {
-        node.version = supervisor.await_ready(id, READY_TIMEOUT, || console_version(console))?;
+    if let Some((console, component)) = node.admin.as_ref().zip(component) {
+        node.version = supervisor.await_ready(id, READY_TIMEOUT, || console_version(component, console))?;
     }
     match node.url {
         Some(_) => service::await_ready(supervisor, node),
@@ -35,10 +37,10 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
 }
 
 /// Version of a pooler, from its console.
-pub(super) fn console_version(console: &Target) -> Readiness<String> {
-    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut it| {
-        let answer = it.query("show version")?;
-        let notice = it.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
+pub(super) fn console_version(component: &dyn Component, console: &Target) -> Readiness<String> {
+    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut connection| {
+        let answer = connection.query(component.version_query())?;
+        let notice = connection.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
         Ok(answer.rows.into_iter().flatten().next().flatten().or(notice).unwrap_or_default())
     });
     asked.map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
@@ -59,41 +61,8 @@ pub(super) fn readiness_after_error<T>(error: &Error) -> Readiness<T> {
     }
 }
 
-fn query_haproxy_version(socket: &Path) -> Readiness<String> {
-    let text = match haproxy_command(socket, "show info") {
-        Ok(it) => it,
-        Err(it) => return Readiness::NotYet(it.to_string()),
-    };
-    match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
-        Some(it) => Readiness::Ready(it.to_owned()),
-        None => Readiness::NotYet("it does not tell its version".to_owned()),
-    }
-}
-
-/// At first HAProxy treats every server as up, a replica as a primary too.
-fn check_server_roles(socket: &Path) -> Readiness<()> {
-    let table = match haproxy_command(socket, "show stat") {
-        Ok(it) => read_csv(&it).unwrap_or_default(),
-        Err(it) => return Readiness::NotYet(it.to_string()),
-    };
-    let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
-    let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
-    let is = |row: &[Option<String>], at: usize, text: &str| {
-        row.get(at).and_then(Option::as_deref).is_some_and(|it| it == text)
-    };
-    let servers = table.rows.iter().filter(|it| !is(it, server, "BACKEND") && !is(it, server, "FRONTEND"));
-    let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
-    let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
-    match (up("behind"), up("replicas")) {
-        (1, others) if others + 1 == all => Readiness::Ready(()),
-        (primaries, replicas) => Readiness::NotYet(format!(
-            "it knows {primaries} primaries and {replicas} replicas among {all} servers"
-        )),
-    }
-}
-
-/// Sends one command to HAProxy's socket and returns its whole output.
-fn haproxy_command(socket: &Path, command: &str) -> io::Result<String> {
+/// Sends one command to a statistics socket and returns the whole output.
+fn ask_statistics(socket: &Path, command: &str) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(ATTEMPT_TIMEOUT))?;
     stream.write_all(format!("{command}\n").as_bytes())?;

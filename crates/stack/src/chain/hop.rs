@@ -4,7 +4,8 @@ use super::console::readiness_after_error;
 use super::{Chain, ChainError, READY_TIMEOUT, node_error};
 use crate::client::{Address, Connection, Error};
 use crate::supervisor::{Readiness, Supervisor};
-use model::plan::{AttachedRole, NodeKind, Transport};
+use model::plan::Transport;
+use model::product::Role;
 use model::summary::ServerTransport;
 
 /// Reads the transport of the current session from PostgreSQL. The node directly in front of it opened that session.
@@ -33,7 +34,7 @@ impl Chain {
                     hop_of_connection(&session, &this.endpoint.address)
                 } else if last {
                     hop_from_row(&session.query(SESSION_SQL)?.rows)
-                } else if is_balancer(&from.plan.kind) {
+                } else if from.plan.kind.role() == Role::Balancer {
                     // It passes bytes on: this session's encryption is that of the hop behind it.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else {
@@ -66,14 +67,6 @@ impl Chain {
             }
         }
         Ok(())
-    }
-}
-
-fn is_balancer(kind: &NodeKind) -> bool {
-    match kind {
-        NodeKind::HaProxy(_) => true,
-        NodeKind::Attached(it) => it.role == AttachedRole::Balancer,
-        _ => false,
     }
 }
 

@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn reads_what_a_server_says_of_itself() {
-        let row = |it: [&str; 4]| it.map(|it| (!it.is_empty()).then(|| it.to_owned()));
+        let row = |fields: [&str; 4]| fields.map(|it| (!it.is_empty()).then(|| it.to_owned()));
         let whole = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
         let it = Identity::read(&whole, Some("7".to_owned())).expect("nothing is missing");
         assert_eq!(

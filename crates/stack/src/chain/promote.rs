@@ -143,7 +143,7 @@ impl Chain {
             let flows = seen
                 .iter()
                 .enumerate()
-                .any(|(at, it)| at != primary && it.state.is_some_and(|it| it.is_receiving));
+                .any(|(at, status)| at != primary && status.state.is_some_and(|it| it.is_receiving));
             if !flows || Instant::now() > until {
                 return seen;
             }
@@ -212,8 +212,8 @@ impl Chain {
         began: Instant,
     ) -> Result<RejoinResult, NodeError> {
         let own = self.postgres_at(at);
-        let made = |it: &Postgres| {
-            std::fs::metadata(it.local_data.join("PG_VERSION")).and_then(|it| it.created()).ok()
+        let made = |postgres: &Postgres| {
+            std::fs::metadata(postgres.local_data.join("PG_VERSION")).and_then(|it| it.created()).ok()
         };
         let before = made(own);
         own.spawn(supervisor)?;
@@ -248,7 +248,7 @@ impl Chain {
 
 /// Replicas that have more WAL of the old timeline than the new primary had at the fork.
 fn diverged_replicas(seen: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
-    let end = |it: &ServerStatus| it.state.map(|it| it.flushed.max(it.replayed));
+    let end = |status: &ServerStatus| status.state.map(|it| it.flushed.max(it.replayed));
     let fork = end(&seen[to]);
     let others = seen.iter().enumerate().filter(|(at, _)| ![to, from].contains(at));
     others.filter(|(_, it)| fork.is_some() && end(it) > fork).map(|(_, it)| it.name.clone()).collect()

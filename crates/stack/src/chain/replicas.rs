@@ -107,8 +107,8 @@ impl Chain {
     /// Queries the state of all servers in parallel.
     pub fn server_statuses(&self) -> Vec<ServerStatus> {
         let servers = self.servers();
-        let ask = |it: &RunningNode| {
-            it.admin.as_ref()?.open(ATTEMPT_TIMEOUT).and_then(|mut it| query_state(&mut it)).ok()
+        let ask = |node: &RunningNode| {
+            node.admin.as_ref()?.open(ATTEMPT_TIMEOUT).and_then(|mut it| query_state(&mut it)).ok()
         };
         std::thread::scope(|scope| {
             let asked: Vec<_> = servers.iter().map(|it| scope.spawn(|| ask(it))).collect();
@@ -157,7 +157,7 @@ impl Chain {
 
     /// True if the replicas are in their initial state and run.
     pub(super) fn is_unchanged(&self, supervisor: &mut Supervisor) -> bool {
-        let runs = |it: &RunningNode| it.node.is_some_and(|it| supervisor.end_of(it).is_none());
+        let runs = |running: &RunningNode| running.node.is_some_and(|it| supervisor.end_of(it).is_none());
         self.replicas.as_ref().is_none_or(|it| !it.changed && it.nodes.iter().all(runs))
     }
 
@@ -417,6 +417,6 @@ fn remove_manager(supervisor: &mut Supervisor, running: &mut RunningNode) -> Res
         }
         _ => {}
     }
-    running.configuration.retain(|it| Path::new(&it.0).extension().is_none_or(|it| it != "yml"));
+    running.configuration.retain(|file| Path::new(&file.0).extension().is_none_or(|it| it != "yml"));
     Ok(())
 }

@@ -6,7 +6,8 @@ use crate::component::{Copies, EndpointTls, NodeEndpoint};
 use crate::http::{self, HttpResponse, with_path};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::Nanos;
-use model::plan::{HaProxy, Limits, Node, NodeKind, Service};
+use model::plan::{Balancer, Limits, Node, NodeKind, Service};
+use model::product;
 use model::summary::ServerTransport;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -36,7 +37,8 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
                 continue;
             }
         };
-        let before = HaProxy {
+        let before = Balancer {
+            product: product::default_balancer(),
             maxconn: None,
             queue_timeout: QUEUE_TIMEOUT,
             check: Some(CHECK_INTERVAL),
@@ -44,7 +46,7 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
         };
         all.push(Node {
             name: format!("{}-balancer", node.name),
-            kind: NodeKind::HaProxy(before),
+            kind: NodeKind::Balancer(before),
             transport: node.transport,
             limits: Limits::default(),
         });

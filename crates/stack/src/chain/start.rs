@@ -7,7 +7,7 @@ use super::{
 use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, EndpointTls, NodeContext, NodeEndpoint, User, Users, service};
+use crate::component::{self, Console, EndpointTls, NodeContext, NodeEndpoint, User, Users, service};
 use crate::find::Installation;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
@@ -45,7 +45,7 @@ impl NodeProgram {
                 return Ok(NodeProgram::Postgres(programs.postgres(it.version, fetching)?));
             }
             NodeKind::Attached(_) => return Ok(NodeProgram::Attached),
-            NodeKind::PgBouncer(it) => it.version,
+            NodeKind::Pooler(it) => it.version,
             NodeKind::Service(it) if it.url.is_some() => return Ok(NodeProgram::Attached),
             NodeKind::Service(it) => {
                 return Ok(NodeProgram::Program(
@@ -53,7 +53,7 @@ impl NodeProgram {
                     Some(programs.directory.clone()),
                 ));
             }
-            NodeKind::Odyssey(_) | NodeKind::HaProxy(_) => None,
+            NodeKind::Balancer(_) => None,
         };
         let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         Ok(NodeProgram::Program(programs.find(component.names(), least)?, None))
@@ -145,7 +145,7 @@ impl Chain {
             return Ok(Ipv4Addr::LOCALHOST);
         }
         let taken: Vec<Ipv4Addr> = self.own_addresses();
-        let free = supervisor.addresses().and_then(|mut it| it.find(|it| !taken.contains(it)));
+        let free = supervisor.addresses().and_then(|mut addresses| addresses.find(|it| !taken.contains(it)));
         free.ok_or_else(|| node_error(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
     }
 
@@ -190,7 +190,7 @@ impl Chain {
             NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
             _ => self.nodes.first(),
         };
-        let is_balancer = matches!(node.kind, NodeKind::HaProxy(_));
+        let is_balancer = matches!(node.kind, NodeKind::Balancer(_));
         let copies = super::service::balanced_copies(&self.nodes).filter(|_| is_balancer);
         let ready = match (&node.kind, &copies) {
             (NodeKind::Service(it), _) => {
@@ -210,17 +210,18 @@ impl Chain {
         // It would accept any certificate, although the attached node's address asks for a check.
         let strict =
             |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
-        if next.is_some_and(|it| strict(it) && it.is_attached()) && !matches!(node.kind, NodeKind::HaProxy(_))
+        if next.is_some_and(|it| strict(it) && it.is_attached())
+            && !matches!(node.kind, NodeKind::Balancer(_))
         {
             let why =
                 "cannot check the certificate of what is attached: write sslmode=require in its address";
             return Err(impossible(why.to_owned()));
         }
-        let behind = next.map(|it| NodeEndpoint {
-            name: &it.plan.name,
-            address: it.endpoint.address.clone(),
-            read_only: it.read_only.as_ref().map(|it| it.address.clone()),
-            tls: it.endpoint_tls.clone(),
+        let behind = next.map(|running| NodeEndpoint {
+            name: &running.plan.name,
+            address: running.endpoint.address.clone(),
+            read_only: running.read_only.as_ref().map(|it| it.address.clone()),
+            tls: running.endpoint_tls.clone(),
         });
         let tls = self.tls.as_ref().filter(|_| node.transport == Transport::Tls);
         let (files, home) = (supervisor.directory().to_owned(), supervisor.home());
@@ -272,11 +273,16 @@ impl Chain {
             launch.stop = recipe.stop;
             launch.orphaned = recipe.orphaned;
             remove_socket(&address);
-            let console = recipe.console.map(|database| {
-                let user = &self.users.console;
-                Target {
-                    address: address.clone(),
-                    login: make_login("pgdyno", &user.name, &user.password, database, tls),
+            let console = recipe.console.map(|it| match it {
+                Console::Database(database) => {
+                    let User { name, password, .. } = &self.users.console;
+                    let login = make_login("pgdyno", name, password, database, tls);
+                    Target { address: address.clone(), login }
+                }
+                Console::Application => {
+                    let User { name, password, .. } = &self.users.app;
+                    let login = make_login("pgdyno", name, password, &self.users.database, tls);
+                    Target { address: address.clone(), login }
                 }
             });
             let mut running = RunningNode {
@@ -313,7 +319,7 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // Odyssey exits without a message if its port is taken. An ended node holds no port, so another
+                    // A program may exit without a message if its port is taken. An ended node holds no port, so another
                     // program does.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());

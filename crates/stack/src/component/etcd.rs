@@ -7,6 +7,7 @@ use std::path::Path;
 pub static NAMES: ProgramInfo = ProgramInfo {
     name: "etcd",
     program: "etcd",
+    package: Some("etcd-server"),
     version_argument: "--version",
     env_var: "PGDYNO_ETCD",
     install_hint: "./x setup, or apt-get install etcd-server",

@@ -1,14 +1,21 @@
-//! HAProxy component
+//! HAProxy: configuration, statistics and log format
 //!
 //! In front of PostgreSQL it passes bytes on: the node behind it authenticates clients and terminates TLS. In front
 //! of an HTTP service it distributes requests among the copies.
 
+mod statistics;
+
+pub use statistics::read_csv;
+
 use super::program::ProgramInfo;
-use super::{Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
+use super::{AskStatistics, Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
 use crate::client::Address;
-use crate::supervisor::{Sig, StopStep};
-use model::Nanos;
-use model::plan::{HaProxy, NodeKind, Transport};
+use crate::log_parser::{LogFormat, LogRecord};
+use crate::probe::Probe;
+use crate::supervisor::{Readiness, Sig, StopStep};
+use model::plan::{Balancer, NodeKind, Transport};
+use model::product::{self, Product};
+use model::{EventKind, Nanos};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -19,6 +26,7 @@ pub struct HaProxyComponent;
 static NAMES: ProgramInfo = ProgramInfo {
     name: "HAProxy",
     program: "haproxy",
+    package: Some("haproxy"),
     version_argument: "-v",
     env_var: "PGDYNO_HAPROXY",
     install_hint: "./x setup, or apt-get install haproxy",
@@ -29,12 +37,28 @@ impl Component for HaProxyComponent {
         &NAMES
     }
 
-    fn handles(&self, kind: &NodeKind) -> bool {
-        matches!(kind, NodeKind::HaProxy(_))
+    fn product(&self) -> &'static Product {
+        &product::HAPROXY
+    }
+
+    fn probes(&self) -> &'static [&'static Probe] {
+        &statistics::PROBES
+    }
+
+    fn log_format(&self) -> LogFormat {
+        LogFormat::Lines(parse_log_line)
+    }
+
+    fn statistics_version(&self, ask: AskStatistics<'_>) -> Readiness<String> {
+        statistics::version(ask)
+    }
+
+    fn knows_roles(&self, ask: AskStatistics<'_>) -> Readiness<()> {
+        statistics::knows_roles(ask)
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
-        let NodeKind::HaProxy(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Balancer(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.cfg");
         let statistics = given.home.join(format!("{name}.stats"));
@@ -53,7 +77,7 @@ impl Component for HaProxyComponent {
 }
 
 fn render_configuration(
-    wanted: &HaProxy,
+    wanted: &Balancer,
     given: &NodeContext<'_>,
     statistics: &Path,
 ) -> Result<String, String> {
@@ -86,7 +110,7 @@ fn render_configuration(
 /// Configuration for several servers: clients of this port reach the primary, those of another port the replicas in
 /// turn. The servers' health endpoints decide.
 fn render_servers(
-    wanted: &HaProxy,
+    wanted: &Balancer,
     given: &NodeContext<'_>,
     servers: &Servers<'_>,
     statistics: &Path,
@@ -135,7 +159,7 @@ fn render_servers(
 
 /// Configuration for HTTP services: requests go in turn to the copies that are ready.
 fn render_services(
-    wanted: &HaProxy,
+    wanted: &Balancer,
     given: &NodeContext<'_>,
     copies: &Copies<'_>,
     statistics: &Path,
@@ -161,7 +185,7 @@ fn render_services(
 }
 
 /// The `server` lines of the nodes behind it.
-fn server_lines(wanted: &HaProxy, doors: &[NodeEndpoint<'_>]) -> String {
+fn server_lines(wanted: &Balancer, doors: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
@@ -180,7 +204,7 @@ fn server_lines(wanted: &HaProxy, doors: &[NodeEndpoint<'_>]) -> String {
 
 fn render_with_backend(
     mode: &str,
-    wanted: &HaProxy,
+    wanted: &Balancer,
     given: &NodeContext<'_>,
     statistics: &Path,
     backend: &str,
@@ -231,4 +255,75 @@ fn escape_path(path: &Path) -> String {
 /// A duration in HAProxy's form, at least 1 ms.
 fn format_millis(it: Nanos) -> String {
     format!("{}ms", (it.0 / 1_000_000).max(1))
+}
+
+/// Parses messages of the process, such as `[WARNING]  (4711) : text`, and lines of `log stdout format raw`.
+fn parse_log_line(line: &str) -> Option<LogRecord> {
+    let changed = |text: &str| {
+        ["is DOWN", "is UP", "is stopping", "is going DOWN", " stopped", " started", "enters maintenance"]
+            .iter()
+            .any(|it| text.contains(it))
+    };
+    if let Some((level, text)) = line.strip_prefix('[').and_then(|it| it.split_once(']')) {
+        let text = text.split_once(") : ").map_or(text, |it| it.1);
+        let kind = match level {
+            "ALERT" | "EMERG" | "CRIT" => EventKind::Error,
+            "WARNING" if changed(text) => EventKind::Lifecycle,
+            "WARNING" => EventKind::Other,
+            "NOTICE" if ["forked", "exited", "Loading success"].iter().any(|it| text.contains(it)) => {
+                EventKind::Lifecycle
+            }
+            _ => return None,
+        };
+        return Some(LogRecord::new(kind, text));
+    }
+    if line.contains("has no server available") {
+        return Some(LogRecord::new(EventKind::Error, line));
+    }
+    let about_itself = ["Server ", "Backup Server ", "Proxy ", "Health check for server "];
+    if about_itself.iter().any(|it| line.starts_with(it)) {
+        let kind = if changed(line) { EventKind::Lifecycle } else { EventKind::Other };
+        return Some(LogRecord::new(kind, line));
+    }
+    // `client [accepted] frontend backend/server Tw/Tc/Tt bytes state …`: the state is `--` if the session ended
+    // normally.
+    let (_, session) = line.split_once("] ")?;
+    let words: Vec<&str> = session.split_whitespace().collect();
+    let &[_, server, times, bytes, state, ..] = &words[..] else { return None };
+    let is_log = times.matches('/').count() == 2
+        && bytes.trim_start_matches('+').bytes().all(|it| it.is_ascii_digit())
+        && state.len() == 2;
+    (is_log && state != "--").then(|| LogRecord::new(EventKind::Error, &format!("{server} {times} {state}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log_parser::check_log_line;
+
+    #[test]
+    fn parses_log_lines() {
+        let check = |line: &str, expected: &str| check_log_line(parse_log_line, line, expected);
+        check("[NOTICE]   (4711) : New worker (4713) forked", "Lifecycle New worker (4713) forked");
+        check("[NOTICE]   (4711) : haproxy version is 2.6.12", "-");
+        check(
+            "[WARNING]  (4713) : Server pg/one is DOWN, reason: Layer4 connection problem.",
+            "Lifecycle Server pg/one is DOWN, reason: Layer4 connection problem.",
+        );
+        check(
+            "[ALERT]    (4713) : backend 'pg' has no server available!",
+            "Error backend 'pg' has no server available!",
+        );
+        check("backend pg has no server available!", "Error backend pg has no server available!");
+        check(
+            "Server pg/one is UP, reason: Layer4 check passed",
+            "Lifecycle Server pg/one is UP, reason: Layer4 check passed",
+        );
+        check("127.0.0.1:5 [21/Nov/2026:11:49:02.123] front pg/one 0/0/5 120 -- 1/1/1/1/0 0/0", "-");
+        check(
+            "127.0.0.1:5 [21/Nov/2026:11:49:02.123] front pg/<NOSRV> 5000/-1/5000 0 sQ 1/1/1/0/0 0/12",
+            "Error pg/<NOSRV> 5000/-1/5000 sQ",
+        );
+        check("Connect from 127.0.0.1:5 to 127.0.0.1:6 (front/TCP)", "-");
+    }
 }

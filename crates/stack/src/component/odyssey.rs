@@ -1,12 +1,17 @@
-//! Odyssey component
+//! Odyssey: configuration, console and log format
 //!
 //! Never send `SHOW SERVER_PREP_STMTS` to its console: version 1.5.2 crashes on it.
 
 use super::program::ProgramInfo;
-use super::{Component, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
+use super::{Component, Console, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
 use crate::client::Address;
+use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
+use crate::probe::console::ConsoleTables;
+use crate::probe::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge, normalised};
 use crate::supervisor::{Sig, StopStep};
-use model::plan::{NodeKind, Odyssey, PoolMode, Transport};
+use model::plan::{NodeKind, PoolMode, Pooler, Transport};
+use model::product::{self, Product};
+use model::{EventKind, Series, Unit, series};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -16,6 +21,7 @@ pub struct OdysseyComponent;
 static NAMES: ProgramInfo = ProgramInfo {
     name: "Odyssey",
     program: "odyssey",
+    package: None,
     version_argument: "--version",
     env_var: "PGDYNO_ODYSSEY",
     install_hint: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
@@ -29,12 +35,20 @@ impl Component for OdysseyComponent {
         &NAMES
     }
 
-    fn handles(&self, kind: &NodeKind) -> bool {
-        matches!(kind, NodeKind::Odyssey(_))
+    fn product(&self) -> &'static Product {
+        &product::ODYSSEY
+    }
+
+    fn probes(&self) -> &'static [&'static Probe] {
+        &PROBES
+    }
+
+    fn log_format(&self) -> LogFormat {
+        LogFormat::Lines(parse_log_line)
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
-        let NodeKind::Odyssey(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Pooler(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.conf");
         Ok(LaunchSpec {
@@ -45,13 +59,13 @@ impl Component for OdysseyComponent {
             secrets: Vec::new(),
             stop: vec![StopStep { signal: Sig::Kill, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
-            console: Some(CONSOLE_DATABASE),
+            console: Some(Console::Database(CONSOLE_DATABASE)),
             statistics: None,
         })
     }
 }
 
-fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, String> {
+fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, String> {
     let behind = given.upstream.ok_or("there is nothing behind it")?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
@@ -76,7 +90,7 @@ fn configuration(wanted: &Odyssey, given: &NodeContext<'_>) -> Result<String, St
         ("log_query", "no".to_owned()),
         ("log_stats", "no".to_owned()),
         ("workers", wanted.workers.to_string()),
-        ("client_max", wanted.client_max.to_string()),
+        ("client_max", wanted.max_client_conn.to_string()),
         ("nodelay", "yes".to_owned()),
     ];
     if let Some(it) = sockets {
@@ -189,4 +203,156 @@ fn format_value(value: &str) -> String {
         || value.starts_with('"')
         || (!value.is_empty() && value.bytes().all(|it| it.is_ascii_digit()));
     if bare { value.to_owned() } else { format!("\"{value}\"") }
+}
+
+static PROBES: [&Probe; 5] = [&POOLS, &STATS, &SERVERS, &CLIENTS, &DATABASES];
+
+static TABLES: ConsoleTables = ConsoleTables {
+    prefix: "odyssey_",
+    columns: &[
+        ("cl_active", series::POOL_CLIENTS_ACTIVE),
+        ("sv_active", series::POOL_SERVERS_ACTIVE),
+        ("sv_idle", series::POOL_SERVERS_IDLE),
+        ("total_xact_count", series::POOL_TRANSACTIONS),
+        ("total_xact_time", series::POOL_TRANSACTION_TIME),
+        ("total_wait_time", series::POOL_WAIT_TIME),
+        ("total_server_assignment_count", series::POOL_ASSIGNMENTS),
+    ],
+    // The console, and the sums over all databases.
+    skip: &[CONSOLE_DATABASE, "aggregated", ""],
+};
+
+/// Clients and server connections of each pool. `cl_active` are clients with a server connection.
+static POOLS: Probe = Probe {
+    name: "odyssey_pools",
+    target: ProbeTarget::Product(&product::ODYSSEY),
+    period: SECOND,
+    series: &POOL_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW POOLS")),
+    read: |answer, out| TABLES.read(&["database", "user"], &POOL_SERIES, answer, out),
+};
+
+static POOL_SERIES: [Series; 7] = [
+    normalised::POOL_CLIENTS_ACTIVE,
+    gauge(
+        "odyssey_cl_waiting",
+        Unit::Count,
+        "Clients without a server connection, including idle ones: no evidence of a queue; SHOW POOLS",
+    ),
+    normalised::POOL_SERVERS_ACTIVE,
+    normalised::POOL_SERVERS_IDLE,
+    gauge("odyssey_sv_used", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+    gauge("odyssey_sv_tested", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+    gauge("odyssey_sv_login", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+];
+
+/// Totals since the start.
+static STATS: Probe = Probe {
+    name: "odyssey_stats",
+    target: ProbeTarget::Product(&product::ODYSSEY),
+    period: SECOND,
+    series: &STATS_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW STATS")),
+    read: |answer, out| TABLES.read(&["database"], &STATS_SERIES, answer, out),
+};
+
+/// Excludes `total_sent`, which Odyssey 1.5 never counts. Databases of one server and name share a row.
+static STATS_SERIES: [Series; 7] = [
+    normalised::POOL_TRANSACTIONS,
+    counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),
+    normalised::POOL_ASSIGNMENTS,
+    counter("odyssey_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
+    normalised::POOL_TRANSACTION_TIME,
+    counter("odyssey_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    normalised::POOL_WAIT_TIME,
+];
+
+static SERVERS: Probe = Probe {
+    name: "odyssey_servers",
+    target: ProbeTarget::Product(&product::ODYSSEY),
+    period: SECOND,
+    series: &SERVER_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW SERVERS")),
+    read: |answer, out| TABLES.count_states(&SERVER_SERIES[0], answer, out),
+};
+
+static SERVER_SERIES: [Series; 1] =
+    [gauge("odyssey_servers", Unit::Count, "Server connections by database, user and state; SHOW SERVERS")];
+
+static CLIENTS: Probe = Probe {
+    name: "odyssey_clients",
+    target: ProbeTarget::Product(&product::ODYSSEY),
+    period: SECOND,
+    series: &CLIENT_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW CLIENTS")),
+    read: |answer, out| TABLES.count_states(&CLIENT_SERIES[0], answer, out),
+};
+
+static CLIENT_SERIES: [Series; 1] =
+    [gauge("odyssey_clients", Unit::Count, "Connections by database, user and state; SHOW CLIENTS")];
+
+static DATABASES: Probe = Probe {
+    name: "odyssey_databases",
+    target: ProbeTarget::Product(&product::ODYSSEY),
+    period: SECOND,
+    series: &DATABASE_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW DATABASES")),
+    read: |answer, out| TABLES.read(&["name"], &DATABASE_SERIES, answer, out),
+};
+
+/// The pool size is not the normalised series: the console lists only databases that clients have used.
+static DATABASE_SERIES: [Series; 2] = [
+    gauge("odyssey_pool_size", Unit::Count, "Server connections that a pool may have; SHOW DATABASES"),
+    gauge("odyssey_current_connections", Unit::Count, "Clients of the database; SHOW DATABASES"),
+];
+
+/// Parses lines of `log_format "%p %t %l [%i %s] (%c) %m\n"`: the level is among the first words.
+fn parse_log_line(line: &str) -> Option<LogRecord> {
+    let mut rest = line;
+    for _ in 0..8 {
+        let (word, more) = rest.trim_start().split_once(' ')?;
+        rest = more;
+        let text = || {
+            // Client and server, and Odyssey's context, in brackets.
+            let text = rest.trim_start();
+            let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
+            text.strip_prefix('(').and_then(|it| it.split_once(") ")).map_or(text, |it| it.1)
+        };
+        let about_itself = ["starting", "listening", "SIG", "stop", "shut", "restart", "reload"];
+        let kind = match word {
+            "fatal" => kind_from_text(rest).unwrap_or(EventKind::Fatal),
+            "error" => kind_from_text(rest).unwrap_or(EventKind::Error),
+            "warn" | "warning" => kind_from_text(rest).unwrap_or(EventKind::Other),
+            "info" if about_itself.iter().any(|it| text().starts_with(it)) => EventKind::Lifecycle,
+            "info" | "debug" => return None,
+            _ => continue,
+        };
+        return Some(LogRecord::new(kind, text()));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log_parser::check_log_line;
+
+    #[test]
+    fn parses_log_lines() {
+        let check = |line: &str, expected: &str| check_log_line(parse_log_line, line, expected);
+        check(
+            "4711 21 Nov 11:49:02.123 info [none none] (init) starting Odyssey",
+            "Lifecycle starting Odyssey",
+        );
+        check("4711 21 Nov 11:49:02.123 info [none none] (stats) clients 20", "-");
+        check(
+            "4711 21 Nov 11:49:02.123 error [c1 none] (startup) failed to read startup message",
+            "Error failed to read startup message",
+        );
+        check(
+            "4711 21 Nov 11:49:02.123 error [c1 s2] (auth) FATAL 53300 sorry, too many clients already",
+            "TooManyConnections FATAL 53300 sorry, too many clients already",
+        );
+        check("", "-");
+    }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 pub static NAMES: ProgramInfo = ProgramInfo {
     name: "Patroni",
     program: "patroni",
+    package: Some("patroni"),
     version_argument: "--version",
     env_var: "PGDYNO_PATRONI",
     install_hint: "./x setup, or apt-get install patroni",

@@ -1,10 +1,15 @@
-//! PgBouncer component
+//! PgBouncer: configuration, console and log format
 
 use super::program::ProgramInfo;
-use super::{Component, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
+use super::{Component, Console, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::client::Address;
+use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
+use crate::probe::console::ConsoleTables;
+use crate::probe::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge, normalised};
 use crate::supervisor::{Sig, StopStep};
-use model::plan::{NodeKind, PgBouncer, PoolMode, Transport};
+use model::plan::{NodeKind, Pooler, Transport};
+use model::product::{self, Product};
+use model::{EventKind, Series, Unit, series};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -14,13 +19,14 @@ pub struct PgBouncerComponent;
 static NAMES: ProgramInfo = ProgramInfo {
     name: "PgBouncer",
     program: "pgbouncer",
+    package: Some("pgbouncer"),
     version_argument: "--version",
     env_var: "PGDYNO_PGBOUNCER",
     install_hint: "./x setup, or apt-get install pgbouncer",
 };
 
-/// Oldest version that is known to work.
-const OLDEST_VERSION: (u32, u32) = (1, 18);
+/// Name of the database that is its console.
+const CONSOLE_DATABASE: &str = "pgbouncer";
 /// First version whose prepared statements survive a change of the server connection; 1.18 rejects the setting.
 const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
 /// First version in which SIGTERM waits for all clients to leave and SIGQUIT ends at once. Before, SIGTERM ended at
@@ -32,15 +38,21 @@ impl Component for PgBouncerComponent {
         &NAMES
     }
 
-    fn handles(&self, kind: &NodeKind) -> bool {
-        matches!(kind, NodeKind::PgBouncer(_))
+    fn product(&self) -> &'static Product {
+        &product::PGBOUNCER
+    }
+
+    fn probes(&self) -> &'static [&'static Probe] {
+        &PROBES
+    }
+
+    fn log_format(&self) -> LogFormat {
+        LogFormat::Lines(parse_log_line)
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
-        let NodeKind::PgBouncer(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
-        if given.version < OLDEST_VERSION {
-            return Err(format!("PgBouncer {}.{} is older than 1.18", given.version.0, given.version.1));
-        }
+        let NodeKind::Pooler(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
+        super::check_version(self.product(), given.version)?;
         let prepared = wanted.settings.iter().any(|it| it.0 == "max_prepared_statements");
         if prepared && given.version < PREPARED_STATEMENTS_VERSION {
             return Err("max_prepared_statements needs PgBouncer 1.21".to_owned());
@@ -63,13 +75,13 @@ impl Component for PgBouncerComponent {
                 patience: Duration::from_secs(5),
             }],
             orphaned: Sig::Kill,
-            console: Some("pgbouncer"),
+            console: Some(Console::Database(CONSOLE_DATABASE)),
             statistics: None,
         })
     }
 }
 
-fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) -> Result<String, String> {
+fn configuration(wanted: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Result<String, String> {
     let behind = given.upstream.ok_or("there is nothing behind it")?;
     let (host, port) = host_and_port(&behind.address);
     let mut ours = Vec::new();
@@ -91,7 +103,7 @@ fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) ->
     ours.push(("auth_type", "scram-sha-256".to_owned()));
     ours.push(("auth_file", userlist.to_owned()));
     ours.push(("admin_users", given.users.console.name.clone()));
-    ours.push(("pool_mode", pool_mode_name(wanted.mode).to_owned()));
+    ours.push(("pool_mode", wanted.mode.key().to_owned()));
     ours.push(("default_pool_size", wanted.size.to_string()));
     ours.push(("max_client_conn", wanted.max_client_conn.to_string()));
     if given.version >= PREPARED_STATEMENTS_VERSION {
@@ -127,10 +139,198 @@ fn configuration(wanted: &PgBouncer, given: &NodeContext<'_>, userlist: &str) ->
     Ok(text)
 }
 
-fn pool_mode_name(it: PoolMode) -> &'static str {
-    match it {
-        PoolMode::Session => "session",
-        PoolMode::Transaction => "transaction",
-        PoolMode::Statement => "statement",
+static PROBES: [&Probe; 5] = [&POOLS, &STATS, &SERVERS, &CLIENTS, &DATABASES];
+
+static TABLES: ConsoleTables = ConsoleTables {
+    prefix: "pgbouncer_",
+    columns: &[
+        ("pool_size", series::POOL_SIZE),
+        ("cl_active", series::POOL_CLIENTS_ACTIVE),
+        ("cl_waiting", series::POOL_CLIENTS_WAITING),
+        ("maxwait", series::POOL_LONGEST_WAIT),
+        ("maxwait_us", series::POOL_LONGEST_WAIT),
+        ("sv_active", series::POOL_SERVERS_ACTIVE),
+        // Free ones, and those that are checked before they are assigned again.
+        ("sv_idle", series::POOL_SERVERS_IDLE),
+        ("sv_used", series::POOL_SERVERS_IDLE),
+        ("total_xact_count", series::POOL_TRANSACTIONS),
+        ("total_xact_time", series::POOL_TRANSACTION_TIME),
+        ("total_wait_time", series::POOL_WAIT_TIME),
+        ("total_server_assignment_count", series::POOL_ASSIGNMENTS),
+    ],
+    skip: &[CONSOLE_DATABASE],
+};
+
+/// Clients and server connections of each pool, and the longest wait. `cl_active` includes clients that are idle
+/// between transactions.
+static POOLS: Probe = Probe {
+    name: "pgbouncer_pools",
+    target: ProbeTarget::Product(&product::PGBOUNCER),
+    period: SECOND,
+    series: &POOL_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW POOLS")),
+    read: |answer, out| TABLES.read(&["database", "user"], &POOL_SERIES, answer, out),
+};
+
+static POOL_SERIES: [Series; 8] = [
+    normalised::POOL_CLIENTS_ACTIVE,
+    normalised::POOL_CLIENTS_WAITING,
+    normalised::POOL_SERVERS_ACTIVE,
+    normalised::POOL_SERVERS_IDLE,
+    gauge("pgbouncer_sv_tested", Unit::Count, "Server connections being reset or checked; SHOW POOLS"),
+    gauge("pgbouncer_sv_login", Unit::Count, "Server connections being logged in; SHOW POOLS"),
+    gauge(
+        "pgbouncer_cl_cancel_req",
+        Unit::Count,
+        "Cancel requests not yet forwarded, until 1.17; SHOW POOLS",
+    ),
+    normalised::POOL_LONGEST_WAIT,
+];
+
+/// Totals since the start.
+static STATS: Probe = Probe {
+    name: "pgbouncer_stats",
+    target: ProbeTarget::Product(&product::PGBOUNCER),
+    period: SECOND,
+    series: &STATS_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW STATS")),
+    read: |answer, out| TABLES.read(&["database"], &STATS_SERIES, answer, out),
+};
+
+static STATS_SERIES: [Series; 8] = [
+    normalised::POOL_TRANSACTIONS,
+    counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
+    // From 1.23.
+    normalised::POOL_ASSIGNMENTS,
+    counter("pgbouncer_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
+    counter("pgbouncer_total_sent", Unit::Bytes, "Sent to clients; SHOW STATS"),
+    normalised::POOL_TRANSACTION_TIME,
+    counter("pgbouncer_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    normalised::POOL_WAIT_TIME,
+];
+
+static SERVERS: Probe = Probe {
+    name: "pgbouncer_servers",
+    target: ProbeTarget::Product(&product::PGBOUNCER),
+    period: SECOND,
+    series: &SERVER_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW SERVERS")),
+    read: |answer, out| TABLES.count_states(&SERVER_SERIES[0], answer, out),
+};
+
+static SERVER_SERIES: [Series; 1] =
+    [gauge("pgbouncer_servers", Unit::Count, "Server connections by database, user and state; SHOW SERVERS")];
+
+static CLIENTS: Probe = Probe {
+    name: "pgbouncer_clients",
+    target: ProbeTarget::Product(&product::PGBOUNCER),
+    period: SECOND,
+    series: &CLIENT_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW CLIENTS")),
+    read: |answer, out| TABLES.count_states(&CLIENT_SERIES[0], answer, out),
+};
+
+static CLIENT_SERIES: [Series; 1] =
+    [gauge("pgbouncer_clients", Unit::Count, "Connections by database, user and state; SHOW CLIENTS")];
+
+static DATABASES: Probe = Probe {
+    name: "pgbouncer_databases",
+    target: ProbeTarget::Product(&product::PGBOUNCER),
+    period: SECOND,
+    series: &DATABASE_SERIES,
+    request: |_| Some(ProbeRequest::Console("SHOW DATABASES")),
+    read: |answer, out| TABLES.read(&["name"], &DATABASE_SERIES, answer, out),
+};
+
+static DATABASE_SERIES: [Series; 5] = [
+    normalised::POOL_SIZE,
+    gauge(
+        "pgbouncer_reserve_pool",
+        Unit::Count,
+        "Additional server connections for clients that wait long, until 1.23; SHOW DATABASES",
+    ),
+    gauge(
+        "pgbouncer_max_connections",
+        Unit::Count,
+        "Most server connections of all pools together; 0 is unlimited; SHOW DATABASES",
+    ),
+    gauge(
+        "pgbouncer_current_connections",
+        Unit::Count,
+        "Server connections of all pools together; SHOW DATABASES",
+    ),
+    gauge("pgbouncer_paused", Unit::Count, "1 while paused; SHOW DATABASES"),
+];
+
+/// Parses `2026-11-21 11:49:02.123 UTC [4711] LEVEL text`.
+fn parse_log_line(line: &str) -> Option<LogRecord> {
+    let (_, rest) = line.split_once('[')?;
+    let (pid, rest) = rest.split_once("] ")?;
+    pid.parse::<u32>().ok()?;
+    let (level, text) = rest.split_once(' ')?;
+    let about_itself = [
+        "process up",
+        "listening on",
+        "got SIG",
+        "shutting down",
+        "PAUSE",
+        "RESUME",
+        "RELOAD",
+        "kill command",
+    ];
+    let refused = text.contains("no more connections allowed").then_some(EventKind::TooManyConnections);
+    let kind = match level {
+        "FATAL" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Fatal),
+        "ERROR" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Error),
+        "WARNING" if text.contains("pooler error") => {
+            refused.or(kind_from_text(text)).unwrap_or(EventKind::Error)
+        }
+        "WARNING" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Other),
+        "LOG" if about_itself.iter().any(|it| text.starts_with(it)) => EventKind::Lifecycle,
+        // Client sessions end for many reasons, which their own errors describe better; server sessions should not
+        // fail.
+        "LOG" if text.starts_with("S-") && (text.contains("crashed") || text.contains("failed")) => {
+            kind_from_text(text).unwrap_or(EventKind::Error)
+        }
+        _ => return None,
+    };
+    Some(LogRecord::new(kind, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log_parser::check_log_line;
+
+    #[test]
+    fn parses_log_lines() {
+        let check = |line: &str, expected: &str| {
+            check_log_line(parse_log_line, &format!("2026-11-21 11:49:02.123 UTC [4711] {line}"), expected);
+        };
+        check(
+            "LOG process up: PgBouncer 1.18.0, libevent 2.1.12-stable",
+            "Lifecycle process up: PgBouncer 1.18.0, libevent 2.1.12-stable",
+        );
+        check("LOG stats: 0 xacts/s, 0 queries/s, in 0 B/s", "-");
+        check("LOG C-0x55: bench/app@127.0.0.1:5 login attempt: db=bench user=app tls=no", "-");
+        check("LOG got SIGTERM, fast exit", "Lifecycle got SIGTERM, fast exit");
+        check(
+            "WARNING C-0x55: bench/app@127.0.0.1:5 pooler error: query_wait_timeout",
+            "Error C-0x55: bench/app@127.0.0.1:5 pooler error: query_wait_timeout",
+        );
+        check(
+            "WARNING C-0x55: (nodb)/(nouser)@127.0.0.1:5 pooler error: no more connections allowed (max_client_conn)",
+            "TooManyConnections C-0x55: (nodb)/(nouser)@127.0.0.1:5 pooler error: no more connections allowed (max_client_conn)",
+        );
+        check(
+            "WARNING server login failed: FATAL sorry, too many clients already",
+            "TooManyConnections server login failed: FATAL sorry, too many clients already",
+        );
+        check(
+            "LOG S-0x55: bench/app@127.0.0.1:5432 closing because: server conn crashed? (age=5s)",
+            "Error S-0x55: bench/app@127.0.0.1:5432 closing because: server conn crashed? (age=5s)",
+        );
+        check("LOG S-0x55: bench/app@127.0.0.1:5432 closing because: server idle timeout (age=5s)", "-");
+        check("FATAL cannot load config file", "Fatal cannot load config file");
     }
 }

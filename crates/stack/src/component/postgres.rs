@@ -4,9 +4,11 @@ use super::program::ProgramInfo;
 use super::{Component, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::client::{Address, Connection, Error, Target};
 use crate::find::Installation;
+use crate::log_parser::LogFormat;
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, StopStep, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
 use model::plan::{Limits, NodeKind, Transport};
+use model::product::{self, Product};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,7 +32,7 @@ pub struct Postgres {
     pub sockets: PathBuf,
     password: Secret,
     settings: Settings,
-    /// Starts and stops the server in place of pgdyno: Patroni.
+    /// Starts and stops the server in place of pgdyno.
     pub manager: Option<Box<Launch>>,
     /// Node of the first process that served this data. Copies share it; other data of this supervisor does not.
     pub cluster: NodeId,
@@ -255,7 +257,7 @@ impl Postgres {
         let begun = Instant::now();
         loop {
             let launched = self.launch(supervisor);
-            let held = |it: &NodeError| it.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
+            let held = |error: &NodeError| error.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
             match launched {
                 Err(why) if held(&why) && begun.elapsed() < ORPHAN_TIMEOUT => thread::sleep(RETRY_INTERVAL),
                 done => return done,
@@ -408,6 +410,7 @@ pub struct PostgresComponent;
 static NAMES: ProgramInfo = ProgramInfo {
     name: "PostgreSQL",
     program: "postgres",
+    package: None,
     version_argument: "--version",
     // Names a directory: PostgreSQL is many programs, and `find` searches for them.
     env_var: "PGDYNO_PG_BIN",
@@ -419,8 +422,12 @@ impl Component for PostgresComponent {
         &NAMES
     }
 
-    fn handles(&self, kind: &NodeKind) -> bool {
-        matches!(kind, NodeKind::Postgres(_))
+    fn product(&self) -> &'static Product {
+        &product::POSTGRESQL
+    }
+
+    fn log_format(&self) -> LogFormat {
+        LogFormat::Postgres
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {

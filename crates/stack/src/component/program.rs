@@ -13,6 +13,8 @@ pub struct ProgramInfo {
     /// The product's name as people write it.
     pub name: &'static str,
     pub program: &'static str,
+    /// Debian package, which `./x setup` installs; `None` if the program has another source.
+    pub package: Option<&'static str>,
     /// Argument that prints its version; the first line of the output holds it.
     pub version_argument: &'static str,
     /// Variable with the program's path; if set, no other place is searched.

@@ -6,8 +6,10 @@
 use super::program::{Program, ProgramInfo, Programs, Unavailable};
 use super::{Component, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint};
 use crate::client::Address;
+use crate::log_parser::LogFormat;
 use crate::supervisor::{Sig, StopStep, User, open_to_all};
 use model::plan::{NodeKind, Service};
+use model::product::{self, Product};
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,6 +20,7 @@ pub struct ServiceComponent;
 static NAMES: ProgramInfo = ProgramInfo {
     name: "the service",
     program: "",
+    package: None,
     version_argument: "",
     env_var: "",
     install_hint: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
@@ -42,9 +45,9 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
         programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
     };
     let Some(path) = path else { return Err(missing(format!("there is no {program}"))) };
-    let to_be_run = |it: &&String| {
-        let kind = Path::new(it).extension().and_then(|it| it.to_str());
-        matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(it).is_file()
+    let to_be_run = |word: &&String| {
+        let kind = Path::new(word).extension().and_then(|it| it.to_str());
+        matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(word).is_file()
     };
     if let Some(file) = arguments.iter().find(to_be_run) {
         return Err(missing(format!("there is no {file}")));
@@ -73,8 +76,12 @@ impl Component for ServiceComponent {
         &NAMES
     }
 
-    fn handles(&self, kind: &NodeKind) -> bool {
-        matches!(kind, NodeKind::Service(_))
+    fn product(&self) -> &'static Product {
+        &product::SERVICE
+    }
+
+    fn log_format(&self) -> LogFormat {
+        LogFormat::Service
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {

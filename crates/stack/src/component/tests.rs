@@ -2,7 +2,8 @@
 
 use super::*;
 use model::Nanos;
-use model::plan::{HaProxy, Limits, Odyssey, PgBouncer, PoolMode, Postgres, Service, Transport};
+use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
+use model::product;
 use std::path::PathBuf;
 
 /// The properties that differ between the cases.
@@ -120,19 +121,34 @@ fn postgres(settings: &[(&str, &str)]) -> NodeKind {
 }
 
 fn pgbouncer(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
-    let settings = owned(settings);
-    NodeKind::PgBouncer(PgBouncer { version: None, mode, size: 20, max_client_conn: 200, settings })
+    pooler(&product::PGBOUNCER, mode, settings)
 }
 
 fn odyssey(mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
-    let pool_timeout = Nanos::from_millis(4000);
-    let settings = owned(settings);
-    NodeKind::Odyssey(Odyssey { mode, size: 20, workers: 2, client_max: 200, pool_timeout, settings })
+    pooler(&product::ODYSSEY, mode, settings)
+}
+
+fn pgpool(settings: &[(&str, &str)]) -> NodeKind {
+    pooler(&product::PGPOOL, PoolMode::Session, settings)
+}
+
+fn pooler(product: &'static Product, mode: PoolMode, settings: &[(&str, &str)]) -> NodeKind {
+    NodeKind::Pooler(Pooler {
+        product,
+        version: None,
+        mode,
+        size: 20,
+        max_client_conn: 200,
+        workers: 2,
+        pool_timeout: Nanos::from_millis(4000),
+        settings: owned(settings),
+    })
 }
 
 fn haproxy(maxconn: Option<u32>, check: Option<Nanos>) -> NodeKind {
     let retries = check.map(|_| 0);
-    NodeKind::HaProxy(HaProxy { maxconn, queue_timeout: Nanos::from_secs(5), check, retries })
+    let (product, queue_timeout) = (&product::HAPROXY, Nanos::from_secs(5));
+    NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries })
 }
 
 fn service(env: &[(&str, &str)]) -> NodeKind {
@@ -173,6 +189,9 @@ fn writes_expected_files() {
     check("odyssey-1.5-unix", &case((1, 5), Unix, Unix, odyssey(Session, &[])));
     let settings = [("pool_ttl", "60"), ("pool_cancel", "no"), ("quantiles", "0.99,0.5")];
     check("odyssey-1.5-tls", &case((1, 5), Tls, Tls, odyssey(Session, &settings)));
+    check("pgpool-4.3", &case((4, 3), Tcp, Unix, pgpool(&[])));
+    check("pgpool-4.4-unix", &case((4, 4), Unix, Tcp, pgpool(&[("child_life_time", "0")])));
+    check("pgpool-4.3-tls", &case((4, 3), Tls, Tls, pgpool(&[("log_connections", "on")])));
     check("haproxy-2.6", &case((2, 6), Tcp, Tcp, haproxy(Some(8), Some(Nanos::from_millis(500)))));
     check("haproxy-2.6-unix", &case((2, 6), Unix, Unix, haproxy(None, None)));
     let before = case((2, 6), Tcp, Tcp, haproxy(None, Some(Nanos::from_millis(500))));
@@ -192,6 +211,7 @@ fn rejects_impossible_nodes() {
         assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err(), expected);
     };
     check((1, 17), pgbouncer(PoolMode::Session, &[]), "PgBouncer 1.17 is older than 1.18");
+    check((4, 2), pgpool(&[]), "Pgpool-II 4.2 is older than 4.3");
     let settings = [("max_prepared_statements", "9")];
     check((1, 20), pgbouncer(PoolMode::Session, &settings), "max_prepared_statements needs PgBouncer 1.21");
     check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode");

@@ -80,11 +80,11 @@ pub(super) fn copy_rows(
         let (next, failed) = (&next, &failed);
         let workers: Vec<_> = connections
             .iter_mut()
-            .map(|it| {
+            .map(|connection| {
                 let say = say.clone();
                 scope.spawn(move || {
                     let mut say = |it| say.send(it).expect("the other end outlives the workers");
-                    let end = copy_share(it, sql, frame, source, next, &[stop, failed], &mut say);
+                    let end = copy_share(connection, sql, frame, source, next, &[stop, failed], &mut say);
                     if end.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -96,7 +96,7 @@ pub(super) fn copy_rows(
         heard.iter().for_each(add);
         workers
             .into_iter()
-            .map(|it| it.join().unwrap_or_else(|it| std::panic::resume_unwind(it)))
+            .map(|worker| worker.join().unwrap_or_else(|it| std::panic::resume_unwind(it)))
             .collect::<Vec<_>>()
     });
     let mut errors: Vec<Error> = ends.into_iter().filter_map(Result::err).collect();

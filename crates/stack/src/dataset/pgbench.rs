@@ -298,8 +298,8 @@ impl Pgbench {
     fn partition_tables(&self) -> Vec<String> {
         let Some((method, count)) = self.partitions else { return Vec::new() };
         let size = (u64::from(self.scale) * ACCOUNTS_PER_BRANCH).div_ceil(u64::from(count));
-        let bounds = |it: u32| match method {
-            PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", it - 1),
+        let bounds = |number: u32| match method {
+            PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", number - 1),
             // Unbounded at both ends, so that every key has a partition.
             PartitionMethod::Range => {
                 let bound = |it: u32| match it {
@@ -307,7 +307,7 @@ impl Pgbench {
                     it if it == count => "maxvalue".to_owned(),
                     it => (u64::from(it) * size + 1).to_string(),
                 };
-                format!("from ({}) to ({})", bound(it - 1), bound(it))
+                format!("from ({}) to ({})", bound(number - 1), bound(number))
             }
         };
         let (create, fill) = (self.create_table(), self.fill_factor);
@@ -441,8 +441,8 @@ mod tests {
 
     #[test]
     fn builds_table_statements() {
-        let check = |it: Pgbench, expected: &str| {
-            let statements = [it.tables(), it.partition_tables()].concat();
+        let check = |pgbench: Pgbench, expected: &str| {
+            let statements = [pgbench.tables(), pgbench.partition_tables()].concat();
             let shown: Vec<&str> =
                 statements.iter().filter(|it| it.contains("accounts")).map(String::as_str).collect();
             assert_eq!(shown.join("; "), expected);

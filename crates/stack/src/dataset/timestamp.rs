@@ -10,8 +10,8 @@ pub(super) fn parse_timestamp(text: &str) -> Option<i64> {
     let numbers = |text: &str, mark: char, widths: [usize; 3]| -> Option<[i64; 3]> {
         let parts: Vec<&str> = text.split(mark).collect();
         let [a, b, c] = parts[..] else { return None };
-        let number = |it: &str, width: usize| -> Option<i64> {
-            (it.len() == width && it.bytes().all(|it| it.is_ascii_digit())).then(|| it.parse().ok())?
+        let number = |text: &str, width: usize| -> Option<i64> {
+            (text.len() == width && text.bytes().all(|it| it.is_ascii_digit())).then(|| text.parse().ok())?
         };
         Some([number(a, widths[0])?, number(b, widths[1])?, number(c, widths[2])?])
     };

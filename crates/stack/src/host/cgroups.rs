@@ -49,7 +49,8 @@ impl Cgroups {
             let [_, place, kind, options, ..] = fields[..] else { continue };
             // Lines are `id:controllers:group`; version 2 lists no controllers.
             let group = |of: &str| {
-                groups.lines().map(|it| it.splitn(3, ':').collect::<Vec<_>>()).find_map(|it| match it[..] {
+                groups.lines().map(|it| it.splitn(3, ':').collect::<Vec<_>>()).find_map(|line| match line[..]
+                {
                     [_, names, group] if names.split(',').any(|it| it == of) => Some(group.to_owned()),
                     _ => None,
                 })

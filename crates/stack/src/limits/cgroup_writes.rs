@@ -75,7 +75,7 @@ pub(super) fn cgroup_writes(
                 // Unlimited rates are written too: the group may have had a limit before.
                 for (limit, value, file, key) in io {
                     let none = value.is_none();
-                    let number = |it: &str| value.map_or(it.to_owned(), |it| it.to_string());
+                    let number = |text: &str| value.map_or(text.to_owned(), |it| it.to_string());
                     match version {
                         CgroupVersion::V1 => {
                             line(limit, "blkio", file, format!("{disk} {}", number("0")), none);

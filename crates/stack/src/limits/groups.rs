@@ -98,7 +98,7 @@ impl Groups {
         let counts = self.version == CgroupVersion::V1 && !wanted.is_empty();
         let apart = |of: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
-            find(of).is_some_and(|it| wanted.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(it))
+            find(of).is_some_and(|place| wanted.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(place))
         };
         if counts && apart("cpuacct") {
             wanted.push(("cpuacct", Vec::new()));
@@ -466,8 +466,8 @@ mod tests {
     #[test]
     fn rejects_paths_outside_keeper_groups() {
         let mount = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory", "/sys/fs/cgroup"].into_iter();
-        let is_group = |it: &&str| {
-            rustix::fs::statfs(*it).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
+        let is_group = |path: &&str| {
+            rustix::fs::statfs(*path).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
         };
         // None of these exists, except the mount itself. A path that is no control group belongs to no keeper.
         let real = mount.into_iter().find(is_group);

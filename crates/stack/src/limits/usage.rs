@@ -119,7 +119,7 @@ fn number(text: &str) -> Option<u64> {
 
 /// The number on the line that begins with `key`.
 fn value(text: &str, key: &str) -> Option<u64> {
-    text.lines().find_map(|it| it.split_once(' ').filter(|it| it.0 == key)?.1.trim().parse().ok())
+    text.lines().find_map(|line| line.split_once(' ').filter(|it| it.0 == key)?.1.trim().parse().ok())
 }
 
 /// Reads and writes over all devices, from lines such as `254:0 Read 12`.

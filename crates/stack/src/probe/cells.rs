@@ -5,42 +5,48 @@ use crate::client;
 use model::{Series, SeriesKind, Unit};
 
 /// Mapping of the columns of a table to readings.
-pub(super) struct ColumnMapping<'a> {
+pub(crate) struct ColumnMapping<'a> {
     pub series: &'static [Series],
     /// Prefix of the series' names that the columns' names lack.
     pub prefix: &'a str,
     /// Required columns that together form the label of a row.
     pub labels: &'a [&'static str],
+    /// Columns of series with other names, each with the series' name. The values of several columns are added.
+    pub columns: &'a [(&'static str, &'static str)],
     /// Factor by which a column's value is multiplied.
     pub scale: fn(column: &str) -> f64,
-    /// True if the row with these labels is used.
-    pub keep: fn(labels: &[&str]) -> bool,
+    /// Rows whose first label is one of these are left out.
+    pub skip: &'a [&'static str],
 }
 
 impl ColumnMapping<'_> {
     /// Appends a reading for each column whose name, with the prefix, is that of a series.
     ///
     /// Ignores other columns, NULL, and cells that are no number: columns differ between versions.
-    pub(super) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
+    pub(crate) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let column = |name: &str| answer.columns.iter().position(|it| it == name);
         let mut labels = Vec::new();
         for &name in self.labels {
             labels.push(column(name).ok_or(ReadError { line: 0, expected: name })?);
         }
-        let name = |it: &'static Series| it.name.strip_prefix(self.prefix).unwrap_or(it.name);
-        let values: Vec<(&'static Series, usize, f64)> = self
-            .series
-            .iter()
-            .filter_map(|it| Some((it, column(name(it))?, (self.scale)(name(it)))))
-            .collect();
+        let mut values: Vec<(&'static Series, Vec<(usize, f64)>)> = Vec::new();
+        for series in self.series {
+            let others: Vec<&str> =
+                self.columns.iter().filter(|it| it.1 == series.name).map(|it| it.0).collect();
+            let own = series.name.strip_prefix(self.prefix).unwrap_or(series.name);
+            let names = if others.is_empty() { vec![own] } else { others };
+            let known = names.iter().filter_map(|it| Some((column(it)?, (self.scale)(it))));
+            values.push((series, known.collect()));
+        }
         for row in &answer.rows {
             let cell = |at: usize| row.get(at).and_then(Option::as_deref);
             let its: Vec<&str> = labels.iter().map(|&it| cell(it).unwrap_or("")).collect();
-            if !(self.keep)(&its) {
+            if its.first().is_some_and(|it| self.skip.contains(it)) {
                 continue;
             }
-            for &(series, at, scale) in &values {
-                if let Some(value) = cell(at).and_then(|it| parse_value(series, it, scale)) {
+            for (series, columns) in &values {
+                let parts = columns.iter().filter_map(|&(at, scale)| parse_value(series, cell(at)?, scale));
+                if let Some(value) = parts.reduce(|sum, it| sum + it) {
                     out.push(Reading { series, label: its.join("/"), value });
                 }
             }
@@ -78,7 +84,7 @@ fn parse_value(series: &Series, text: &str, scale: f64) -> Option<f64> {
 }
 
 /// Finite number.
-pub(super) fn parse_finite(text: &str) -> Option<f64> {
+pub(crate) fn parse_finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|it: &f64| it.is_finite())
 }
 

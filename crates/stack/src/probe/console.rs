@@ -1,41 +1,60 @@
-//! Consoles of poolers.
+//! Tables of a pooler's console.
 //!
-//! Columns differ between versions and are found by name. Rows about the console itself are left out. No other
-//! statements than those in this directory are sent: another one crashes Odyssey 1.5.2.
+//! Columns differ between versions and are found by name. No other statements are sent than those of the components'
+//! probes: others can crash a pooler.
 
-pub(super) mod clients;
-pub(super) mod databases;
-pub(super) mod pools;
-pub(super) mod servers;
-pub(super) mod stats;
-
+use super::cells::ColumnMapping;
 use super::{ProbeResponse, ReadError, Reading};
 use model::Series;
 use std::collections::BTreeMap;
 
-/// True for a database of clients; false for a console and for Odyssey's sum over all databases.
-fn is_client_database(database: &str) -> bool {
-    !["pgbouncer", "console", "aggregated", ""].contains(&database)
+/// Console whose tables have a row per database, pool or connection.
+#[derive(Debug)]
+pub(crate) struct ConsoleTables {
+    /// Prefix of the series' names that the columns' names lack.
+    pub prefix: &'static str,
+    /// Columns of normalised series, each with the series' name.
+    pub columns: &'static [(&'static str, &'static str)],
+    /// Databases that belong to the console or that sum up others; their rows are left out.
+    pub skip: &'static [&'static str],
 }
 
-/// Counts rows by database, user and state.
-fn count_states(
-    series: &'static Series,
-    answer: &ProbeResponse,
-    out: &mut Vec<Reading>,
-) -> Result<(), ReadError> {
-    let rows = answer.rows()?;
-    let column = |name: &'static str| {
-        rows.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
-    };
-    let at = [column("database")?, column("user")?, column("state")?];
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for row in &rows.rows {
-        let cells = at.map(|it| row.get(it).and_then(Option::as_deref).unwrap_or(""));
-        if is_client_database(cells[0]) {
-            *counts.entry(cells.join("/")).or_default() += 1;
-        }
+impl ConsoleTables {
+    /// Reads a table whose `labels` begin with the database. Columns that end in `_time` or `_us` are in
+    /// microseconds.
+    pub(crate) fn read(
+        &self,
+        labels: &[&'static str],
+        series: &'static [Series],
+        answer: &ProbeResponse,
+        out: &mut Vec<Reading>,
+    ) -> Result<(), ReadError> {
+        let scale =
+            |column: &str| if column.ends_with("_time") || column.ends_with("_us") { 1e-6 } else { 1.0 };
+        let ConsoleTables { prefix, columns, skip } = *self;
+        ColumnMapping { series, prefix, labels, columns, scale, skip }.read(answer.rows()?, out)
     }
-    out.extend(counts.into_iter().map(|(label, count)| Reading { series, label, value: count as f64 }));
-    Ok(())
+
+    /// Counts rows by database, user and state.
+    pub(crate) fn count_states(
+        &self,
+        series: &'static Series,
+        answer: &ProbeResponse,
+        out: &mut Vec<Reading>,
+    ) -> Result<(), ReadError> {
+        let rows = answer.rows()?;
+        let column = |name: &'static str| {
+            rows.columns.iter().position(|it| it == name).ok_or(ReadError { line: 0, expected: name })
+        };
+        let at = [column("database")?, column("user")?, column("state")?];
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        for row in &rows.rows {
+            let cells = at.map(|it| row.get(it).and_then(Option::as_deref).unwrap_or(""));
+            if !self.skip.contains(&cells[0]) {
+                *counts.entry(cells.join("/")).or_default() += 1;
+            }
+        }
+        out.extend(counts.into_iter().map(|(label, count)| Reading { series, label, value: count as f64 }));
+        Ok(())
+    }
 }

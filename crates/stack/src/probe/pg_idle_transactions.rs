@@ -15,8 +15,14 @@ pub(super) static PROBE: Probe = Probe {
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
         // No row means that a session's state is hidden, which is not zero.
-        let table =
-            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table = ColumnMapping {
+            series: &SERIES,
+            prefix: "",
+            labels: &["label"],
+            columns: &[],
+            scale: |_| 1.0,
+            skip: &[],
+        };
         table.read(answer.rows()?, out)
     },
 };

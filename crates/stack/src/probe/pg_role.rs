@@ -17,8 +17,9 @@ pub(super) static PROBE: Probe = Probe {
             series: &SERIES,
             prefix: "pg_role_",
             labels: &["label"],
+            columns: &[],
             scale: |_| 1.0,
-            keep: |_| true,
+            skip: &[],
         };
         table.read(answer.rows()?, out)
     },

@@ -13,8 +13,14 @@ pub(super) static PROBE: Probe = Probe {
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        let table =
-            ColumnMapping { series: &SERIES, prefix: "", labels: &["label"], scale: |_| 1.0, keep: |_| true };
+        let table = ColumnMapping {
+            series: &SERIES,
+            prefix: "",
+            labels: &["label"],
+            columns: &[],
+            scale: |_| 1.0,
+            skip: &[],
+        };
         table.read(answer.rows()?, out)
     },
 };

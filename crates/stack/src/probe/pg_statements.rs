@@ -18,8 +18,14 @@ pub(super) static STATEMENTS: Probe = Probe {
     request: |_| Some(ProbeRequest::Sql(STATEMENTS_SQL)),
     read: |answer, out| {
         let labels = &["label"];
-        let table =
-            ColumnMapping { series: &OF_STATEMENTS, prefix: "", labels, scale: |_| 1.0, keep: |_| true };
+        let table = ColumnMapping {
+            series: &OF_STATEMENTS,
+            prefix: "",
+            labels,
+            columns: &[],
+            scale: |_| 1.0,
+            skip: &[],
+        };
         table.read(answer.rows()?, out)
     },
 };

@@ -12,7 +12,8 @@ pub(super) static PROBE: Probe = Probe {
     request: |_| Some(ProbeRequest::Sql("select * from pg_stat_wal")),
     read: |answer, out| {
         let scale = |column: &str| if column.ends_with("_time") { 1e-3 } else { 1.0 };
-        let table = ColumnMapping { series: &SERIES, prefix: "pg_", labels: &[], scale, keep: |_| true };
+        let table =
+            ColumnMapping { series: &SERIES, prefix: "pg_", labels: &[], columns: &[], scale, skip: &[] };
         table.read(answer.rows()?, out)
     },
 };

@@ -35,7 +35,7 @@ pub fn choose_replica(
 ) -> Result<PromotionChoice, UndecidedError> {
     let confirmed = sync.count() as usize;
     let needed = if confirmed == 0 { 1 } else { (seen.len() + 1).saturating_sub(confirmed).max(1) };
-    let standing = |it: &Option<ReplicationState>| it.filter(|it| it.in_recovery);
+    let standing = |state: &Option<ReplicationState>| state.filter(|it| it.in_recovery);
     let known: Vec<(usize, ReplicationState)> =
         seen.iter().enumerate().filter_map(|(at, it)| Some((at, standing(it)?))).collect();
     let undecided = UndecidedError { answers: known.len(), needed };

@@ -1,4 +1,4 @@
-//! HTTP health endpoints for balancers, in the style of Patroni.
+//! HTTP health endpoints for balancers.
 //!
 //! `/primary` returns 200 if the server takes writes, `/replica` if it does not. Both return 503 otherwise, and if
 //! the server does not respond. Each server has its own thread, so that a hanging server delays no other.

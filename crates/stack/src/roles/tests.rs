@@ -42,9 +42,9 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
     let words: Vec<String> = all
         .replica_periods
         .iter()
-        .map(|it| {
-            let each = it.followers.iter().map(|it| format!("{}@{}", it.name, it.flushed.unwrap().0));
-            format!("{}-{} {}", it.from.0, it.to.0, each.collect::<Vec<_>>().join("+"))
+        .map(|period| {
+            let each = period.followers.iter().map(|it| format!("{}@{}", it.name, it.flushed.unwrap().0));
+            format!("{}-{} {}", period.from.0, period.to.0, each.collect::<Vec<_>>().join("+"))
         })
         .collect();
     assert_eq!(words.join(", "), followed, "{glances}");

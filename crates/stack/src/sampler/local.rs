@@ -1,9 +1,11 @@
 //! Samples the files of this machine: processes, control groups and logs.
 
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
+use crate::component::{self, Component};
 use crate::limits::Group;
 use crate::log_parser::{LogFollower, LogFormat};
 use crate::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, Reading};
+use model::product::Role;
 use model::{Nanos, SeriesKind};
 use std::collections::HashMap;
 use std::fs::read_to_string;
@@ -68,18 +70,10 @@ impl SampledNode {
             applies.extend([ProbeTarget::Process, ProbeTarget::Thread]);
         }
         let dues = applies.into_iter().flat_map(|it| DueProbe::all(it, 0)).collect();
-        let dialect = match point.kind {
-            SamplingTargetKind::Postgres => Some(LogFormat::Postgres),
-            SamplingTargetKind::PgBouncer => Some(LogFormat::PgBouncer),
-            SamplingTargetKind::Odyssey => Some(LogFormat::Odyssey),
-            SamplingTargetKind::HaProxy => Some(LogFormat::HaProxy),
-            SamplingTargetKind::Service => Some(LogFormat::Service),
-            SamplingTargetKind::Host | SamplingTargetKind::Generator => None,
-        };
-        let follow = |(path, dialect): (&PathBuf, LogFormat)| {
-            LogFollower::from_end(path.clone(), dialect, &point.node)
-        };
-        let log = point.log.as_ref().zip(dialect).map(follow);
+        let format = point.kind.product().and_then(component::for_product).map(Component::log_format);
+        let follow =
+            |(path, format): (&PathBuf, LogFormat)| LogFollower::from_end(path.clone(), format, &point.node);
+        let log = point.log.as_ref().zip(format).map(follow);
         SampledNode { point, collector: desk, schedule: dues, threads: LifetimeSum::default(), log }
     }
 
@@ -137,11 +131,7 @@ impl SampledNode {
                     readings = threads.take(due.probe, of_threads(due.probe, due.ask, pids));
                     Ok(())
                 }
-                ProbeTarget::Postgres
-                | ProbeTarget::PgBouncer
-                | ProbeTarget::Odyssey
-                | ProbeTarget::HaProxy
-                | ProbeTarget::Service => continue,
+                ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Service => continue,
             };
             due.asked(size);
             match done {
@@ -171,7 +161,7 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     }
     // All server processes are children of the postmaster; looking for descendants costs as much as reading them.
     let generations = match point.kind {
-        SamplingTargetKind::Postgres => 1 + usize::from(point.apart),
+        SamplingTargetKind::Node(it) if it.role == Role::Server => 1 + usize::from(point.apart),
         _ => usize::MAX,
     };
     let mut last = 0..1;
@@ -219,7 +209,8 @@ fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u3
 /// Values that a probe reads in one directory, in the order of its series. Empty if the process has just ended.
 fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<f64>> {
     let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
-    let entries = |it: &str| std::fs::read_dir(format!("{directory}/{it}")).map(|it| it.count().to_string());
+    let entries =
+        |name: &str| std::fs::read_dir(format!("{directory}/{name}")).map(|it| it.count().to_string());
     let texts = match ask {
         ProbeRequest::Files(files) => files.iter().map(text).collect(),
         ProbeRequest::Entries(of) => vec![entries(of).unwrap_or_default()],

@@ -187,7 +187,7 @@ fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeRe
     }
 }
 
-/// Queries text interfaces with a connection per request: HAProxy's stats socket, or a service's statistics page.
+/// Queries text interfaces with a connection per request: a balancer's statistics socket, or a service's statistics page.
 ///
 /// `ask` returns `None` for requests that it does not support.
 pub(super) fn run_texts(
@@ -221,10 +221,10 @@ pub(super) fn run_texts(
     }
 }
 
-/// Only HAProxy instances with thousands of servers exceed this.
+/// Only balancers with thousands of servers exceed this.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// HAProxy's response; HAProxy closes the connection after it.
+/// Response of a statistics socket, which the balancer closes after it.
 pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     let named = |it: io::Error| io::Error::new(it.kind(), format!("{}: {it}", socket.display()));
     let mut stream = UnixStream::connect(socket).map_err(named)?;

@@ -61,8 +61,8 @@ impl Drop for NamespaceGuard {
     }
 }
 
-/// Prepares the first process of a namespace, between fork and exec: mounts its own `/proc`, in which Patroni looks
-/// for processes, and changes to the user.
+/// Prepares the first process of a namespace, between fork and exec: mounts its own `/proc`, in which
+/// failover managers look for processes, and changes to the user.
 ///
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.

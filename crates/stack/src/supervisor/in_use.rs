@@ -158,7 +158,7 @@ fn user_of(process: &Path) -> Option<u32> {
 fn mounts() -> Vec<PathBuf> {
     let text = read("/proc/self/mountinfo").unwrap_or_default();
     let lines = text.split(|it| *it == b'\n');
-    lines.filter_map(|it| it.split(|it| *it == b' ').nth(4)).map(unescaped).collect()
+    lines.filter_map(|line| line.split(|it| *it == b' ').nth(4)).map(unescaped).collect()
 }
 
 fn unescaped(text: &[u8]) -> PathBuf {
@@ -182,8 +182,9 @@ fn unescaped(text: &[u8]) -> PathBuf {
 /// Paths of the Unix sockets in the network namespace of a process.
 fn sockets(process: &Path) -> Vec<PathBuf> {
     let text = read(process.join("net/unix")).unwrap_or_default();
-    let paths =
-        text.split(|it| *it == b'\n').filter_map(|it| Some(&it[it.iter().position(|it| *it == b'/')?..]));
+    let paths = text
+        .split(|it| *it == b'\n')
+        .filter_map(|line| Some(&line[line.iter().position(|it| *it == b'/')?..]));
     paths.map(|it| OsString::from_vec(it.to_vec()).into()).collect()
 }
 

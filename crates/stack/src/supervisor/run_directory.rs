@@ -274,14 +274,14 @@ mod tests {
             fs::write(it.join("mark"), text).unwrap();
             make(it);
         };
-        check(&|it| with(it, &|it| symlink("mark", it.join(LOCK)).unwrap()));
-        check(&|it| with(it, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
-        check(&|it| {
-            with(it, &|it| {
+        check(&|home| with(home, &|it| symlink("mark", it.join(LOCK)).unwrap()));
+        check(&|home| with(home, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
+        check(&|home| {
+            with(home, &|it| {
                 assert!(Command::new("mkfifo").arg(it.join(LOCK)).status().unwrap().success());
             });
         });
-        check(&|it| with(it, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
+        check(&|home| with(home, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
         check(&|it| {
             fs::create_dir(it).unwrap();
             fs::copy(real.join(LOCK), it.join(LOCK)).unwrap();

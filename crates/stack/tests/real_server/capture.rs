@@ -3,13 +3,15 @@
 //! With `PGDYNO_CAPTURE` set, the responses are written to `fixtures/probe`, for `cargo xtask capture`. Its value
 //! is the name of one probe, or `all`.
 
-use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
+use super::chain::{TestStack, haproxy, pgbouncer, pgpool, postgres, stack};
 use super::server::{PATIENCE, installation, keeper};
 use model::plan::{PoolMode, Transport};
+use model::product;
 use stack::client::{self, Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
+use stack::component::probes;
 use stack::embedded;
-use stack::probe::{ALL, Probe, ProbeRequest, ProbeResponse, ProbeTarget};
+use stack::probe::{Probe, ProbeRequest, ProbeResponse, ProbeTarget};
 use stack::supervisor::Supervisor;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -29,14 +31,14 @@ pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
 
 /// Tab-separated, NULL as `\N`.
 fn table(answer: &client::QueryResult) -> String {
-    let cell = |it: &Option<String>| it.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
+    let cell = |value: &Option<String>| value.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
     let mut lines = vec![answer.columns.join("\t")];
     lines.extend(answer.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
     lines.join("\n") + "\n"
 }
 
 fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connection) {
-    for probe in ALL.iter().filter(|it| it.target == on) {
+    for probe in probes().filter(|it| it.target == on) {
         let Some(ProbeRequest::Sql(question) | ProbeRequest::Console(question)) = (probe.request)(number)
         else {
             continue;
@@ -112,9 +114,14 @@ fn pooler_and_balancer() {
     client.query("begin; select 1").unwrap();
     let pooler = stand.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
-    capture(ProbeTarget::PgBouncer, 0, &format!("pgbouncer-{}", short(&pooler.version)), &mut console);
+    capture(
+        ProbeTarget::Product(&product::PGBOUNCER),
+        0,
+        &format!("pgbouncer-{}", short(&pooler.version)),
+        &mut console,
+    );
     let balancer = stand.chain.find_node("balancer").unwrap();
-    for probe in ALL.iter().filter(|it| it.target == ProbeTarget::HaProxy) {
+    for probe in probes().filter(|it| it.target == ProbeTarget::Product(&product::HAPROXY)) {
         let Some(ProbeRequest::Stats(question)) = (probe.request)(0) else { continue };
         let mut stream = UnixStream::connect(balancer.statistics.as_ref().unwrap()).unwrap();
         stream.write_all(format!("{question}\n").as_bytes()).unwrap();
@@ -129,13 +136,25 @@ fn pooler_and_balancer() {
 }
 
 #[test]
+fn pgpool_console() {
+    let nodes = [pgpool(Transport::Tcp), postgres(Transport::Unix)];
+    let stand = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = stand.chain.endpoint().open(PATIENCE).unwrap();
+    client.query("begin; select 1").unwrap();
+    let pooler = stand.chain.find_node("pooler").unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let version = format!("pgpool-{}", short(&pooler.version));
+    capture(ProbeTarget::Product(&product::PGPOOL), 0, &version, &mut console);
+}
+
+#[test]
 fn this_machine() {
     let directory = |on: ProbeTarget| match on {
         ProbeTarget::Host => Some(""),
         ProbeTarget::Process | ProbeTarget::Thread => Some("/proc/self/"),
         _ => None,
     };
-    for probe in ALL {
+    for probe in probes() {
         let Some(directory) = directory(probe.target) else { continue };
         let read = |it: &&str| std::fs::read_to_string(format!("{directory}{it}")).unwrap_or_default();
         let (names, texts): (&[&str], Vec<String>) = match (probe.request)(0) {

@@ -2,9 +2,8 @@
 
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
-use model::plan::{
-    HaProxy, Limits, Node, NodeKind, Odyssey, PgBouncer, PoolMode, Postgres, Stack, Transport,
-};
+use model::plan::{Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport};
+use model::product::{self, Product};
 use model::summary::ServerTransport;
 use stack::chain::{Chain, ChainError};
 use stack::client::Target;
@@ -50,24 +49,40 @@ pub fn postgres(entrance: Transport) -> Node {
 }
 
 pub fn pgbouncer(entrance: Transport, mode: PoolMode) -> Node {
-    let it = PgBouncer { version: None, mode, size: 3, max_client_conn: 100, settings: Vec::new() };
-    node("pooler", entrance, NodeKind::PgBouncer(it))
+    pooler(&product::PGBOUNCER, entrance, mode)
 }
 
 pub fn odyssey(entrance: Transport, mode: PoolMode) -> Node {
-    let pool_timeout = Nanos::from_millis(4000);
-    let it = Odyssey { mode, size: 3, workers: 1, client_max: 100, pool_timeout, settings: Vec::new() };
-    node("pooler", entrance, NodeKind::Odyssey(it))
+    pooler(&product::ODYSSEY, entrance, mode)
+}
+
+pub fn pgpool(entrance: Transport) -> Node {
+    pooler(&product::PGPOOL, entrance, PoolMode::Session)
+}
+
+pub fn pooler(product: &'static Product, entrance: Transport, mode: PoolMode) -> Node {
+    let it = Pooler {
+        product,
+        version: None,
+        mode,
+        size: 3,
+        max_client_conn: 100,
+        workers: 1,
+        pool_timeout: Nanos::from_millis(4000),
+        settings: Vec::new(),
+    };
+    node("pooler", entrance, NodeKind::Pooler(it))
 }
 
 pub fn haproxy(entrance: Transport, maxconn: Option<u32>) -> Node {
-    let it = HaProxy {
+    let it = Balancer {
+        product: &product::HAPROXY,
         maxconn,
         queue_timeout: Nanos::from_millis(300),
         check: Some(Nanos::from_millis(100)),
         retries: None,
     };
-    node("balancer", entrance, NodeKind::HaProxy(it))
+    node("balancer", entrance, NodeKind::Balancer(it))
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
@@ -92,7 +107,7 @@ pub fn skipped(problem: &ChainError) -> bool {
 #[test]
 fn newer_poolers_keep_prepared_statements() {
     let mut pooler = pgbouncer(Transport::Tcp, PoolMode::Transaction);
-    let NodeKind::PgBouncer(it) = &mut pooler.kind else { unreachable!() };
+    let NodeKind::Pooler(it) = &mut pooler.kind else { unreachable!() };
     it.version = Some((1, 21));
     let stand = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
         Ok(it) => it,
@@ -125,10 +140,11 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             ask(stand.chain.endpoint(), "select current_user || ' ' || current_database()"),
             "app app"
         );
-        // A pooler sends a cancel key of its own; a balancer passes on the server's.
-        let pooled = nodes.iter().any(|it| matches!(it.kind, NodeKind::PgBouncer(_) | NodeKind::Odyssey(_)));
+        // A pooler sends a cancel key of its own; a balancer and Pgpool-II pass on the server's.
+        let own_key =
+            |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
         let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
-        assert_eq!(direct, !pooled, "{expected}");
+        assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
         assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };
     for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
@@ -142,6 +158,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             for mode in [Session, Transaction] {
                 check(&[odyssey(front.0, mode), base.clone()], &expected);
             }
+            check(&[pgpool(front.0), base.clone()], &expected);
             if (front.0 == Tls) == (entrance.0 == Tls) {
                 check(&[haproxy(front.0, Some(5)), base.clone()], &expected);
             }
@@ -151,7 +168,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     for mode in [Session, Transaction, Statement] {
         // 1.23 uses another stop signal and a setting that older versions lack.
         let mut newer = pgbouncer(Tls, mode);
-        let NodeKind::PgBouncer(it) = &mut newer.kind else { unreachable!() };
+        let NodeKind::Pooler(it) = &mut newer.kind else { unreachable!() };
         it.version = Some((1, 23));
         check(&[newer, base.clone()], "tls unix");
     }

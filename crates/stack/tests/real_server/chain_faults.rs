@@ -2,7 +2,8 @@
 
 use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
-use model::plan::{AttachedNode, AttachedRole, Node, NodeKind, PoolMode, Transport};
+use model::plan::{AttachedNode, Node, NodeKind, PoolMode, Transport};
+use model::product;
 use model::summary::ServerTransport;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use stack::chain::{Chain, ChainError};
@@ -148,7 +149,7 @@ fn a_balancer_queues_and_its_queue_ends() {
     drop(first);
 
     let mut patient = haproxy(Transport::Tcp, Some(1));
-    let NodeKind::HaProxy(it) = &mut patient.kind else { unreachable!() };
+    let NodeKind::Balancer(it) = &mut patient.kind else { unreachable!() };
     it.queue_timeout = model::Nanos::from_secs(60);
     stand.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
     let first = stand.chain.endpoint().open(PATIENCE).unwrap();
@@ -296,10 +297,7 @@ impl Drop for Passwords {
 fn poolers_that_were_there_before_are_asked_too() {
     for front in [pgbouncer(Transport::Tls, PoolMode::Session), odyssey(Transport::Tcp, PoolMode::Session)] {
         let protected = front.transport == Transport::Tls;
-        let role = match front.kind {
-            NodeKind::Odyssey(_) => AttachedRole::Odyssey,
-            _ => AttachedRole::PgBouncer,
-        };
+        let product = front.kind.product();
         let theirs = match TestStack::up(&stack(&[front, postgres(Transport::Unix)])) {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
@@ -318,7 +316,7 @@ fn poolers_that_were_there_before_are_asked_too() {
         let it = AttachedNode {
             dsn: dsn("app", "app"),
             admin: Some(dsn("pgdyno", &console)),
-            role,
+            product,
             allow: None,
             other_sessions: 0,
         };
@@ -368,7 +366,7 @@ fn what_was_there_before_is_used_and_left_alone() {
         let it = AttachedNode {
             dsn: dsn.to_owned(),
             admin: None,
-            role: AttachedRole::Postgres,
+            product: &product::POSTGRESQL,
             allow: None,
             other_sessions: 0,
         };

@@ -83,12 +83,13 @@ fn a_primary_dies_and_writes_go_on() {
     let first = stand.chain.servers()[0].endpoint.clone();
     comes_to(&mut stand, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
     let states = stand.chain.server_statuses();
-    assert!(states.iter().all(|it| it.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
+    assert!(states.iter().all(|status| status.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
     // Its timeline is known even without a primary that streams to it.
     stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
     let second = stand.fail_over();
-    let known = second.statuses.iter().filter_map(|it| it.state.map(|it| it.timeline)).collect::<Vec<_>>();
+    let known =
+        second.statuses.iter().filter_map(|status| status.state.map(|it| it.timeline)).collect::<Vec<_>>();
     assert_eq!((second.safe, known), (true, vec![2, 2]), "{second:?}");
     comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");

@@ -62,8 +62,9 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
         "1",
     );
     let first = ask(&entry, "insert into t values ('1.0.abc') returning server");
-    let is_first =
-        |it: &RoleObservations| it.role_periods.iter().any(|it| told(&it.server) == first && !it.in_recovery);
+    let is_first = |observations: &RoleObservations| {
+        observations.role_periods.iter().any(|it| told(&it.server) == first && !it.in_recovery)
+    };
     let seen = see(&watcher, "who answered", is_first);
     let spell = seen.role_periods.iter().find(|it| !it.in_recovery).unwrap();
     assert_eq!((spell.node.as_str(), spell.server.timeline), ("postgres", 1));
@@ -103,7 +104,9 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
     println!("promoted after {:?}: {promotion:?}", promotion.took);
     let to = promotion.to.as_str();
-    let writes = |it: &RoleObservations| it.role_periods.iter().any(|it| it.node == to && !it.in_recovery);
+    let writes = |observations: &RoleObservations| {
+        observations.role_periods.iter().any(|it| it.node == to && !it.in_recovery)
+    };
     see(&watcher, "the promotion", writes);
     let seen = see(&watcher, "the new one's health", |it| healthy(to, it).is_some());
     let spells: Vec<_> = seen.role_periods.iter().filter(|it| it.node == to).collect();
@@ -124,11 +127,12 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     // At the same socket as before.
-    let is_back = |it: &RoleObservations| {
-        it.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
+    let is_back = |observations: &RoleObservations| {
+        observations.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
     };
-    see(&watcher, "the old primary as a replica", |it| {
-        let of: Vec<_> = it.role_periods.iter().filter(|it| it.node == "postgres").cloned().collect();
+    see(&watcher, "the old primary as a replica", |observations| {
+        let of: Vec<_> =
+            observations.role_periods.iter().filter(|it| it.node == "postgres").cloned().collect();
         is_back(&RoleObservations { role_periods: of, ..RoleObservations::default() })
     });
     let seen = watcher.stop();

@@ -3,8 +3,9 @@
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
 use stack::client::Connection;
+use stack::component;
 use stack::component::postgres::{Postgres, Settings};
-use stack::probe::{self, ProbeTarget};
+use stack::probe::ProbeTarget;
 use stack::sampler::{Observation, Sampler, SamplingTarget, SamplingTargetKind};
 use stack::supervisor::Supervisor;
 use std::collections::BTreeSet;
@@ -32,8 +33,8 @@ fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -
 
 /// Waits for a sample of this series and label with an accepted value.
 fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl Fn(f64) -> bool) {
-    until(from, |it| {
-        let Observation::Samples(them) = it else { return None };
+    until(from, |observation| {
+        let Observation::Samples(them) = observation else { return None };
         them.iter().find(|it| it.series == series && it.label == label && accept(it.value)).map(drop)
     });
 }
@@ -47,7 +48,7 @@ fn sessions_waits_and_missing_extensions_are_seen() {
     let (out, seen) = channel();
     let point = SamplingTarget {
         target: Some(target),
-        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
     };
     let sampler =
         Sampler::start(vec![SamplingTarget::host(), SamplingTarget::generator(), point], clock(), out);
@@ -83,17 +84,17 @@ fn what_is_missing_is_told_once() {
     let (out, seen) = channel();
     let point = SamplingTarget {
         target: Some(in_database(&name)),
-        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
     };
     let nobody = SamplingTarget {
         target: Some(in_database("nowhere")),
-        ..SamplingTarget::new("nobody", SamplingTargetKind::Postgres)
+        ..SamplingTarget::new("nobody", SamplingTargetKind::POSTGRES)
     };
     let sampler = Sampler::start(vec![point, nobody], clock(), out);
     let mut missing = Vec::new();
     let mut commits = 0;
-    until(&seen, |it| {
-        match it {
+    until(&seen, |observation| {
+        match observation {
             Observation::Missing { node, probe, reason: why } => {
                 missing.push(format!("{node} {probe}: {why}"));
             }
@@ -127,7 +128,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
         target: Some(postgres.target()),
         pid: supervisor.pid_handle(postgres.node),
         log: Some(supervisor.directory().join("log/postgres.log")),
-        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
     };
     let now = clock();
     let sampler = Sampler::start(vec![point], now.clone(), out);
@@ -184,7 +185,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     let (pid, apart) = (supervisor.pid_handle(postgres.node), supervisor.is_isolated(postgres.node));
     let (out, seen) = channel();
     let sampler = Sampler::start(
-        vec![SamplingTarget { pid, apart, ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres) }],
+        vec![SamplingTarget { pid, apart, ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES) }],
         clock(),
         out,
     );
@@ -208,11 +209,11 @@ fn a_server_that_hangs_holds_nobody_up() {
     let points = vec![
         SamplingTarget {
             target: Some(hanging),
-            ..SamplingTarget::new("hanging", SamplingTargetKind::Postgres)
+            ..SamplingTarget::new("hanging", SamplingTargetKind::POSTGRES)
         },
         SamplingTarget {
             target: Some(here),
-            ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+            ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
         },
     ];
     let sampler = Sampler::start(points, clock(), out);
@@ -246,7 +247,7 @@ fn two_hundred_clients_cost_little() {
     let point = SamplingTarget {
         target: Some(postgres.target()),
         pid,
-        ..SamplingTarget::new("postgres", SamplingTargetKind::Postgres)
+        ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
     };
     let sampler =
         Sampler::start(vec![SamplingTarget::host(), SamplingTarget::generator(), point], clock(), out);
@@ -267,6 +268,6 @@ fn two_hundred_clients_cost_little() {
         cost.server_cpu.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
     );
     assert!(cost.cpu_share() < 0.1, "{cost:?}");
-    let asked = probe::ALL.iter().filter(|it| it.target == ProbeTarget::Postgres).count();
+    let asked = component::probes().filter(|it| it.target == ProbeTarget::Postgres).count();
     assert!(samples > asked);
 }

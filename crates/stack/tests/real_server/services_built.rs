@@ -9,11 +9,12 @@ use super::services::{get, processes_of};
 use model::plan::{CacheState, Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
 use stack::chain::{Chain, ChainError, RunningNode};
 use stack::client::Connection;
+use stack::component::find_probe;
 use stack::component::program::Programs;
 use stack::dataset::{self, Loader, load, users};
 use stack::http;
 use stack::http::with_path;
-use stack::probe::{self, ProbeResponse as Told};
+use stack::probe::ProbeResponse as Told;
 use stack::supervisor::{Readiness, Supervisor};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -92,7 +93,7 @@ fn lives(mut stand: TestStack, target: &str) {
     assert!(asked.starts_with("200 "), "{name}: {asked}");
     let page = http::get(&with_path(web(&stand).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
     let text = String::from_utf8(page.body).unwrap() + "\n";
-    keep(probe::find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
+    keep(find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
 
     stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
     let id = web(&stand).node.unwrap();

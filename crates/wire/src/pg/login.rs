@@ -26,8 +26,8 @@ pub struct Login {
     pub keep_parameters: bool,
     /// True if the peer is PostgreSQL itself, so a statement that timed out may be cancelled.
     ///
-    /// False for a pooler: cancel requests can terminate PgBouncer before 1.25 ("bad client state"), or reach another
-    /// client's statement (before 1.18).
+    /// False for a pooler: cancel requests can terminate some poolers ("bad client state"), or reach another client's
+    /// statement.
     pub send_cancel: bool,
     /// Authentication methods that the server may request.
     pub methods: AuthMethods,

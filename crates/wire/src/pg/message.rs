@@ -235,9 +235,9 @@ mod tests {
         let check = |body: &[u8], expected: &str| {
             let shown = Columns::new(body).map_or_else(
                 |it| it.to_string(),
-                |it| {
-                    let oids: Vec<u32> = it.iter().map(|it| it.type_oid).collect();
-                    format!("{} {it:?} {oids:?}", it.count())
+                |columns| {
+                    let oids: Vec<u32> = columns.iter().map(|it| it.type_oid).collect();
+                    format!("{} {columns:?} {oids:?}", columns.count())
                 },
             );
             assert_eq!(shown, expected, "{body:?}");

@@ -106,7 +106,14 @@ fn merges_trials_of_a_cell() {
     let told: Vec<_> = staleness
         .replicas
         .iter()
-        .map(|it| (it.node.as_str(), it.stale.map(|it| (it.stale, it.total)), it.unanswered, it.not_visible))
+        .map(|replica| {
+            (
+                replica.node.as_str(),
+                replica.stale.map(|it| (it.stale, it.total)),
+                replica.unanswered,
+                replica.not_visible,
+            )
+        })
         .collect();
     assert_eq!(told, [("a", Some((9, 9)), 3, 7), ("b", Some((3, 12)), 12, 0)]);
     assert_eq!(staleness.round_robin.map(|it| (it.stale, it.total)), Some((1, 20)));

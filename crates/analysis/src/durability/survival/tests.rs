@@ -239,7 +239,9 @@ fn computes_bounds_and_counts() {
 /// Durations since the fault on the server that was followed.
 #[test]
 fn computes_duration_ranges() {
-    let flat = |it: Option<DurationRange>| it.map(|it| [it.min, it.median, it.max].map(|it| it.0 / MILLI));
+    let flat = |range: Option<DurationRange>| {
+        range.map(|range| [range.min, range.median, range.max].map(|it| it.0 / MILLI))
+    };
     let it = survival("", "none");
     assert_eq!(flat(it.outage), Some([2010; 3]));
     assert_eq!((flat(it.promoted), flat(it.healthy)), (Some([1200; 3]), Some([1700; 3])));
@@ -284,8 +286,8 @@ fn computes_duration_ranges() {
     assert_eq!(flat(it.promoted), Some([500, 1000, 3000]));
     assert_eq!((flat(it.healthy), flat(it.rejoined)), (None, Some([700, 800, 900])));
     assert_eq!(flat(it.outage), Some([6, 2010, 2010]));
-    let promoted = |it: &FaultInjection| {
-        flat(cell_result(0, &[it], None).expect("there is one").promoted).map(|it| it[0])
+    let promoted = |injection: &FaultInjection| {
+        flat(cell_result(0, &[injection], None).expect("there is one").promoted).map(|it| it[0])
     };
     // The server that was followed is unknown: the last injected fault before counts.
     let mut unknown = trial("");
@@ -318,8 +320,10 @@ fn matches_cells_with_their_controls() {
     let (kept, lossy) = (trial(""), trial("unpromised=2"));
     let trials = [(0, &kept), (2, &lossy), (1, &kept), (0, &kept), (3, &kept)];
     let found = all_cells(&experiment, &trials);
-    let told: Vec<_> =
-        found.iter().map(|it| (it.cell, it.trials, it.conclusion, it.control.map(|it| it.cell))).collect();
+    let told: Vec<_> = found
+        .iter()
+        .map(|result| (result.cell, result.trials, result.conclusion, result.control.map(|it| it.cell)))
+        .collect();
     // The last cell has another stack, and no control.
     let expected = [
         (0, 2, Some(Conclusion::Kept), Some(2)),

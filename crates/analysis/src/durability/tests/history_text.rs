@@ -128,8 +128,8 @@ impl HistoryText {
 
     /// Servers that were used.
     fn reserved_sequences(&self) -> impl Iterator<Item = u16> {
-        self.entries.iter().filter_map(|it| match it {
-            LedgerEntry::Completed(it) => it.server.map(|it| it.0),
+        self.entries.iter().filter_map(|entry| match entry {
+            LedgerEntry::Completed(entry) => entry.server.map(|it| it.0),
             _ => None,
         })
     }

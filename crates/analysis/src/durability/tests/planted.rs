@@ -57,9 +57,9 @@ const DEFECTS: &[PlantedDefect] = &[
             last.server = oldest;
             older
         },
-        is_found: |it| {
+        is_found: |verdict| {
             let old = |it: &InconclusiveReason| matches!(it, InconclusiveReason::ReadFromOldTimeline { .. });
-            it.conclusion != Conclusion::Kept && it.doubts.iter().any(old)
+            verdict.conclusion != Conclusion::Kept && verdict.doubts.iter().any(old)
         },
     },
     PlantedDefect {
@@ -80,9 +80,9 @@ const DEFECTS: &[PlantedDefect] = &[
             last.rows.pop();
             true
         },
-        is_found: |it| {
+        is_found: |verdict| {
             let standby = |it: &InconclusiveReason| matches!(it, InconclusiveReason::ReadFromStandby { .. });
-            it.conclusion == Conclusion::Unknown && it.doubts.iter().any(standby)
+            verdict.conclusion == Conclusion::Unknown && verdict.doubts.iter().any(standby)
         },
     },
     PlantedDefect {
@@ -92,8 +92,8 @@ const DEFECTS: &[PlantedDefect] = &[
     },
     PlantedDefect {
         name: "laggard promoted",
-        plant: |it, _| {
-            let Some(promotion) = it.history.promotions.first_mut() else { return false };
+        plant: |run, _| {
+            let Some(promotion) = run.history.promotions.first_mut() else { return false };
             let of_it = promotion.positions.iter_mut().find(|it| it.name == promotion.promoted);
             let answer = of_it.expect("it answered");
             let received = answer.received.expect("it answered");
@@ -101,8 +101,8 @@ const DEFECTS: &[PlantedDefect] = &[
                 return false;
             }
             let promoted = promotion.promoted.clone();
-            for it in &mut promotion.positions {
-                it.received = Some(if it.name == promoted { received - 1 } else { received });
+            for position in &mut promotion.positions {
+                position.received = Some(if position.name == promoted { received - 1 } else { received });
             }
             true
         },

@@ -138,10 +138,10 @@ mod tests {
     #[test]
     fn finds_columns_in_conditions() {
         let check = |condition: &str, expected: &str| {
-            let show = |it: Predicate| {
-                let relation = it.relation.map_or(String::new(), |it| it + ".");
-                let sign = if it.comparison == Comparison::Equal { '=' } else { '<' };
-                format!("{relation}{}{sign}", it.column)
+            let show = |predicate: Predicate| {
+                let relation = predicate.relation.map_or(String::new(), |it| it + ".");
+                let sign = if predicate.comparison == Comparison::Equal { '=' } else { '<' };
+                format!("{relation}{}{sign}", predicate.column)
             };
             let shown: Vec<String> = predicates(condition).into_iter().map(show).collect();
             assert_eq!(shown.join(" "), expected, "{condition}");

@@ -159,12 +159,13 @@ fn document() -> (Plans, Vec<StatementStats>) {
 
 /// Estimates as from HypoPG: an index helps statements that compare its first column for equality.
 fn tried(plans: &mut Plans) {
-    let costs = |it: &IndexCandidate| {
+    let costs = |candidate: &IndexCandidate| {
         let cost = |planned: &StatementPlan| {
             let filters =
                 planned.plan.iter().flat_map(PlanNode::flatten).filter_map(|it| it.filter.as_deref());
             let asked: String = filters.collect();
-            let begun = it.keys.iter().take_while(|key| asked.contains(&format!("b.{} =", key.column)));
+            let begun =
+                candidate.keys.iter().take_while(|key| asked.contains(&format!("b.{} =", key.column)));
             match begun.count() {
                 0 => None,
                 1 => Some(25.0),
@@ -181,9 +182,15 @@ fn tried(plans: &mut Plans) {
 }
 
 fn describe(it: &Advice) -> String {
-    let index = |it: &IndexAdvice| {
-        let helped: Vec<usize> = it.improved.iter().map(|it| it.statement).collect();
-        format!("{} {helped:?} {:.3} {:?} {:?}\n", it.ddl, it.saved.unwrap(), it.maintained_by, it.not_hot)
+    let index = |advice: &IndexAdvice| {
+        let helped: Vec<usize> = advice.improved.iter().map(|it| it.statement).collect();
+        format!(
+            "{} {helped:?} {:.3} {:?} {:?}\n",
+            advice.ddl,
+            advice.saved.unwrap(),
+            advice.maintained_by,
+            advice.not_hot
+        )
     };
     let case = |it: &StatementAdvice| format!("{:?}\n", it.remedy);
     it.indexes.iter().map(index).chain(it.statements.iter().map(case)).collect()

@@ -190,10 +190,11 @@ fn checkpoints() -> Finding {
 fn describe(it: &Suspect) -> String {
     let words =
         |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    let nudge = it.perturbation.as_ref().map_or(String::new(), |it| {
+    let nudge = it.perturbation.as_ref().map_or(String::new(), |perturbation| {
         let round = |it: f64| (it * 1e4).round() / 1e4;
-        let amount = it.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
-        format!(" | {}{amount}", words(format!("{:?}", it.knob)))
+        let amount =
+            perturbation.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
+        format!(" | {}{amount}", words(format!("{:?}", perturbation.knob)))
     });
     words(format!("{:?}", it.limit)) + &nudge
 }

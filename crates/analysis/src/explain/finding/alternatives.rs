@@ -16,7 +16,7 @@ const RATE_RATIO_MIN: f64 = 1.5;
 /// open-loop test below the capacity has the better tail: then nothing is hidden.
 pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     // A step of a search may use another model than the cell's load.
-    let is_open = |it: &CellTrials<'_>| it.trials.iter().any(|it| it.setup.load.model.is_open());
+    let is_open = |cell: &CellTrials<'_>| cell.trials.iter().any(|it| it.setup.load.model.is_open());
     let open = cells.iter().filter(|it| is_open(it));
     let one = |cell: &CellTrials<'_>| {
         let beside = |it: &&CellTrials<'_>| !is_open(it) && same_but_model(it.setup, cell.setup);
@@ -77,8 +77,8 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
 /// True if both setups have the same system, data and operations. Rates of operations follow from the load, so only
 /// their proportions count.
 fn same_but_model(a: &Setup, b: &Setup) -> bool {
-    let work = |it: &Setup| -> Vec<Operation> {
-        it.operations.iter().map(|it| Operation { rate: None, ..it.clone() }).collect()
+    let work = |setup: &Setup| -> Vec<Operation> {
+        setup.operations.iter().map(|it| Operation { rate: None, ..it.clone() }).collect()
     };
     a.stack == b.stack
         && a.dataset == b.dataset

@@ -11,7 +11,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for place in answered_requests(cell) {
         let courses =
-            || cell.trials.iter().filter_map(|it| it.answers.iter().find(|it| request_id(it) == place));
+            || cell.trials.iter().filter_map(|trial| trial.answers.iter().find(|it| request_id(it) == place));
         let fall = courses().find_map(SizeSeries::find_fall);
         let change = match fall {
             Some(it) => {

@@ -37,8 +37,7 @@ impl CpuUsage {
         };
         // Each copy of a service has threads of its own.
         let (threads, copies) = match &node.kind {
-            NodeKind::PgBouncer(_) => (Some(1.0), 1.0),
-            NodeKind::Odyssey(it) => (Some(f64::from(it.workers)), 1.0),
+            NodeKind::Pooler(it) => (it.usable_cpus(), 1.0),
             NodeKind::Service(it) => (None, f64::from(it.copies)),
             _ => (None, 1.0),
         };
@@ -112,11 +111,7 @@ fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuU
 
 /// Servers lent to clients, from the pooler's console.
 fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
-    let series = match node.kind {
-        NodeKind::PgBouncer(_) => samples::PGBOUNCER_SV_ACTIVE,
-        _ => samples::ODYSSEY_SV_ACTIVE,
-    };
-    cell.median(|it| mean(&sums(it.samples, &node.name, series, |_| true)))
+    cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_SERVERS_ACTIVE, |_| true)))
 }
 
 fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {

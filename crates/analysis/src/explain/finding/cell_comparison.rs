@@ -126,7 +126,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
 
 /// True if both have the same load and data, and PostgreSQL and the generator have the same settings and limits.
 fn same_but_stack(a: &Setup, b: &Setup) -> bool {
-    let server = |it: &Setup| it.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
+    let server = |setup: &Setup| setup.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
         && a.operations == b.operations
         && a.dataset == b.dataset
@@ -163,10 +163,8 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
 fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
-        match &mut node.kind {
-            NodeKind::PgBouncer(it) => it.mode = model::plan::PoolMode::Session,
-            NodeKind::Odyssey(it) => it.mode = model::plan::PoolMode::Session,
-            _ => {}
+        if let NodeKind::Pooler(it) = &mut node.kind {
+            it.mode = model::plan::PoolMode::Session;
         }
     }
     nodes

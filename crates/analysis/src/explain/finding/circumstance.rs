@@ -17,12 +17,12 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
             known.push(it);
         }
     }
-    let fits = |it: &&FeedCoverage| {
-        let table = it.table.as_ref().filter(|it| it.fits_only_in_cache())?;
+    let fits = |coverage: &&FeedCoverage| {
+        let table = coverage.table.as_ref().filter(|it| it.fits_only_in_cache())?;
         Some(Circumstance::FeedFitsCache {
-            feed: it.feed.clone(),
-            rows: it.rows,
-            distinct: it.distinct,
+            feed: coverage.feed.clone(),
+            rows: coverage.rows,
+            distinct: coverage.distinct,
             share: table.share,
             touched: table.touched,
             bytes: table.bytes,
@@ -49,8 +49,8 @@ const QUERY_CANCELED: &str = "57014";
 /// for each transaction.
 pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
-    let executed = |it: &TrialFacts<'_>| {
-        let summary = it.valid()?;
+    let executed = |trial: &TrialFacts<'_>| {
+        let summary = trial.valid()?;
         let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
         Some(rate).filter(|it| *it > 0.0)
     };

@@ -35,8 +35,8 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
     let Some((mean, delivered)) = figures.zip(delivered).filter(|it| it.0 > 0.0) else {
         return Ok(Vec::new());
     };
-    let most = cell.median(|it| {
-        Some(f64::from(closed(it)?) / it.valid()?.total.response.mean?.as_secs_f64())
+    let most = cell.median(|trial| {
+        Some(f64::from(closed(trial)?) / trial.valid()?.total.response.mean?.as_secs_f64())
             .filter(|it| it.is_finite())
     });
     let Some(most) = most else { return Ok(Vec::new()) };

@@ -67,9 +67,9 @@ fn logged(trial: &TrialFacts<'_>) -> u64 {
 fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
     let events = trial.events.iter().filter(|it| it.kind == EventKind::TooManyConnections);
     let exhausted = |(code, _): (Code, u64)| code == Code::SqlState(*b"53300");
-    let ticks = trial.ticks.iter().filter(|it| {
-        let cells = it.interval.scripts.iter().flat_map(|it| [&it.failed, &it.unknown]);
-        cells.chain([&it.interval.refused]).any(|it| it.iter().any(exhausted))
+    let ticks = trial.ticks.iter().filter(|tick| {
+        let cells = tick.interval.scripts.iter().flat_map(|it| [&it.failed, &it.unknown]);
+        cells.chain([&tick.interval.refused]).any(|it| it.iter().any(exhausted))
     });
     events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
 }
@@ -112,16 +112,12 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
 
 /// Mode and size of the pooler nearest to PostgreSQL.
 pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
-    match &cell.pooler()?.kind {
-        NodeKind::PgBouncer(it) => Some((it.mode, it.size)),
-        NodeKind::Odyssey(it) => Some((it.mode, it.size)),
-        _ => None,
-    }
+    cell.pooler()?.kind.pooler().map(|it| (it.mode, it.size))
 }
 
 pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
-    let reached = |it: &&TrialFacts<'_>| {
-        it.summary?.validity.doubts.iter().find_map(|it| match *it {
+    let reached = |trial: &&TrialFacts<'_>| {
+        trial.summary?.validity.doubts.iter().find_map(|it| match *it {
             Doubt::InFlightCapReached { arrivals, waited, dropped } => Some((arrivals, waited, dropped)),
             _ => None,
         })

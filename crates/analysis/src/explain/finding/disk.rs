@@ -33,8 +33,8 @@ fn disk_usage(
 ) -> Option<DiskUsage> {
     let node = &cell.server()?.name;
     let holds = |limit: &str| {
-        let fails = |it: &&super::TrialFacts<'_>| {
-            it.not_applied.iter().any(|it| it.node == *node && it.limit == limit)
+        let fails = |trial: &&super::TrialFacts<'_>| {
+            trial.not_applied.iter().any(|it| it.node == *node && it.limit == limit)
         };
         !cell.trials.iter().any(fails)
     };

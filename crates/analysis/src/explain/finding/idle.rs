@@ -3,7 +3,6 @@
 use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, maximum, mean, sums};
 use model::finding::{Circumstance, MissingInput};
-use model::plan::NodeKind;
 
 /// Mean number of sessions idle in transaction for longer than a second that is reported: one session for a tenth of
 /// the time. It blocks a tenth of a pool's server, or the locks that the session holds.
@@ -19,8 +18,8 @@ pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingI
     }
     let longest = cell.median(|it| maximum(&sums(it.samples, node, samples::PG_IDLE_LONGEST, |_| true)));
     let waiting =
-        |name: &str| cell.median(|it| mean(&sums(it.samples, name, samples::PGBOUNCER_CL_WAITING, |_| true)));
-    let pooler = cell.pooler().filter(|it| matches!(it.kind, NodeKind::PgBouncer(_)));
+        |name: &str| cell.median(|it| mean(&sums(it.samples, name, samples::POOL_CLIENTS_WAITING, |_| true)));
+    let pooler = cell.pooler();
     let it = Circumstance::IdleTransactions {
         sessions,
         longest: longest.unwrap_or(0.0),

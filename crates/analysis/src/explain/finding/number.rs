@@ -4,16 +4,23 @@ use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, growth, sums};
 use crate::stats::littles_law::{MeanEstimate, Violation, check_law, estimate_mean};
 use model::finding::{Circumstance, MissingInput};
-use model::plan::{NodeKind, PoolMode};
+use model::plan::PoolMode;
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
+
+/// Transactions in the pooler: those with a server, and those that wait for one.
+const NUMBERS: [&str; 2] = [samples::POOL_SERVERS_ACTIVE, samples::POOL_CLIENTS_WAITING];
+/// The pooler's sums of count, time with a server, and time without.
+const TOTALS: [&str; 3] =
+    [samples::POOL_TRANSACTIONS, samples::POOL_TRANSACTION_TIME, samples::POOL_WAIT_TIME];
 
 /// Compares the transactions in the pooler with its own sums of count and time. The number is that of clients with a
 /// server or waiting for one, from its console every second. In session mode a client also keeps its server between
 /// transactions. A violation is reported if most trials show it.
 pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
-    if !matches!(&node.kind, NodeKind::PgBouncer(it) if it.mode != PoolMode::Session) {
+    let lends = node.kind.pooler().is_some_and(|it| it.mode != PoolMode::Session);
+    if !lends || !NUMBERS.iter().chain(&TOTALS).all(|it| node.kind.product().reports(it)) {
         return Ok(Vec::new());
     }
     let valid: Vec<&TrialFacts<'_>> = cell.trials.iter().copied().filter(|it| it.valid().is_some()).collect();
@@ -37,10 +44,11 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
 /// `None` if there are too few samples.
 fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
     let grown = |series| growth(samples, node, series, |_| true);
-    let rate = grown(samples::PGBOUNCER_TRANSACTIONS).filter(|it| *it > 0.0)?;
-    let time = (grown(samples::PGBOUNCER_TIME)? + grown(samples::PGBOUNCER_WAITED)?) / rate;
+    let [transactions, time, waited] = TOTALS;
+    let rate = grown(transactions).filter(|it| *it > 0.0)?;
+    let time = (grown(time)? + grown(waited)?) / rate;
     let mut inside: BTreeMap<Nanos, f64> = BTreeMap::new();
-    for series in [samples::PGBOUNCER_SV_ACTIVE, samples::PGBOUNCER_CL_WAITING] {
+    for series in NUMBERS {
         for (at, number) in sums(samples, node, series, |_| true) {
             *inside.entry(at).or_default() += number;
         }

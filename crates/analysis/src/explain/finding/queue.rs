@@ -16,28 +16,28 @@ fn queue_min(cell: &CellTrials<'_>) -> f64 {
 
 pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|it| match &it.kind {
-        NodeKind::HaProxy(haproxy) => Some((it, haproxy.maxconn)),
+        NodeKind::Balancer(balancer) => Some((it, balancer.maxconn)),
         _ => None,
     })?;
     // Queues of the servers, and of the backend, which holds requests without a chosen server.
     let of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
-    let waiting = cell.median(of(samples::HAPROXY_QCUR))?;
+    let waiting = cell.median(of(samples::BALANCER_QUEUE))?;
     (waiting >= queue_min(cell)).then(|| Finding::QueueInBalancer {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
         wait: cell.median(|it| {
             let of_backend = |label: &str| label.ends_with("BACKEND");
-            mean(&sums(it.samples, &node.name, samples::HAPROXY_QTIME, of_backend))
+            mean(&sums(it.samples, &node.name, samples::BALANCER_QUEUE_TIME, of_backend))
         }),
         maxconn,
     })
 }
 
-/// PgBouncer reports the number of waiting clients. Odyssey's `cl_waiting` also counts idle clients. For Odyssey,
-/// transactions in flight must exceed PostgreSQL's busy sessions by a twentieth of the clients.
+/// Behind a pooler that does not report waiting clients, transactions in flight must exceed PostgreSQL's busy sessions by
+/// a twentieth of the clients.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let under_way = cell.median(transactions_in_flight)?;
@@ -45,9 +45,9 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let gauge = |series: &'static str, of: fn(&[(Nanos, f64)]) -> Option<f64>| {
         cell.median(|it| of(&sums(it.samples, &node.name, series, |_| true)))
     };
-    let waiting = match node.kind {
-        NodeKind::PgBouncer(_) => Some(gauge(samples::PGBOUNCER_CL_WAITING, mean)?),
-        _ => None,
+    let waiting = match node.kind.product().reports(samples::POOL_CLIENTS_WAITING) {
+        true => Some(gauge(samples::POOL_CLIENTS_WAITING, mean)?),
+        false => None,
     };
     let queued = match waiting {
         Some(waiting) => waiting,
@@ -57,7 +57,7 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
-        longest: gauge(samples::PGBOUNCER_MAXWAIT, maximum),
+        longest: gauge(samples::POOL_LONGEST_WAIT, maximum),
         under_way,
         busy,
     })

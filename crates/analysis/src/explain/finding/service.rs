@@ -43,7 +43,7 @@ pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 }
 
 fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f64> {
-    cell.median(|it| mean(&sums(it.samples, &node.name, series, |it| it == of)))
+    cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == of)))
 }
 
 /// Answered transactions per second, with any outcome: rejected ones had used the service too.
@@ -65,9 +65,9 @@ pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             let known = of(samples::SERVICE_POOL_SIZE).zip(of(samples::SERVICE_POOL_BUSY));
             let (size, busy) = known.ok_or(MissingInput::Stats)?;
             let waiting = of(samples::SERVICE_POOL_WAITING);
-            let waited = cell.median(|it| {
+            let waited = cell.median(|trial| {
                 let total = samples::SERVICE_POOL_WAITED;
-                Some(growth(it.samples, &node.name, total, |it| it == pool)? / rate(it)?)
+                Some(growth(trial.samples, &node.name, total, |it| it == pool)? / rate(trial)?)
             });
             let queue =
                 waiting.is_some_and(|it| it >= QUEUE_MIN) || waited.is_some_and(|it| it >= WAITED_SHARE_MIN);
@@ -118,24 +118,18 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         let size =
             cell.median(|it| mean(&sums(it.samples, &node.name, samples::SERVICE_POOL_SIZE, |_| true)));
         let connections = size.ok_or(MissingInput::Stats)? * f64::from(service.copies);
-        let (lends, waits, ended) = match pooler.kind {
-            NodeKind::PgBouncer(_) => (
-                samples::PGBOUNCER_ASSIGNMENTS,
-                Some(samples::PGBOUNCER_CL_WAITING),
-                samples::PGBOUNCER_TRANSACTIONS,
-            ),
-            // Odyssey's console counts idle clients as waiting.
-            _ => (samples::ODYSSEY_ASSIGNMENTS, None, samples::ODYSSEY_TRANSACTIONS),
-        };
         let of_pooler = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
-        let transactions = |it: &TrialFacts<'_>| of_pooler(it, ended).filter(|it| *it > 0.0);
-        let lent = cell.median(|it| Some(of_pooler(it, lends)? / transactions(it)?));
+        let transactions = |trial: &TrialFacts<'_>| {
+            of_pooler(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
+        };
+        let lent =
+            cell.median(|trial| Some(of_pooler(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
         let sets = cell.median(|it| {
             let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;
             Some(sets / transactions(it)?)
         });
-        let waiting = waits
-            .and_then(|series| cell.median(|it| mean(&sums(it.samples, &pooler.name, series, |_| true))));
+        let waiting =
+            cell.median(|it| mean(&sums(it.samples, &pooler.name, samples::POOL_CLIENTS_WAITING, |_| true)));
         let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
             || sets.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
         let it = Circumstance::ChainedPools {

@@ -29,9 +29,9 @@ const TRIALS: usize = 3;
 pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let by_transaction = |series: &str, table: &str| {
-        cell.median(|it| {
-            let rate = executed_rate(it)?;
-            Some(growth(it.samples, &node.name, series, |it| it == table)? / rate)
+        cell.median(|trial| {
+            let rate = executed_rate(trial)?;
+            Some(growth(trial.samples, &node.name, series, |it| it == table)? / rate)
         })
     };
     let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == node.name);
@@ -66,13 +66,13 @@ fn executed_rate(it: &TrialFacts<'_>) -> Option<f64> {
 
 pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
-    let requested = cell.median(|it| {
-        let window = it.valid()?.window.as_secs_f64();
-        Some(growth(it.samples, node, samples::PG_CHECKPOINTS, |it| it == "requested")? * window)
+    let requested = cell.median(|trial| {
+        let window = trial.valid()?.window.as_secs_f64();
+        Some(growth(trial.samples, node, samples::PG_CHECKPOINTS, |it| it == "requested")? * window)
     });
     let requested = requested.ok_or(MissingInput::Server)?.round();
-    let share = cell.median(|it| {
-        let written = checkpoint_seconds(it, node);
+    let share = cell.median(|trial| {
+        let written = checkpoint_seconds(trial, node);
         let busy = written.iter().filter(|it| it.1).count();
         (!written.is_empty()).then(|| busy as f64 / written.len() as f64)
     });

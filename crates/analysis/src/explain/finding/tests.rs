@@ -178,10 +178,10 @@ fn cpu(run: TestRun, node: &str, used: f64, throttled: f64) -> TestRun {
 #[test]
 fn reports_a_queue_in_the_pooler() {
     // 1000 transactions per second of 2 ms: two are in flight.
-    let waiting = |n| run().tps(1000.0).gauge("pooler", "pgbouncer_cl_waiting", "db/app", n);
+    let waiting = |n| run().tps(1000.0).gauge("pooler", "pool_clients_waiting", "db/app", n);
     check(
         &["pooled"],
-        &[waiting(150.0).gauge("pooler", "pgbouncer_maxwait", "db/app", 2.5)],
+        &[waiting(150.0).gauge("pooler", "pool_longest_wait", "db/app", 2.5)],
         &[
             "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(150.0), longest: Some(2.5), under_way: 2.0, busy: None }",
         ],
@@ -205,9 +205,9 @@ fn reports_a_queue_in_the_pooler() {
 fn reports_a_queue_in_the_balancer() {
     let waiting = |n| {
         run()
-            .gauge("balancer", "haproxy_qcur", "pg/BACKEND", 0.0)
-            .gauge("balancer", "haproxy_qcur", "pg/postgres", n)
-            .gauge("balancer", "haproxy_qtime", "pg/BACKEND", 1.5)
+            .gauge("balancer", "balancer_queue", "pg/BACKEND", 0.0)
+            .gauge("balancer", "balancer_queue", "pg/postgres", n)
+            .gauge("balancer", "balancer_queue_time", "pg/BACKEND", 1.5)
     };
     check(
         &["balanced"],
@@ -221,7 +221,7 @@ fn reports_a_queue_in_the_balancer() {
 
 #[test]
 fn distinguishes_a_saturated_pooler_from_a_full_pool() {
-    let lent = |n| run().gauge("pooler", "pgbouncer_sv_active", "db/app", n);
+    let lent = |n| run().gauge("pooler", "pool_servers_active", "db/app", n);
     // The console shows a full pool; PostgreSQL's sessions are idle, and the pooler's quota is exhausted.
     check(
         &["pooled"],
@@ -273,7 +273,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
     check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
     check(&["pooled"], &[sessions(lent(20.0), 1.5, 0.0, 18.5)], &[]);
-    let odyssey = run().gauge("pooler", "odyssey_sv_active", "db/app", 20.0);
+    let odyssey = run().gauge("pooler", "pool_servers_active", "db/app", 20.0);
     check(
         &["odyssey"],
         &[sessions(cpu(odyssey, "pooler", 0.098, 80.0), 1.0, 0.0, 19.0)],
@@ -378,7 +378,7 @@ fn reports_deadlocks_per_thousand_transactions() {
 fn judges_a_ramp_by_its_last_third() {
     // In the last third of ten seconds, servers are lent but idle.
     let held = |run: TestRun| {
-        let run = run.ramp("pooler", "pgbouncer_sv_active", |second| if second > 6 { 20.0 } else { 1.0 });
+        let run = run.ramp("pooler", "pool_servers_active", |second| if second > 6 { 20.0 } else { 1.0 });
         let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
         sessions(run, 1.5, 0.0, 18.5)
     };

@@ -6,7 +6,8 @@
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, sums, total_growth};
 use model::finding::{Bound, Circumstance, UsageCounter};
-use model::plan::{AttachedRole, Node, NodeKind};
+use model::plan::{Node, NodeKind};
+use model::product::Role;
 
 /// Fewest completed transactions with which a node is judged.
 const ENOUGH: f64 = 100.0;
@@ -17,10 +18,8 @@ const DIRECT: f64 = 0.5;
 const BEHIND_SERVICE: f64 = 0.01;
 /// Most transactions of the monitoring that may not be counted yet, as a share of the completed transactions.
 const NOISE: f64 = 0.05;
-/// Shortest time between a node's first and last answer with which it is judged, seconds. Odyssey counts in intervals
-/// of its `stats_interval`.
+/// Shortest time between a server's first and last answer with which it is judged, seconds.
 const SHORTEST: f64 = 2.0;
-const SHORTEST_ODYSSEY: f64 = 60.0;
 /// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
 const LATE: f64 = 1.0;
 
@@ -78,11 +77,7 @@ fn is_unused(trial: &TrialFacts<'_>, it: &Counts) -> bool {
 }
 
 fn is_server(node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::Postgres(_) => true,
-        NodeKind::Attached(it) => it.role == AttachedRole::Postgres,
-        _ => false,
-    }
+    node.kind.role() == Role::Server
 }
 
 /// True if a finding attributes a limit to one of the nodes that these findings name.
@@ -139,7 +134,7 @@ fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if is_server(node) {
         of_server(trial, &node.name)
     } else {
-        of_pooler(trial, &node.name).or_else(|| of_balancer(trial, &node.name))
+        of_pooler(trial, node).or_else(|| of_balancer(trial, &node.name))
     }
 }
 
@@ -157,32 +152,33 @@ fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise })
 }
 
-fn of_pooler(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
-    // A console lists no database that no client has used.
-    let kinds = [
-        (samples::PGBOUNCER_DATABASES, samples::PGBOUNCER_TRANSACTIONS, SHORTEST),
-        (samples::ODYSSEY_TRANSACTIONS, samples::ODYSSEY_TRANSACTIONS, SHORTEST_ODYSSEY),
-    ];
-    kinds.into_iter().find_map(|(asked, counted, shortest)| {
-        let moments = sums(trial.samples, node, asked, |_| true);
-        let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
-        let all = sums(trial.samples, node, counted, |_| true);
-        // The first use of a database creates its first row.
-        let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
-        (to - from >= shortest).then_some(Counts {
-            counter: UsageCounter::Transactions,
-            counted,
-            completed: completed(trial, from, to)?,
-            noise: 0.0,
-        })
-    })
+fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
+    let product = node.kind.product();
+    let shortest = product.pooler.as_ref()?.counter_interval;
+    let counted = samples::POOL_TRANSACTIONS;
+    if !product.reports(counted) {
+        return None;
+    }
+    // The console reports no transactions of a database that no client has used.
+    let asked = if product.reports(samples::POOL_SIZE) { samples::POOL_SIZE } else { counted };
+    let moments = sums(trial.samples, &node.name, asked, |_| true);
+    let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
+    let all = sums(trial.samples, &node.name, counted, |_| true);
+    // The first use of a database creates its first row.
+    let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
+    if to - from < shortest {
+        return None;
+    }
+    let counter = UsageCounter::Transactions;
+    Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise: 0.0 })
 }
 
-/// Sessions of HAProxy's frontends: those that were open at once, and those that began. It passes bytes on, so that it
+/// Sessions of a balancer's frontends: those that were open at once, and those that began. It passes bytes on, so that it
 /// counts no transactions, and it counts bytes at the end of a session.
 fn of_balancer(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let of_clients = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
-    let (open, begun) = (of_clients(samples::HAPROXY_SCUR), of_clients(samples::HAPROXY_STOT));
+    let (open, begun) =
+        (of_clients(samples::BALANCER_SESSIONS), of_clients(samples::BALANCER_SESSIONS_BEGUN));
     let (from, to) = (open.first()?.0.as_secs_f64(), open.last()?.0.as_secs_f64());
     let counted = maximum(&open)? + begun.last()?.1 - begun.first()?.1;
     (to - from >= SHORTEST).then_some(Counts {

@@ -62,9 +62,9 @@ pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
 /// Share of active sessions, 0..=1; `None` if waits were not sampled.
 pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
     let node = &cell.server()?.name;
-    cell.median(|it| {
+    cell.median(|trial| {
         let all = |of: &dyn Fn(&str) -> bool| -> f64 {
-            sums(it.samples, node, samples::PG_WAITS, of).iter().map(|it| it.1).sum()
+            sums(trial.samples, node, samples::PG_WAITS, of).iter().map(|it| it.1).sum()
         };
         let every = all(&|_| true);
         (every > 0.0).then(|| all(&of) / every)
@@ -113,7 +113,8 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     }
     let text = |id: &str| {
         let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);
-        let mut of_statement = texts.filter_map(|it| it.label.split_once(' ').filter(|it| it.0 == id));
+        let mut of_statement =
+            texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
         of_statement.next().map(|it| it.1.to_owned())
     };
     let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();

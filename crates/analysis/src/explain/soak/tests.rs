@@ -33,8 +33,8 @@ fn finds_trends_second_by_second() {
             sample(at + 1, "service", GROUP_MEMORY, "", 2e9 + grown),
             sample(at + 1, "postgres", GROUP_MEMORY, "", 3e9),
             // Two users, one node.
-            sample(at + 1, "postgres", samples::PG_USED, "one", 4.0),
-            sample(at + 1, "postgres", samples::PG_USED, "two", 6.0),
+            sample(at + 1, "postgres", series::PG_USED, "one", 4.0),
+            sample(at + 1, "postgres", series::PG_USED, "two", 6.0),
             sample(at + 1, "postgres", "pg_deadlocks", "", grown),
             sample(at + 1, "postgres", DEAD_ROWS, "", 100.0),
         ]);
@@ -50,7 +50,7 @@ fn finds_trends_second_by_second() {
     // Before and after the window.
     soaking.samples(&[
         sample(0, "postgres", DEAD_ROWS, "", 9e9),
-        sample(1300, "postgres", samples::PG_USED, "one", 900.0),
+        sample(1300, "postgres", series::PG_USED, "one", 900.0),
     ]);
     let found = trends(soaking);
     let memory = |node: &str| TrendMetric::Memory { node: node.to_owned() };

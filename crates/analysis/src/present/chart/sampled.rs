@@ -56,22 +56,17 @@ const fn row(
     SeriesRule { series, kind, what, how, label, rank }
 }
 
-/// Rules in the order of the chart series. Odyssey's waiting clients are left out: its `cl_waiting` also counts idle
-/// clients.
-const RULES: [SeriesRule; 24] = {
+/// Rules in the order of the chart series.
+const RULES: [SeriesRule; 20] = {
     use ChartKind::*;
     use LabelRule::{Each, Sum, SumWithout};
     use SeriesKind::{Counter, Gauge, Presence, Sparse};
     [
-        row(samples::PGBOUNCER_CL_ACTIVE, Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
-        row("odyssey_cl_active", Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
-        row(samples::PGBOUNCER_CL_WAITING, Pooler, ChartSeriesKind::ClientsWaiting, Gauge("pools"), Sum, 0),
-        row(samples::PGBOUNCER_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
-        row(samples::ODYSSEY_SV_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
-        row("pgbouncer_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row("pgbouncer_sv_used", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row("odyssey_sv_idle", Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
-        row(samples::HAPROXY_QCUR, Pooler, ChartSeriesKind::Queue, Gauge("queues"), Sum, 0),
+        row(samples::POOL_CLIENTS_ACTIVE, Pooler, ChartSeriesKind::ClientsActive, Gauge("pools"), Sum, 0),
+        row(samples::POOL_CLIENTS_WAITING, Pooler, ChartSeriesKind::ClientsWaiting, Gauge("pools"), Sum, 0),
+        row(samples::POOL_SERVERS_ACTIVE, Pooler, ChartSeriesKind::ServersActive, Gauge("pools"), Sum, 0),
+        row(samples::POOL_SERVERS_IDLE, Pooler, ChartSeriesKind::ServersIdle, Gauge("pools"), Sum, 0),
+        row(samples::BALANCER_QUEUE, Pooler, ChartSeriesKind::Queue, Gauge("queues"), Sum, 0),
         row(samples::PG_SESSIONS, Connections, ChartSeriesKind::Sessions, Gauge("sessions"), Each, 0),
         row(samples::PG_USED, Connections, ChartSeriesKind::Sessions, Presence("sessions"), Sum, 0),
         row(samples::CGROUP_CPU, Processors, ChartSeriesKind::Processors, Counter, Sum, 0),
@@ -85,15 +80,22 @@ const RULES: [SeriesRule; 24] = {
             SumWithout(&["idle", "iowait", "steal"]),
             0,
         ),
-        row("process_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 0),
-        row("cgroup_read_bytes", Disk, ChartSeriesKind::Read, Counter, Sum, 1),
-        row("disk_read_bytes", Disk, ChartSeriesKind::Read, Counter, Each, 0),
-        row("process_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 0),
-        row("cgroup_written_bytes", Disk, ChartSeriesKind::Written, Counter, Sum, 1),
-        row("disk_written_bytes", Disk, ChartSeriesKind::Written, Counter, Each, 0),
+        row(samples::PROCESS_READ_BYTES, Disk, ChartSeriesKind::Read, Counter, Sum, 0),
+        row(samples::CGROUP_READ_BYTES, Disk, ChartSeriesKind::Read, Counter, Sum, 1),
+        row(samples::DISK_READ_BYTES, Disk, ChartSeriesKind::Read, Counter, Each, 0),
+        row(samples::PROCESS_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Sum, 0),
+        row(samples::CGROUP_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Sum, 1),
+        row(samples::DISK_WRITTEN_BYTES, Disk, ChartSeriesKind::Written, Counter, Each, 0),
         row(samples::PG_WAITS, Waits, ChartSeriesKind::Waiting, Gauge("sessions"), Each, 0),
-        row("pg_replication_unreplayed", ReplicationLag, ChartSeriesKind::ReplicationLag, Sparse, Each, 0),
-        row("replica_visible_after", Freshness, ChartSeriesKind::Visible, Sparse, Sum, 0),
+        row(
+            samples::PG_REPLICATION_UNREPLAYED,
+            ReplicationLag,
+            ChartSeriesKind::ReplicationLag,
+            Sparse,
+            Each,
+            0,
+        ),
+        row(samples::REPLICA_VISIBLE_AFTER, Freshness, ChartSeriesKind::Visible, Sparse, Sum, 0),
     ]
 };
 

@@ -35,16 +35,19 @@ fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static
 /// One line per series: kind, node and label, values to three decimals, `-` without a value.
 fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
     let Some(chart) = it.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
-    let value = |it: &Option<f64>| {
-        it.map_or("-".to_owned(), |it| {
+    let value = |value: &Option<f64>| {
+        value.map_or("-".to_owned(), |it| {
             format!("{it:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
         })
     };
-    let line = |it: &ChartSeries| {
-        let named =
-            [&it.node, &it.label].into_iter().flatten().map(|it| format!(" {it}")).collect::<String>();
-        let values: Vec<String> = it.values.iter().map(value).collect();
-        format!("{:?}{named}: {}", it.kind, values.join(" "))
+    let line = |series: &ChartSeries| {
+        let named = [&series.node, &series.label]
+            .into_iter()
+            .flatten()
+            .map(|it| format!(" {it}"))
+            .collect::<String>();
+        let values: Vec<String> = series.values.iter().map(value).collect();
+        format!("{:?}{named}: {}", series.kind, values.join(" "))
     };
     chart.series.iter().map(line).collect()
 }
@@ -125,7 +128,7 @@ fn charts_gauges() {
         &[active(100, 4.0), used(100), used(200), active(1100, 3.0), used(1100), used(2100)],
         &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
     );
-    let pool = |millis, label, value| sample(millis, "pooler", "pgbouncer_sv_active", label, value);
+    let pool = |millis, label, value| sample(millis, "pooler", "pool_servers_active", label, value);
     // Pools are summed. A series that is sampled once a second holds for a second; a gap has no value.
     check(
         Pooler,

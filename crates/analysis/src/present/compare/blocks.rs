@@ -229,7 +229,7 @@ impl BinSums {
     /// Influence of each bin on the figure. It is linear, so its correlation is that of the figure.
     fn influence(&self, whole: &FigureSums) -> Vec<f64> {
         let level = whole.figure().unwrap_or_default();
-        let of = |it: &FigureSums| match it {
+        let of = |sums: &FigureSums| match sums {
             FigureSums::Rate { delivered, .. } => *delivered,
             FigureSums::Share { errors, executed } => errors - level * executed,
             FigureSums::Quantile { q, below, all, grid } => {
@@ -280,10 +280,10 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
     let (low, high) = (least.ln() - 1e-3, greatest.ln() + 1e-3);
     let step = (high - low) / (GRID - 1) as f64;
     let grid: std::sync::Arc<[f64]> = (0..GRID).map(|n| low + step * n as f64).collect();
-    let row = |it: &BucketCounts| {
+    let row = |counts: &BucketCounts| {
         // Increase of each point over the one before it.
         let mut below = vec![0.0; GRID];
-        for (bucket, count) in &it.0 {
+        for (bucket, count) in &counts.0 {
             let (from, to) = (bucket_start(*bucket).ln(), bucket_start(bucket + 1).ln());
             // The samples of a bucket are spread evenly over it.
             let mut place = ((from - low) / step).ceil().max(0.0) as usize;
@@ -299,7 +299,7 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
         FigureSums::Quantile {
             q,
             below,
-            all: it.0.iter().map(|it| f64::from(it.1)).sum(),
+            all: counts.0.iter().map(|it| f64::from(it.1)).sum(),
             grid: std::sync::Arc::clone(&grid),
         }
     };

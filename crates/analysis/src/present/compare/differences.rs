@@ -6,8 +6,8 @@
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
 use model::plan::{
-    AttachedNode, AttachedRole, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits,
-    LoadModel, Node, NodeKind, OperationKind, PoolMode, Setup, ThinkTime, Transport, UserStage,
+    AttachedNode, CacheState, Content, Experiment, Feed, FeedOrder, FeedSource, Limits, LoadModel, Node,
+    NodeKind, OperationKind, Setup, ThinkTime, Transport, UserStage,
 };
 use model::run_result::NodeInfo;
 use model::summary::QueryMode;
@@ -174,19 +174,11 @@ impl FactList {
 
     fn node(&mut self, it: &Node) {
         let at = |key: &str| format!("{}.{key}", it.name);
-        let product = match &it.kind {
-            NodeKind::Postgres(_) => "postgres",
-            NodeKind::PgBouncer(_) => "pgbouncer",
-            NodeKind::Odyssey(_) => "odyssey",
-            NodeKind::HaProxy(_) => "haproxy",
-            NodeKind::Service(_) => "service",
-            NodeKind::Attached(_) => "attached",
-        };
         let is_server = matches!(it.kind, NodeKind::Postgres(_));
         self.push(
             if is_server { DifferenceSubject::Server } else { DifferenceSubject::Setting },
             at("kind"),
-            product,
+            it.kind.key(),
         );
         // An attached node is identified by its address.
         if !matches!(it.kind, NodeKind::Attached(_)) {
@@ -206,21 +198,20 @@ impl FactList {
                 self.push(set, at("max_connections"), it.max_connections);
                 settings = &it.settings;
             }
-            NodeKind::PgBouncer(it) => {
-                self.push(set, at("mode"), mode_name(it.mode));
+            NodeKind::Pooler(it) => {
+                let options = it.product.pooler.as_ref().map_or(&[][..], |it| it.options);
+                self.push(set, at("mode"), it.mode.key());
                 self.push(set, at("size"), it.size);
                 self.push(set, at("max_client_conn"), it.max_client_conn);
+                if options.contains(&"workers") {
+                    self.push(set, at("workers"), it.workers);
+                }
+                if options.contains(&"pool_timeout") {
+                    self.push(set, at("pool_timeout"), format_duration(it.pool_timeout));
+                }
                 settings = &it.settings;
             }
-            NodeKind::Odyssey(it) => {
-                self.push(set, at("mode"), mode_name(it.mode));
-                self.push(set, at("size"), it.size);
-                self.push(set, at("workers"), it.workers);
-                self.push(set, at("client_max"), it.client_max);
-                self.push(set, at("pool_timeout"), format_duration(it.pool_timeout));
-                settings = &it.settings;
-            }
-            NodeKind::HaProxy(it) => {
+            NodeKind::Balancer(it) => {
                 self.push_some(set, at("maxconn"), it.maxconn);
                 self.push(set, at("queue_timeout"), format_duration(it.queue_timeout));
                 self.push_some(set, at("check"), it.check.map(format_duration));
@@ -232,14 +223,8 @@ impl FactList {
                 self.push(set, at("copies"), it.copies);
                 settings = &it.env;
             }
-            NodeKind::Attached(AttachedNode { dsn, admin, role, .. }) => {
-                let role = match role {
-                    AttachedRole::Postgres => "postgres",
-                    AttachedRole::PgBouncer => "pgbouncer",
-                    AttachedRole::Odyssey => "odyssey",
-                    AttachedRole::Balancer => "balancer",
-                };
-                self.push(set, at("role"), role);
+            NodeKind::Attached(AttachedNode { dsn, admin, product, .. }) => {
+                self.push(set, at("role"), product.key);
                 self.push(DifferenceSubject::Transport, at("dsn"), dsn);
                 self.push_some(set, at("admin"), admin.as_ref());
             }
@@ -400,14 +385,6 @@ fn format_think_time(it: ThinkTime) -> String {
     }
 }
 
-fn mode_name(it: PoolMode) -> &'static str {
-    match it {
-        PoolMode::Session => "session",
-        PoolMode::Transaction => "transaction",
-        PoolMode::Statement => "statement",
-    }
-}
-
 /// Formats a duration as in an experiment file: `1.5s`, `200ms`.
 fn format_duration(it: Nanos) -> String {
     match it.0 {
@@ -429,7 +406,8 @@ fn format_bytes(it: u64) -> String {
 mod tests {
     use super::*;
     use crate::fixture::trial::experiment;
-    use model::plan::{Operation, PgBouncer};
+    use model::plan::{Operation, PoolMode, Pooler};
+    use model::product;
 
     fn node(version: &str, not_applied: &[&str], cells: &[usize]) -> NodeInfo {
         NodeInfo {
@@ -446,11 +424,14 @@ mod tests {
     }
 
     fn pooler(mode: PoolMode, size: u32) -> Node {
-        let kind = NodeKind::PgBouncer(PgBouncer {
+        let kind = NodeKind::Pooler(Pooler {
+            product: &product::PGBOUNCER,
             version: None,
             mode,
             size,
             max_client_conn: 100,
+            workers: 1,
+            pool_timeout: Nanos::ZERO,
             settings: vec![("server_lifetime".into(), "60".into())],
         });
         Node { name: "pooler".into(), kind, transport: Transport::Tcp, limits: Limits::default() }
@@ -474,14 +455,14 @@ mod tests {
         let before = RunEnvironment { machine: &machine, nodes: &nodes, program: "0.1.0" };
         let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
         let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
-        let line = |it: &Difference| {
+        let line = |difference: &Difference| {
             let told = |it: &Option<String>| it.clone().unwrap_or("-".into());
             format!(
                 "{}{} {} → {}",
-                if it.is_confounder() { "! " } else { "" },
-                it.path,
-                told(&it.base),
-                told(&it.run)
+                if difference.is_confounder() { "! " } else { "" },
+                difference.path,
+                told(&difference.base),
+                told(&difference.run)
             )
         };
         assert_eq!(all.iter().map(line).collect::<Vec<_>>(), expected);
@@ -500,7 +481,7 @@ mod tests {
                 it.stack.nodes[0].limits.memory = Some(400 << 20);
                 it.load.warmup = Nanos::from_millis(1500);
                 it.load.model = LoadModel::Closed { clients: 77, think: Nanos::ZERO };
-                let NodeKind::PgBouncer(pooler) = &mut it.stack.nodes[0].kind else { return };
+                let NodeKind::Pooler(pooler) = &mut it.stack.nodes[0].kind else { return };
                 pooler.settings[0].1 = "90".into();
             },
             &[

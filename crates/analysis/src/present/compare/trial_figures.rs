@@ -323,10 +323,13 @@ mod tests {
     #[test]
     fn collects_figures_and_bins_of_each_operation() {
         let groups = gathered(18);
-        let line = |it: &OperationFigures| {
+        let line = |figures: &OperationFigures| {
             let (times, bins) =
-                (it.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), it.bins.len());
-            format!("{:?} {} {:?} {times:?} {bins} of {} s", it.operation, it.tps.0, it.errors, it.bin)
+                (figures.times.map(|it| it.map_or(0.0, Nanos::as_millis_f64).round()), figures.bins.len());
+            format!(
+                "{:?} {} {:?} {times:?} {bins} of {} s",
+                figures.operation, figures.tps.0, figures.errors, figures.bin
+            )
         };
         assert_eq!(
             groups.iter().map(line).collect::<Vec<_>>(),

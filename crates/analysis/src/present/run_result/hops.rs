@@ -8,7 +8,8 @@ use super::median;
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
-use model::plan::{AttachedRole, Limits, Node, NodeKind, Setup};
+use model::plan::{Limits, Setup};
+use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
 use model::{Nanos, Sample, Second};
@@ -134,19 +135,16 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {
         let gauge = |series| mean(&sums(&late, &node.name, series, |_| true));
-        let (at_work, queue) = match role(node) {
-            NodeRole::Postgres => (busy_sessions(&facts), None),
-            NodeRole::PgBouncer => {
-                (gauge(samples::PGBOUNCER_SV_ACTIVE), gauge(samples::PGBOUNCER_CL_WAITING))
-            }
-            NodeRole::Odyssey => (gauge(samples::ODYSSEY_SV_ACTIVE), None),
-            NodeRole::Balancer => (None, gauge(samples::HAPROXY_QCUR)),
-            NodeRole::Service => (None, None),
+        let (at_work, queue) = match node.kind.role() {
+            Role::Server => (busy_sessions(&facts), None),
+            Role::Pooler => (gauge(samples::POOL_SERVERS_ACTIVE), gauge(samples::POOL_CLIENTS_WAITING)),
+            Role::Balancer => (None, gauge(samples::BALANCER_QUEUE)),
+            Role::Service | Role::Manager => (None, None),
         };
-        inside.push(match (place, role(node)) {
-            (_, NodeRole::Postgres) if at_work.is_some() => at_work,
+        inside.push(match (place, node.kind.role()) {
+            (_, Role::Server) if at_work.is_some() => at_work,
             (0, _) => it.late.transactions_in_flight(),
-            (_, NodeRole::PgBouncer) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
+            (_, Role::Pooler) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
             _ => None,
         });
         all.push(HopMetrics {
@@ -178,30 +176,5 @@ fn hop_metrics(name: &str, limits: &Limits, processors: Option<f64>, late: &[Sam
         cpu_limit: limits.cpu.or(pinned).or(processors),
         throttled: samples::throttled_share(late, name),
         ..HopMetrics::default()
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NodeRole {
-    Postgres,
-    PgBouncer,
-    Odyssey,
-    Balancer,
-    Service,
-}
-
-fn role(node: &Node) -> NodeRole {
-    match &node.kind {
-        NodeKind::Postgres(_) => NodeRole::Postgres,
-        NodeKind::PgBouncer(_) => NodeRole::PgBouncer,
-        NodeKind::Odyssey(_) => NodeRole::Odyssey,
-        NodeKind::HaProxy(_) => NodeRole::Balancer,
-        NodeKind::Service(_) => NodeRole::Service,
-        NodeKind::Attached(it) => match it.role {
-            AttachedRole::Postgres => NodeRole::Postgres,
-            AttachedRole::PgBouncer => NodeRole::PgBouncer,
-            AttachedRole::Odyssey => NodeRole::Odyssey,
-            AttachedRole::Balancer => NodeRole::Balancer,
-        },
     }
 }

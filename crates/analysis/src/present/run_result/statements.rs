@@ -2,15 +2,15 @@
 
 use super::median;
 use model::run_result::StatementStats;
-use model::{Nanos, Sample};
+use model::{Nanos, Sample, series};
 use std::collections::BTreeMap;
 
-const CALLS: &str = "pg_statement_calls";
-const TIME: &str = "pg_statement_time";
-const ROWS: &str = "pg_statement_rows";
-const HIT: &str = "pg_statement_hit";
-const READ: &str = "pg_statement_read";
-const TEXT: &str = "pg_statement_text";
+const CALLS: &str = series::PG_STATEMENT_CALLS;
+const TIME: &str = series::PG_STATEMENT_TIME;
+const ROWS: &str = series::PG_STATEMENT_ROWS;
+const HIT: &str = series::PG_STATEMENT_HIT;
+const READ: &str = series::PG_STATEMENT_READ;
+const TEXT: &str = series::PG_STATEMENT_TEXT;
 
 /// Series that statements are read from.
 pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];

@@ -30,7 +30,8 @@ fn counts_good_transactions_within_the_objective() {
     let mut check = |objectives: &[&str], expected: [Option<f64>; 3]| {
         setup.objectives = objectives.iter().map(|&it| it.to_owned()).collect();
         let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
-        let good = [&total, &each[0], &each[1]].map(|it| it.goodput.map(|it| (it.0 * 1e6).round() / 1e6));
+        let good = [&total, &each[0], &each[1]]
+            .map(|operation| operation.goodput.map(|it| (it.0 * 1e6).round() / 1e6));
         assert_eq!(good, expected, "{objectives:?}");
         (total, each)
     };
@@ -92,8 +93,8 @@ fn rows_of_statements_are_those_of_the_operation() {
 fn attributes_time_to_the_node_that_holds_transactions() {
     let experiment = experiment(&["direct", "pooled"], None);
     let run = TestRun::new(1, 0)
-        .gauge("pooler", "pgbouncer_sv_active", "app", 4.0)
-        .gauge("pooler", "pgbouncer_cl_waiting", "app", 5.0)
+        .gauge("pooler", "pool_servers_active", "app", 4.0)
+        .gauge("pooler", "pool_clients_waiting", "app", 5.0)
         .gauge("postgres", "pg_sessions", "active", 3.0);
     let facts = run.facts(&experiment);
     // 1,000 a second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
@@ -115,7 +116,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
         it.unknown.add(Code::RESET, unknown);
         late.add(&Second { operations: vec![it], ..Second::default() });
         let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
-        all.iter().map(|it| it.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
+        all.iter().map(|hop| hop.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
     };
     assert_eq!(times(500, 499), [Some(2_000), Some(7_000), Some(3_000)]);
     assert_eq!(times(0, 1), [Some(2_000), None, None]);

@@ -328,12 +328,12 @@ mod tests {
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
         // 3 % less all the time; or 1.5 % less, which chance does not explain either, but growth would show.
-        check(|it| it.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
-        check(|it| it.each(|_, it| it.operations[0].ok = 985), "held");
+        check(|trial| trial.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
+        check(|trial| trial.each(|_, it| it.operations[0].ok = 985), "held");
         // Transactions that ended after the window were late.
-        check(|it| it.each(|_, it| it.operations[0].late = 100), "behind 0.900");
+        check(|trial| trial.each(|_, it| it.operations[0].late = 100), "behind 0.900");
         // Only in the first quarter: the system was warming up.
-        check(|it| it.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
+        check(|trial| trial.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
         // After the last arrival only transactions in flight end.
         let ending = |it: &mut TestTrial| {
             let from = Nanos::from_secs(20);
@@ -343,17 +343,17 @@ mod tests {
         };
         check(ending, "held");
         // A closed model has no offered rate.
-        let none = |it: &mut TestTrial| {
-            it.plan = closed_plan();
-            it.each(|_, it| it.operations[0].ok = 100);
+        let none = |trial: &mut TestTrial| {
+            trial.plan = closed_plan();
+            trial.each(|_, it| it.operations[0].ok = 100);
         };
         check(none, "held");
     }
 
     #[test]
     fn failures_count_as_not_delivered_unless_allowed() {
-        let fail = |it: &mut TestTrial| {
-            it.each(|_, it| {
+        let fail = |trial: &mut TestTrial| {
+            trial.each(|_, it| {
                 it.operations[0].ok = 900;
                 (0..100).for_each(|_| it.operations[0].failed.count(Code::SqlState(*b"40P01")));
             });
@@ -368,7 +368,8 @@ mod tests {
 
     #[test]
     fn detects_growing_backlogs() {
-        let under_way = |of: fn(u64) -> u64| move |it: &mut TestTrial| it.each(|n, it| it.in_flight = of(n));
+        let under_way =
+            |of: fn(u64) -> u64| move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = of(n));
         // Two per cent too much.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
         // The random walk of a system that keeps up would move as far.
@@ -379,8 +380,8 @@ mod tests {
         check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
         // Never more than the number of clients are in flight: response times show arrivals that wait for one.
-        let waiting = |it: &mut TestTrial| {
-            it.each(|n, it| {
+        let waiting = |trial: &mut TestTrial| {
+            trial.each(|n, it| {
                 let mut times = LatencyHistogram::new();
                 (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
                 it.operations[0].response = (&times).into();
@@ -397,16 +398,16 @@ mod tests {
         );
         // A confirmation has a ramp before its window.
         check(
-            |it| {
-                it.stage = StepPurpose::Confirm;
+            |trial| {
+                trial.stage = StepPurpose::Confirm;
                 let more = |from: &Second| {
                     let (from, to) = (from.from + Nanos::from_secs(20), from.to + Nanos::from_secs(20));
-                    Second { second: from.0 / 1_000_000_000, from, to, ..it.seconds[0].clone() }
+                    Second { second: from.0 / 1_000_000_000, from, to, ..trial.seconds[0].clone() }
                 };
-                it.seconds.extend(it.seconds.iter().map(more).collect::<Vec<_>>());
-                it.measured.window = Nanos::from_secs(40);
-                under_way(|n| if n < 20 { 60 * n } else { 1200 })(it);
-                it.each(|n, it| it.operations[0].ok = (50 * n).min(1000));
+                trial.seconds.extend(trial.seconds.iter().map(more).collect::<Vec<_>>());
+                trial.measured.window = Nanos::from_secs(40);
+                under_way(|n| if n < 20 { 60 * n } else { 1200 })(trial);
+                trial.each(|n, it| it.operations[0].ok = (50 * n).min(1000));
             },
             "held",
         );
@@ -464,9 +465,9 @@ mod tests {
         };
         check(slow(5), "? ClientCap { clients: 4 }");
         check(slow(250), "not: p99 < 200ms");
-        let behind = |it: &mut TestTrial| {
-            waits(it);
-            it.each(|_, it| it.operations[0].ok = 500);
+        let behind = |trial: &mut TestTrial| {
+            waits(trial);
+            trial.each(|_, it| it.operations[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
         // Too few waits to be the reason.

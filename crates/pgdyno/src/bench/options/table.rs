@@ -428,11 +428,11 @@ pub static TABLE: &[Opt] = &[
 ];
 
 pub fn spellings() -> Vec<Spelling> {
-    let spelling = |it: &Opt| Spelling {
-        short: it.short,
-        long: it.long,
-        takes_value: !it.value.is_empty(),
-        preferred: it.help.iter().all(|it| !matches!(it.0, Section::Extended | Section::Http)),
+    let spelling = |option: &Opt| Spelling {
+        short: option.short,
+        long: option.long,
+        takes_value: !option.value.is_empty(),
+        preferred: option.help.iter().all(|it| !matches!(it.0, Section::Extended | Section::Http)),
     };
     TABLE.iter().map(spelling).collect()
 }

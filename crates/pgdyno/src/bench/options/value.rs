@@ -116,9 +116,9 @@ pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
 
 /// Statuses and ranges of statuses, separated by commas.
 pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic> {
-    let range = |it: &str| {
-        let (from, to) = it.split_once('-').unwrap_or((it, it));
-        let status = |it: &str| it.trim().parse().ok().filter(|it| (100..=599).contains(it));
+    let range = |part: &str| {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let status = |code: &str| code.trim().parse().ok().filter(|it| (100..=599).contains(it));
         Some(status(from)?..=status(to)?).filter(|it| !it.is_empty())
     };
     let ranges: Option<Vec<_>> = text.split(',').map(range).collect();

@@ -224,12 +224,15 @@ fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
 /// Injected faults, by the ledger's clock.
 fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nanos) -> Vec<FaultEvent> {
     let all = &acted.injection.injected;
-    let fault = |(number, it): (usize, &InjectedFault)| {
+    let fault = |(number, injected_fault): (usize, &InjectedFault)| {
         let next = all.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-        let followed =
-            acted.injection.promotions.iter().any(|promoted| it.at <= promoted.at && promoted.at < next);
-        let at = begun + it.at;
-        let must = match &it.action {
+        let followed = acted
+            .injection
+            .promotions
+            .iter()
+            .any(|promoted| injected_fault.at <= promoted.at && promoted.at < next);
+        let at = begun + injected_fault.at;
+        let must = match &injected_fault.action {
             FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node }
             | FaultAction::Switchover { .. } => true,
             FaultAction::Kill { target: FaultTarget::Node(name), scope: FaultScope::Node } => {
@@ -260,7 +263,7 @@ fn promotion_decision(at: Nanos, it: &chain::Promotion, watched: &RoleObservatio
         settings.and_then(|it| replication::parse(&it.synchronous_standby_names).ok().flatten());
     let followed = watched.replica_periods.iter().rfind(|of| of.node == it.from && of.from <= at);
     let synchronous = |name: &str| {
-        let its = followed.and_then(|it| it.followers.iter().find(|it| it.name == name));
+        let its = followed.and_then(|server| server.followers.iter().find(|it| it.name == name));
         its.is_some_and(|it| matches!(it.sync_state.as_str(), "sync" | "quorum"))
     };
     let answer = |of: &chain::ServerStatus| StandbyPosition {

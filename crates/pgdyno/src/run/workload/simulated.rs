@@ -93,15 +93,15 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
 fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
     let mut feeds = Feeds::default();
     let mut nobody = || Err(CommandError::new("queries are answered here"));
-    let answered = |it: &Feed| match &it.source {
+    let answered = |feed: &Feed| match &feed.source {
         FeedSource::Query(sql) => {
             let words: Vec<&str> = sql.split([' ', ',']).collect();
             let names: Vec<String> =
                 words.windows(2).filter(|it| it[0] == "AS").map(|it| it[1].to_owned()).collect();
             let source = FeedSource::Rows(vec![names.clone()]);
-            Feed { source, columns: Some(names), ..it.clone() }
+            Feed { source, columns: Some(names), ..feed.clone() }
         }
-        _ => it.clone(),
+        _ => feed.clone(),
     };
     setup.feeds.iter().map(|it| feeds.rows(&answered(it), &mut nobody)).collect()
 }

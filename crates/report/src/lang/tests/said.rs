@@ -24,7 +24,7 @@ type Told = Vec<(String, String)>;
 /// Every sentence with its name. Unlike other sentences, these may end with a full stop.
 pub(super) fn said(lang: &Lang) -> Told {
     let others =
-        [comparisons(lang), live(lang), sought::sought(lang), outlived::outlived(lang), reads::reads(lang)]
+        [comparisons(lang), live(lang), search::texts(lang), failover::texts(lang), freshness::texts(lang)]
             .concat();
     [words(lang), page(lang), loads(lang), answers(lang), others].concat()
 }

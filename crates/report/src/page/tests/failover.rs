@@ -311,19 +311,19 @@ fn answers_with_the_worst_cell() {
         let answer = page(&it, english()).answer;
         assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
     };
-    let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 %: fewer than 14 % of failovers lose \
-                      something). Nothing could be written for 2.01 s at the median, 2.30 s at most.";
+    let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 % CI: fewer than 14 % of failovers lose \
+                      writes). The write outage lasted 2.01 s (median), at most 2.30 s.";
     check(&[kept()], kept_alone, Tone::Good);
     let mut one = kept();
     (one.outage, one.failovers) = (None, 0);
     check(&[one.clone()], "0 of 48120 acknowledged writes lost without a failover.", Tone::Good);
     one.conclusion = None;
     one.failovers = 3;
-    check(&[one], "3 failovers; no operation has a ledger, so that nobody knows what was lost.", Tone::Doubt);
+    check(&[one], "3 failovers; no operation has a ledger, so it is unknown what was lost.", Tone::Doubt);
     let lossy = FailoverResult { outage: None, ..unpromised() };
     check(
         &[FailoverResult { cell: 0, ..lossy.clone() }],
-        "21 of 48120 acknowledged writes lost in 20 failovers: a recovery point of 12.3 ms, nothing had been promised.",
+        "21 of 48120 acknowledged writes lost in 20 failovers: recovery point 12.3 ms; nothing was promised for these writes.",
         Tone::Plain,
     );
     let unproven = FailoverResult {
@@ -348,8 +348,7 @@ fn answers_with_the_worst_cell() {
         ],
         ..kept()
     };
-    let told =
-        "a promise was broken: lost 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
+    let told = "a promise was broken: lost writes 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
     check(std::slice::from_ref(&broken), &told.replace("a promise", "A promise"), Tone::Bad);
     // With many cells, only the worst are shown.
     let name = page(&survived(), english()).sections[2].blocks.len();
@@ -375,9 +374,10 @@ fn asks_about_durability() {
         }
         page(&it, lang).question
     };
-    let expected = "Does every write that PostgreSQL acknowledges outlive a failover, and how long can nothing be written?";
+    let expected =
+        "Does every write that PostgreSQL acknowledges survive a failover, and how long is the write outage?";
     assert_eq!(ask(1, english()), expected);
-    let expected = "Does every acknowledged write outlive a failover, and how long can nothing be written?";
+    let expected = "Does every acknowledged write survive a failover, and how long is the write outage?";
     assert_eq!(ask(3, english()), expected);
     let expected =
         "Переживает ли переключение каждая подтверждённая запись (PostgreSQL) и как долго невозможна запись?";

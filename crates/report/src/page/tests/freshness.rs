@@ -92,7 +92,7 @@ fn names_the_cell_if_others_have_no_replicas() {
     let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
     let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
     assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
-    assert!(own.text.starts_with("pooled: read at once"), "{own:?}");
+    assert!(own.text.starts_with("pooled: immediately after"), "{own:?}");
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn reports_kept_and_broken_promises() {
             Block::Text(it) if it.text.contains("remote_apply") => Some(it.clone()),
             _ => None,
         });
-        let said = said.as_ref().map(|it| (it.text.rsplit(", ").next().expect("a part"), it.tone));
+        let said = said.as_ref().map(|it| (it.text.rsplit("; ").next().expect("a part"), it.tone));
         assert_eq!(said, expected);
     };
-    check(fresh(), Some(("and none was.", Tone::Good)));
-    check(FreshnessResult { promised: true, ..lagging() }, Some(("and yet some were.", Tone::Bad)));
+    check(fresh(), Some(("none was.", Tone::Good)));
+    check(FreshnessResult { promised: true, ..lagging() }, Some(("some were.", Tone::Bad)));
     check(lagging(), None);
     // Without answers, nothing is reported about the promise.
     let mut silent = fresh();
@@ -129,7 +129,7 @@ fn junit_reports_broken_promises() {
     let suite = text.split("<testsuite ").find(|it| it.starts_with("name=\"Reads on replicas\""));
     let suite = suite.expect("it is there");
     for expected in
-        ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "message=\"read at once", "on postgres-3"]
+        ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "message=\"immediately after", "on postgres-3"]
     {
         assert!(suite.contains(expected), "{expected}: {suite}");
     }

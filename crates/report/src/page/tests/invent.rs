@@ -9,7 +9,7 @@ use model::matrix::{
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept};
 use model::plan::{
     CacheState, Cell, Content, Dataset, Experiment, Goal, Limits, Load, LoadModel, Node, NodeKind, Operation,
-    OperationKind, PgBouncer, PoolMode, Postgres, Setup, Stack, Transport,
+    OperationKind, PoolMode, Pooler, Postgres, Setup, Stack, Transport,
 };
 use model::run_result::{
     CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
@@ -29,11 +29,14 @@ fn postgres() -> Node {
 }
 
 fn pooler() -> Node {
-    let kind = NodeKind::PgBouncer(PgBouncer {
+    let kind = NodeKind::Pooler(Pooler {
+        product: &model::product::PGBOUNCER,
         version: None,
         mode: PoolMode::Transaction,
         size: 20,
         max_client_conn: 1000,
+        workers: 1,
+        pool_timeout: Nanos::ZERO,
         settings: vec![],
     });
     let limits = Limits { cpu: Some(0.1), ..Limits::default() };

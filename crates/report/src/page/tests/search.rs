@@ -153,13 +153,13 @@ fn shows_the_maximum_first() {
     let it = searched();
     assert_eq!(
         page(&it, english()).question,
-        "How much does PostgreSQL hold at most, and what stops it there?"
+        "How much load does PostgreSQL sustain at most, and what limits it?"
     );
-    let english = "Holds 646 arrivals per second (95 %: 630 to 659, confirmed 2 of 2), limited by reading from the disk \
-                   of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is not met.";
+    let english = "Sustains 646 arrivals per second (95 % CI 630–659, confirmed in 2 of 2 trials), limited by disk reads \
+                   of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is violated.";
     assert_eq!(first_line(&it, lang::english()), (english.to_owned(), Tone::Good));
-    let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено 2 из 2); предел — чтение с диска на \
-                   узле postgres (эластичность 0,84 [0,72; 0,95]); выше не соблюдается p99 < 200ms.";
+    let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено в 2 из 2 измерений); узкое место — \
+                   чтение с диска на узле postgres (эластичность 0,84 [0,72; 0,95]); выше этого не соблюдается p99 < 200ms.";
     assert_eq!(first_line(&it, lang::russian()), (russian.to_owned(), Tone::Good));
 }
 
@@ -172,24 +172,20 @@ fn reports_missing_answers_and_causes() {
     };
     let none =
         told(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
-    assert_eq!(none, ("No answer, because the generator was late or had no reserve.".to_owned(), Tone::Bad));
+    assert_eq!(none, ("No answer, because the generator was late or saturated.".to_owned(), Tone::Bad));
     let most = told(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
-    assert!(most.0.starts_with("Holds at least 646 arrivals per second"), "{}", most.0);
+    assert!(most.0.starts_with("Sustains at least 646 arrivals per second"), "{}", most.0);
     assert!(
-        most.0.ends_with("; nothing is known beyond it: no more than 646 arrivals per second was tried.")
+        most.0.ends_with("; higher levels are unknown: no level above 646 arrivals per second was tried.")
     );
     assert_eq!(most.1, Tone::Doubt);
     let unknown = told(&|it| it.cause = Cause::NotKnown);
-    assert!(unknown.0.contains(", cause not proven; above it"), "{}", unknown.0);
+    assert!(unknown.0.contains(", limiter not proven; above it"), "{}", unknown.0);
     let limit = Limit::Cpu { node: "postgres".into() };
     let suspected = told(&|it| {
         it.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
     });
-    assert!(
-        suspected.0.contains(", cause not proven; suspected: the processor of postgres;"),
-        "{}",
-        suspected.0
-    );
+    assert!(suspected.0.contains(", limiter not proven; suspected: the CPU of postgres;"), "{}", suspected.0);
 }
 
 #[test]
@@ -208,7 +204,7 @@ fn shows_the_best_cell_and_the_baseline() {
     let (text, tone) = first_line(&it, english());
     let names = page(&it, english()).sections.iter().filter(|it| it.id == "maximum").count();
     assert_eq!((names, tone), (1, Tone::Good), "{text}");
-    let (best, baseline) = (text.find("holds 700"), text.find("holds 646"));
+    let (best, baseline) = (text.find("sustains 700"), text.find("sustains 646"));
     assert!(best < baseline && best.is_some(), "{text}");
     assert!(text.ends_with("2 of 2 cells have an answer."), "{text}");
 }
@@ -230,13 +226,14 @@ fn shows_soak_results() {
     let (text, tone) = first_line(&it, english());
     assert_eq!(
         text,
-        "Held 34 arrivals per second (5 % of the maximum) for 6 h; leaks: memory of service; drifts: p99 of response \
-         time. At 5 % of the maximum this proves little: what leaks or drifts with the load was hardly asked to."
+        "Sustained 34 arrivals per second (5 % of the maximum) for 6 h; leaks: memory of service; drifts: p99 response \
+         time. At 5 % of the maximum this proves little: leaks and drifts that grow with the load may not have \
+         appeared."
     );
     assert_eq!(tone, Tone::Bad);
     it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
     let told = first_line(&it, english());
-    let expected = "Held 600 arrivals per second (93 % of the maximum) for 6 h; nothing leaks or drifts.";
+    let expected = "Sustained 600 arrivals per second (93 % of the maximum) for 6 h; no leak or drift.";
     assert_eq!(told, (expected.to_owned(), Tone::Good));
     let (russian, _) = first_line(&it, russian());
     assert_eq!(
@@ -267,9 +264,9 @@ fn recommends_a_cell_of_a_grid() {
     assert_eq!(
         text,
         format!(
-            "{least} is enough: {best} has the best maximum, but is not shown to beat the other one, and {least} takes the \
-             least of them. 646 per second that each hold a connection for 2.59 ms need 1.67 connections on average \
-             (Little's law); PostgreSQL has 1 processor."
+            "{least} is sufficient: {best} has the best maximum, but is not shown to beat the other one, and {least} needs \
+             the least resources of them. 646 transactions per second that each hold a connection for 2.59 ms need 1.67 \
+             connections on average (Little's law); PostgreSQL has 1 CPU."
         )
     );
     assert_eq!(tone == Tone::Good, it.info.state == model::run_result::RunState::Complete);

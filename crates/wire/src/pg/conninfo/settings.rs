@@ -271,7 +271,7 @@ fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(Str
 
 fn tcp_settings(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TcpSettings {
     let mut number = |name| values.number(name, mistakes);
-    let positive = |it: i32| u32::try_from(it).ok().filter(|it| *it > 0);
+    let positive = |number: i32| u32::try_from(number).ok().filter(|it| *it > 0);
     TcpSettings {
         keepalives: number("keepalives") != Some(0),
         keepalives_idle: number("keepalives_idle").and_then(positive),
@@ -358,7 +358,7 @@ fn tls_config(
         key =
             certificate.as_ref().and_then(|_| file("sslkey", ".postgresql/postgresql.key", ConfigFile::Key));
     }
-    let bytes = |it: &'_ Option<String>| it.as_ref().map(|it| it.as_bytes().to_vec());
+    let bytes = |value: &'_ Option<String>| value.as_ref().map(|it| it.as_bytes().to_vec());
     let (roots, certificate, key) = (bytes(&roots), bytes(&certificate), bytes(&key));
     let identity =
         TlsIdentity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };

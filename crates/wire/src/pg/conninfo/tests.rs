@@ -277,10 +277,10 @@ fn password_is_never_shown() {
 }
 
 fn shown(settings: &Settings) -> String {
-    let hosts = settings.hosts.iter().map(|it| {
-        let address = it.address.map_or(String::new(), |it| format!("={it}"));
-        let password = it.password.as_ref().map_or(String::new(), |it| format!(":{}", it.reveal()));
-        format!("{}{address}:{}{password}", it.host, it.port)
+    let hosts = settings.hosts.iter().map(|entry| {
+        let address = entry.address.map_or(String::new(), |it| format!("={it}"));
+        let password = entry.password.as_ref().map_or(String::new(), |it| format!(":{}", it.reveal()));
+        format!("{}{address}:{}{password}", entry.host, entry.port)
     });
     let hosts: Vec<String> = hosts.collect();
     format!("{}@{}/{}", settings.user, hosts.join(","), settings.database)
@@ -555,7 +555,7 @@ fn settings_have_their_libpq_meaning() {
 
     let several = settings("postgres://u@a,%2Ftmp:6,@x/d", &[]);
     let sockets: Vec<_> =
-        several.hosts.iter().map(|it| it.socket().map(|it| it.display().to_string())).collect();
+        several.hosts.iter().map(|host| host.socket().map(|it| it.display().to_string())).collect();
     assert_eq!(sockets, [None, Some("/tmp/.s.PGSQL.6".to_owned()), Some("@x/.s.PGSQL.5432".to_owned())]);
     let login = several.login(&several.hosts[0]);
     assert_eq!((&*login.user, &*login.database, &*login.host), ("u", "d", "a"));

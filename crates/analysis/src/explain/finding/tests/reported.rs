@@ -121,7 +121,7 @@ fn reports_idle_transactions() {
     };
     check(&["direct"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
     check(&["direct"], &[idle(1.6, 5.0, 1.2, 12.0)], &[&found("1.2", "12.0", "None")]);
-    let waiting = idle(1.6, 5.0, 0.0, 0.0).gauge("pooler", "pgbouncer_cl_waiting", "app", 24.0);
+    let waiting = idle(1.6, 5.0, 0.0, 0.0).gauge("pooler", "pool_clients_waiting", "app", 24.0);
     let queue = "QueueInPooler { cell: 0, node: \"pooler\", waiting: Some(24.0), longest: None, under_way: 1.998, busy: None }";
     check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
     // Odyssey's console does not report waiting clients.
@@ -140,11 +140,11 @@ fn reports_violations_of_littles_law() {
     // A thousand a second of 4 ms, of which they wait 1 ms: five are in the pooler.
     let passing = |inside| {
         run()
-            .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
-            .counter("pooler", "pgbouncer_total_xact_time", "app", 3.0)
-            .counter("pooler", "pgbouncer_total_wait_time", "app", 1.0)
-            .gauge_thrice("pooler", "pgbouncer_sv_active", "db/app", inside)
-            .gauge_thrice("pooler", "pgbouncer_cl_waiting", "db/app", 1.0)
+            .counter("pooler", "pool_transactions", "app", 1000.0)
+            .counter("pooler", "pool_transaction_time", "app", 3.0)
+            .counter("pooler", "pool_wait_time", "app", 1.0)
+            .gauge_thrice("pooler", "pool_servers_active", "db/app", inside)
+            .gauge_thrice("pooler", "pool_clients_waiting", "db/app", 1.0)
     };
     check(
         &["pooled"],
@@ -200,14 +200,14 @@ fn reports_rules_with_missing_input() {
 
 #[test]
 fn reports_an_unused_pooler() {
-    let console = || TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    let console = || TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     let unused = "Circumstance { cell: 0, circumstance: NotUsed { node: \"pooler\", transactions: 10000, counter: Transactions, counted: 0, trials: 1, total_trials: 1 } }";
     let found = |run: TestRun, setup: &str| {
         let experiment = experiment(&[setup], None);
         let found = findings(&experiment, &[run.facts(&experiment)]);
         found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
     };
-    let counted = |rate| console().counter("pooler", "pgbouncer_total_xact_count", "app", rate);
+    let counted = |rate| console().counter("pooler", "pool_transactions", "app", rate);
     // No row of a database that a client has used, or a row that does not grow.
     assert_eq!(found(console(), "pooled"), [unused]);
     assert_eq!(found(counted(0.0), "pooled"), [unused]);
@@ -216,6 +216,6 @@ fn reports_an_unused_pooler() {
     assert_eq!(found(TestRun::new(0, 0), "pooled"), [""; 0]);
     assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
     // Odyssey counts in intervals of its own.
-    let odyssey = TestRun::new(0, 0).counter("pooler", "odyssey_total_xact_count", "app", 0.0);
+    let odyssey = TestRun::new(0, 0).counter("pooler", "pool_transactions", "app", 0.0);
     assert_eq!(found(odyssey, "odyssey"), [""; 0]);
 }

@@ -19,7 +19,7 @@ fn limited(limits: Limits) -> Experiment {
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |it| {
         let mut node = trial::service();
-        if let NodeKind::Service(service) = &mut node.kind {
+        if let model::plan::NodeKind::Service(service) = &mut node.kind {
             service.copies = copies;
         }
         it.stack.nodes.insert(0, node);
@@ -150,9 +150,9 @@ fn reports_two_pools_in_a_row() {
         run()
             .gauge("service", "service_pool_size", "pool", connections)
             .gauge("service", "service_pool_busy", "pool", 1.0)
-            .gauge("pooler", "pgbouncer_cl_waiting", "db/app", waiting)
-            .counter("pooler", "pgbouncer_total_xact_count", "app", 1000.0)
-            .counter("pooler", "pgbouncer_total_server_assignment_count", "app", 1000.0)
+            .gauge("pooler", "pool_clients_waiting", "db/app", waiting)
+            .counter("pooler", "pool_transactions", "app", 1000.0)
+            .counter("pooler", "pool_assignments", "app", 1000.0)
             .counter("postgres", "pg_sets", "", sets)
     };
     let in_row = |connections: &str, sets: &str, waiting: &str| {

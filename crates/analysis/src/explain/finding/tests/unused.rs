@@ -19,9 +19,9 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
 
 /// PgBouncer's console, which counts `rate` transactions per second; `None`: it has no row of a database in use.
 fn console(rate: Option<f64>) -> TestRun {
-    let run = TestRun::new(0, 0).gauge("pooler", "pgbouncer_pool_size", "app", 20.0);
+    let run = TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     match rate {
-        Some(it) => run.counter("pooler", "pgbouncer_total_xact_count", "app", it),
+        Some(it) => run.counter("pooler", "pool_transactions", "app", it),
         None => run,
     }
 }
@@ -74,10 +74,10 @@ fn reports_nodes_that_count_far_fewer_transactions() {
 
 /// HAProxy's frontend: sessions at once, and sessions begun per second.
 fn frontend(open: f64, begun: f64) -> TestRun {
-    let run = TestRun::new(0, 0).gauge("balancer", "haproxy_scur", "pg/FRONTEND", open);
-    let run = run.counter("balancer", "haproxy_stot", "pg/FRONTEND", begun);
+    let run = TestRun::new(0, 0).gauge("balancer", "balancer_sessions", "pg/FRONTEND", open);
+    let run = run.counter("balancer", "balancer_sessions_begun", "pg/FRONTEND", begun);
     // Health checks and the sum of the servers.
-    run.gauge("balancer", "haproxy_scur", "pg/BACKEND", 1.0)
+    run.gauge("balancer", "balancer_sessions", "pg/BACKEND", 1.0)
 }
 
 #[test]

@@ -6,9 +6,9 @@ use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
 /// Compares both languages; no-break spaces are written as plain ones here.
 #[track_caller]
-fn check(tell: impl Fn(&Lang) -> String, english: &str, russian: &str) {
+fn check(write: impl Fn(&Lang) -> String, english: &str, russian: &str) {
     for (lang, expected) in crate::lang::all().iter().zip([english, russian]) {
-        assert_eq!(tell(lang).replace(['\u{202f}', '\u{a0}'], " "), expected);
+        assert_eq!(write(lang).replace(['\u{202f}', '\u{a0}'], " "), expected);
     }
 }
 
@@ -43,74 +43,75 @@ fn index(
 }
 
 #[test]
-fn why_an_index() {
+fn states_the_purpose_of_an_index() {
     let check = |keys: &[(&str, KeyRole, Option<f64>)], english: &str, russian: &str| {
         check(|lang| lang.why_index(&index(keys, 1, 0, 0)), english, russian);
     };
     check(
         &[("author", KeyRole::Equal, Some(200_001.0))],
-        "author (200001 different values) is asked for by value, among 1000000 rows.",
-        "Ищут среди 1 000 000 строк по значению: author (200 001 разное значение).",
+        "Supports equality on author (200001 distinct values); the table has 1000000 rows.",
+        "Ускоряет поиск по значению author (200 001 уникальное значение); в таблице 1 000 000 строк.",
     );
     check(
         &[("a", KeyRole::Equal, Some(22.0)), ("b", KeyRole::Equal, None), ("at", KeyRole::Range, Some(5.0))],
-        "a (22 different values) and b are asked for by value, at (5 different values) within bounds, among 1000000 \
+        "Supports equality on a (22 distinct values) and b, a range on at (5 distinct values); the table has 1000000 \
          rows.",
-        "Ищут среди 1 000 000 строк по значению: a (22 разных значения) и b, по границам: at (5 разных значений).",
+        "Ускоряет поиск по значению a (22 уникальных значения) и b, по диапазону at (5 уникальных значений); в таблице \
+         1 000 000 строк.",
     );
     check(
         &[("at", KeyRole::Descending, None), ("id", KeyRole::Ascending, None)],
-        "The first rows are wanted by at, the greatest first, then id, among 1000000 rows.",
-        "Ищут среди 1 000 000 строк первые по порядку: at по убыванию, id.",
+        "Supports the order by at descending, id; the table has 1000000 rows.",
+        "Ускоряет поиск в порядке at по убыванию, id; в таблице 1 000 000 строк.",
     );
 }
 
 #[test]
-fn what_an_index_saves_and_costs() {
+fn states_savings_and_costs() {
     let of = |helped, kept_by, not_hot| index(&[("a", KeyRole::Equal, None)], helped, kept_by, not_hot);
     let saves =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_saves(&it), english, russian);
     saves(
         of(1, 0, 0),
-        "It helps 1 statement; alone it would save 45.7 % of the time of all statements.",
-        "Поможет 1 запросу; сам по себе сэкономил бы 45,7 % времени всех запросов.",
+        "It speeds up 1 statement; alone, it would save 45.7 % of the total statement time.",
+        "Ускорит 1 запрос; сам по себе сэкономил бы 45,7 % времени всех запросов.",
     );
-    saves(IndexAdvice { saved: None, ..of(5, 0, 0) }, "It helps 5 statements.", "Поможет 5 запросам.");
+    saves(IndexAdvice { saved: None, ..of(5, 0, 0) }, "It speeds up 5 statements.", "Ускорит 5 запросов.");
     let costs =
         |it: IndexAdvice, english: &str, russian: &str| check(|lang| lang.index_costs(&it), english, russian);
     costs(
         of(1, 0, 0),
-        "It takes about 39 MiB. No statement of this run has to keep it up to date.",
-        "Займёт около 39 МиБ. Ни одному запросу этого прогона не придётся его обновлять.",
+        "It takes about 39 MiB. No statement of this run has to maintain it.",
+        "Займёт около 39 МиБ. Ни один запрос этого прогона его не обновляет.",
     );
     costs(
         IndexAdvice { bytes: None, ..of(1, 1, 0) },
-        "1 statement has to keep it up to date.",
+        "1 statement has to maintain it.",
         "Обновлять его придётся 1 запросу.",
     );
     costs(
         of(1, 3, 2),
-        "It takes about 39 MiB. 3 statements have to keep it up to date. 2 of them change a column of it, and cannot \
-         be heap-only (HOT) any more.",
-        "Займёт около 39 МиБ. Обновлять его придётся 3 запросам. Из них 2 меняют его столбец и уже не смогут обойтись \
-         без записи в индексы (HOT).",
+        "It takes about 39 MiB. 3 statements have to maintain it. 2 of them change an indexed column, so their \
+         updates can no longer be heap-only (HOT).",
+        "Займёт около 39 МиБ. Обновлять его придётся 3 запросам. Из них 2 меняют его столбец, и HOT-обновления \
+         для них станут невозможны.",
     );
     check(
         |lang| lang.saved_together(2, 0.75),
-        "By the planner's cost these 2 indexes would save 75.0 % of the time of all statements; where PostgreSQL is the \
-         limit, throughput is 4.00 times what it was at most.",
-        "По оценке планировщика эти 2 индекса сэкономили бы 75,0 % времени всех запросов; если предел ставит PostgreSQL, \
+        "By the planner's cost these 2 indexes would save 75.0 % of the total statement time; if PostgreSQL is the limiter, \
+         throughput rises to at most 4.00 times its present value.",
+        "По оценке планировщика эти 2 индекса сэкономили бы 75,0 % времени всех запросов; если узкое место — PostgreSQL, \
          пропускная способность вырастет не более чем в 4,00 раза.",
     );
     check(
         |lang| lang.saved_together(1, 0.999),
-        "By the planner's cost this index would save 99.9 % of the time of all statements.",
+        "By the planner's cost this index would save 99.9 % of the total statement time.",
         "По оценке планировщика этот индекс сэкономил бы 99,9 % времени всех запросов.",
     );
 }
 
 #[test]
-fn what_helps_a_statement() {
+fn states_remedies() {
     let remedy = |it: Remedy, index, english: &str, russian: &str| {
         check(|lang| lang.remedy(&it, index), english, russian);
     };
@@ -123,36 +124,36 @@ fn what_helps_a_statement() {
     remedy(
         Remedy::EveryRow,
         None,
-        "no index: it asks for every row of the table",
-        "никакой индекс: нужна каждая строка таблицы",
+        "no index helps: it needs every row of the table",
+        "индекс не поможет: нужна каждая строка таблицы",
     );
     remedy(
         Remedy::MostRows { share: 0.5 },
         None,
-        "no index: it asks for 50 % of the rows",
-        "никакой индекс: нужно 50 % строк",
+        "no index helps: it needs 50 % of the rows",
+        "индекс не поможет: нужно 50 % строк",
     );
     remedy(
         Remedy::Condition { condition: "(a ~~ $0)".to_owned() },
         None,
-        "no b-tree over columns answers (a ~~ $0)",
-        "условию (a ~~ $0) не отвечает никакое B-дерево по столбцам",
+        "no b-tree index supports (a ~~ $0)",
+        "условие (a ~~ $0) не ускорит ни один индекс типа «B-дерево»",
     );
     let scan = |counted| Scan { table: "book.bookv2".to_owned(), rows: 1e6, passed: 2.0, counted };
     check(
         |lang| lang.scanned(&scan(true)),
-        "all 1000000 of book.bookv2, for 2",
+        "all 1000000 of book.bookv2, needs 2",
         "все 1 000 000 в book.bookv2, нужно 2",
     );
     check(
         |lang| lang.scanned(&scan(false)),
-        "all 1000000 of book.bookv2, for about 2",
+        "all 1000000 of book.bookv2, needs about 2",
         "все 1 000 000 в book.bookv2, нужно около 2",
     );
 }
 
 #[test]
-fn what_came_of_it() {
+fn states_measured_effects() {
     let changed = |before, after, writes| StatementChange { text: String::new(), before, after, writes };
     check(
         |lang| lang.statement_changed(&changed(0.102, 0.000_05, false)),
@@ -161,8 +162,8 @@ fn what_came_of_it() {
     );
     check(
         |lang| lang.statement_changed(&changed(0.000_03, 0.000_1, true)),
-        "30.0 µs → 100 µs on average (× 3.33, it writes)",
-        "в среднем 30,0 мкс → 100 мкс (× 3,33; пишущий)",
+        "30.0 µs → 100 µs on average (× 3.33, writes)",
+        "в среднем 30,0 мкс → 100 мкс (× 3,33; пишет)",
     );
     let built = IndexBuild {
         ddl: "CREATE INDEX ON t (a)".to_owned(),
@@ -177,12 +178,12 @@ fn what_came_of_it() {
     check(
         |lang| lang.heap_only(0.98, 0.021),
         "heap-only (HOT) updates: 98.0 % → 2.1 % of updated rows",
-        "обновления без записи в индексы (HOT): 98,0 % → 2,1 % обновлённых строк",
+        "HOT-обновления: 98,0 % → 2,1 % обновлённых строк",
     );
     check(
         |lang| lang.applying(1, 4),
-        "1 index is built in a copy of the data and measured beside the data without, 4 times each",
-        "1 индекс строится в копии данных; измеряется рядом с данными без них, по 4 раза",
+        "1 index is built in a copy of the data, which is then compared with the data without; 4 trials each",
+        "1 индекс строится в копии данных, и она сравнивается с данными без них; по 4 измерения",
     );
 }
 

@@ -11,29 +11,29 @@ use model::fault_injection::{
     RejoinRecord,
 };
 
-type Told = Vec<(String, String)>;
+type NamedTexts = Vec<(String, String)>;
 
-pub(super) fn outlived(lang: &Lang) -> Told {
-    [words(lang), doubts(lang), survivals(lang), untold(lang), moments(lang)].concat()
+pub(super) fn texts(lang: &Lang) -> NamedTexts {
+    [words(lang), doubts(lang), results(lang), unresolved(lang), moments(lang)].concat()
 }
 
-fn words(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+fn words(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(Conclusion: Kept, Broken, Unknown) {
-        tell(format!("{it:?}"), &lang.conclusion(it));
+        add(format!("{it:?}"), &lang.conclusion(it));
     }
     for it in kinds() {
-        tell(format!("{it:?}"), &lang.anomaly(it));
-        tell(format!("{it:?} means"), &lang.anomaly_meaning(it));
+        add(format!("{it:?}"), &lang.anomaly(it));
+        add(format!("{it:?} means"), &lang.anomaly_meaning(it));
     }
     for it in every!(FaultKind: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, Isolate, FillDisk,
         BlockReplication)
     {
-        tell(format!("{it:?}"), &lang.fault(it));
+        add(format!("{it:?}"), &lang.fault(it));
     }
     for path in [Some("№"), None] {
-        tell("asked".to_owned(), &lang.failover_question(path));
+        add("question".to_owned(), &lang.failover_question(path));
     }
     all
 }
@@ -43,7 +43,7 @@ fn kinds() -> [AnomalyKind; 12] {
         LostWithoutPromise, LostLocal, DuplicateByRetry)
 }
 
-fn doubts(lang: &Lang) -> Told {
+fn doubts(lang: &Lang) -> NamedTexts {
     let mut all = Vec::new();
     for n in [1, 2, 12_345] {
         all.extend([
@@ -76,9 +76,9 @@ fn doubts(lang: &Lang) -> Told {
     all.iter().map(|it| (format!("{it:?}"), lang.inconclusive_reason(it))).collect()
 }
 
-fn survivals(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn results(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let ms = Nanos::from_millis;
     let outages = [
         None,
@@ -115,13 +115,13 @@ fn survivals(lang: &Lang) -> Told {
                     control: None,
                 };
                 let name = if n == 1 { "№" } else { "" };
-                tell("survival", lang.failover_result(&it, name));
+                add("result", lang.failover_result(&it, name));
                 if lost > 0 {
-                    tell("point", lang.recovery_point(&point));
+                    add("point", lang.recovery_point(&point));
                 }
                 for lossy in [0, n] {
                     let it = ControlSummary { cell: 1, trials: n, lossy_trials: lossy, lost: lost * 1000 };
-                    tell("controlled", lang.control_summary(&it, name));
+                    add("control", lang.control_summary(&it, name));
                 }
             }
         }
@@ -129,28 +129,28 @@ fn survivals(lang: &Lang) -> Told {
     all
 }
 
-fn untold(lang: &Lang) -> Told {
-    [1, 2, 9274].map(|writes| ("untold".to_owned(), lang.unresolved_writes(writes))).to_vec()
+fn unresolved(lang: &Lang) -> NamedTexts {
+    [1, 2, 9274].map(|writes| ("unresolved".to_owned(), lang.unresolved_writes(writes))).to_vec()
 }
 
-fn moments(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn moments(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let nodes = ["№1".to_owned(), "№2".to_owned()];
     for (nodes, healed) in [(&nodes[..], Some(Nanos::from_secs(7))), (&nodes[..1], None), (&[], None)] {
-        tell("inflicted", lang.injected_fault(FaultKind::Pause, nodes, healed));
+        add("fault", lang.injected_fault(FaultKind::Pause, nodes, healed));
     }
     for (safe, healthy) in [(None, None), (Some(true), Some(Nanos::from_millis(1500))), (Some(false), None)] {
         let (from, to) = ("№1".to_owned(), "№2".to_owned());
-        tell(
+        add(
             "promotion",
             lang.promotion(&PromotionRecord { from, to, at: Nanos::ZERO, healthy, timeline: 2, safe }),
         );
     }
     for rewound in [false, true] {
         let node = "№".to_owned();
-        tell(
-            "rejoining",
+        add(
+            "rejoin",
             lang.rejoin(&RejoinRecord { node, at: Nanos::ZERO, elapsed: Nanos::from_secs(3), rewound }),
         );
     }
@@ -158,7 +158,7 @@ fn moments(lang: &Lang) -> Told {
         for rows in [1, 2, 12_345] {
             let it =
                 ReadBackRecord { phase: after, node: "№".to_owned(), rows, elapsed: Nanos::from_secs(1) };
-            tell("reading", lang.read_back(&it));
+            add("read back", lang.read_back(&it));
         }
     }
     all
@@ -166,16 +166,16 @@ fn moments(lang: &Lang) -> Told {
 
 /// Known events are printed in the reader's language, unknown ones literally.
 #[test]
-fn events_are_told() {
+fn writes_known_events_in_the_language() {
     for (kind, text, english, russian) in [
         (EventKind::Fault, "kill", "killed", "все процессы убиты"),
         (EventKind::Fault, "pause", "paused", "процессы приостановлены"),
         (EventKind::Reverted, "pause", "paused", "процессы приостановлены"),
         (EventKind::Fault, "restart", "restarted", "перезапуск"),
         (EventKind::Fault, "switchover", "switched over", "плановое переключение"),
-        (EventKind::Fault, "cut_off", "cut off", "отрезан от сети"),
+        (EventKind::Fault, "cut_off", "isolated from the network", "изолирован от сети"),
         (EventKind::Fault, "fill_disk", "disk full", "диск заполнен"),
-        (EventKind::Fault, "withhold", "log withheld", "журнал не передаётся репликам"),
+        (EventKind::Fault, "withhold", "replication blocked", "репликация заблокирована"),
         (EventKind::Promoted, "timeline 12", "timeline 12", "линия времени 12"),
         (EventKind::Rejoined, "rewound", "rewound", "отмотан назад"),
         (EventKind::Rejoined, "copied", "copied anew", "скопирован заново"),
@@ -195,7 +195,7 @@ fn events_are_told() {
 /// Numbers determine the grammatical forms of counted nouns.
 #[test]
 fn russian_forms_of_losses() {
-    let told = |lost, failovers| {
+    let text = |lost, failovers| {
         let it = FailoverResult {
             cell: 0,
             trials: failovers,
@@ -217,10 +217,22 @@ fn russian_forms_of_losses() {
     };
     for (lost, failovers, expected) in [
         (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),
-        (1, 1, "потеряна 1 из 21 подтверждённой записи за 1 переключение; обещано ничего не было."),
-        (3, 2, "потеряны 3 из 21 подтверждённой записи за 2 переключения; обещано ничего не было."),
-        (11, 21, "потеряно 11 из 21 подтверждённой записи за 21 переключение; обещано ничего не было."),
+        (
+            1,
+            1,
+            "потеряна 1 из 21 подтверждённой записи за 1 переключение; об этих записях ничего не было обещано.",
+        ),
+        (
+            3,
+            2,
+            "потеряны 3 из 21 подтверждённой записи за 2 переключения; об этих записях ничего не было обещано.",
+        ),
+        (
+            11,
+            21,
+            "потеряно 11 из 21 подтверждённой записи за 21 переключение; об этих записях ничего не было обещано.",
+        ),
     ] {
-        assert_eq!(told(lost, failovers), expected);
+        assert_eq!(text(lost, failovers), expected);
     }
 }

@@ -1,40 +1,46 @@
 //! HAProxy statistics.
 
-use super::cells::{ColumnMapping, parse_finite};
-use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
 use crate::client;
-use model::{Series, Unit};
+use crate::component::AskStatistics;
+use crate::probe::cells::{ColumnMapping, parse_finite};
+use crate::probe::{
+    Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter, gauge, normalised,
+};
+use crate::supervisor::Readiness;
+use model::{Series, Unit, product, series};
 
-pub(super) static STAT: Probe = Probe {
+pub(super) static PROBES: [&Probe; 2] = [&STAT, &INFO];
+
+static STAT: Probe = Probe {
     name: "haproxy_stat",
-    target: ProbeTarget::HaProxy,
+    target: ProbeTarget::Product(&product::HAPROXY),
     period: SECOND,
-    series: &OF_STAT,
+    series: &STAT_SERIES,
     request: |_| Some(ProbeRequest::Stats("show stat")),
     read: |answer, out| parse_stat(answer.text(0)?, out),
 };
 
-pub(super) static INFO: Probe = Probe {
+static INFO: Probe = Probe {
     name: "haproxy_info",
-    target: ProbeTarget::HaProxy,
+    target: ProbeTarget::Product(&product::HAPROXY),
     period: SECOND,
-    series: &OF_INFO,
+    series: &INFO_SERIES,
     request: |_| Some(ProbeRequest::Stats("show info")),
     read: |answer, out| parse_info(answer.text(0)?, out),
 };
 
 /// Labels are proxy and server; the server is `FRONTEND` or `BACKEND` for sums; management.txt, "9.1. CSV format".
-static OF_STAT: [Series; 17] = [
-    gauge("haproxy_qcur", Unit::Count, "Connections that wait for a slot of a server; show stat, qcur"),
-    gauge(
-        "haproxy_qtime",
-        Unit::Seconds,
-        "How long the last 1,024 connections waited on average; show stat, qtime",
-    ),
+static STAT_SERIES: [Series; 17] = [
+    // Column qcur.
+    normalised::BALANCER_QUEUE,
+    // Column qtime, of the last 1,024 connections.
+    normalised::BALANCER_QUEUE_TIME,
     gauge("haproxy_ctime", Unit::Seconds, "How long connecting to the server took them; show stat, ctime"),
-    gauge("haproxy_scur", Unit::Count, "Sessions; show stat, scur"),
+    // Column scur.
+    normalised::BALANCER_SESSIONS,
     gauge("haproxy_slim", Unit::Count, "How many there may be; show stat, slim"),
-    counter("haproxy_stot", Unit::Count, "Sessions since the start; show stat, stot"),
+    // Column stot.
+    normalised::BALANCER_SESSIONS_BEGUN,
     counter("haproxy_bin", Unit::Bytes, "Bytes from clients; show stat, bin"),
     counter("haproxy_bout", Unit::Bytes, "Bytes to clients; show stat, bout"),
     counter("haproxy_dcon", Unit::Count, "Connections denied by a rule; show stat, dcon"),
@@ -52,7 +58,7 @@ static OF_STAT: [Series; 17] = [
     ),
 ];
 
-static OF_INFO: [Series; 5] = [
+static INFO_SERIES: [Series; 5] = [
     gauge("haproxy_CurrConns", Unit::Count, "Connections of clients; show info"),
     gauge("haproxy_Maxconn", Unit::Count, "How many there may be; show info"),
     counter("haproxy_CumConns", Unit::Count, "Connections since the start; show info"),
@@ -77,14 +83,20 @@ fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     }
     let scale = |column: &str| if ["qtime", "ctime"].contains(&column) { 1e-3 } else { 1.0 };
     let labels = &["pxname", "svname"];
-    let table = ColumnMapping { series: &OF_STAT, prefix: "haproxy_", labels, scale, keep: |_| true };
+    let columns = &[
+        ("scur", series::BALANCER_SESSIONS),
+        ("stot", series::BALANCER_SESSIONS_BEGUN),
+        ("qcur", series::BALANCER_QUEUE),
+        ("qtime", series::BALANCER_QUEUE_TIME),
+    ];
+    let table = ColumnMapping { series: &STAT_SERIES, prefix: "haproxy_", labels, columns, scale, skip: &[] };
     table.read(&answer, out)
 }
 
 fn parse_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let before = out.len();
     for (key, value) in text.lines().filter_map(|it| it.split_once(": ")) {
-        let series = OF_INFO.iter().find(|it| it.name.strip_prefix("haproxy_") == Some(key));
+        let series = INFO_SERIES.iter().find(|it| it.name.strip_prefix("haproxy_") == Some(key));
         if let Some((series, value)) = series.zip(parse_finite(value)) {
             let value = if series.unit == Unit::Share { value / 100.0 } else { value };
             out.push(Reading { series, label: String::new(), value });
@@ -102,7 +114,7 @@ pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let rows = rows
         // The output ends with an empty line.
         .filter(|row| row.iter().any(|it| !it.is_empty()))
-        .map(|row| row.into_iter().map(|it| Some(it).filter(|it| !it.is_empty())).collect())
+        .map(|row| row.into_iter().map(|field| Some(field).filter(|it| !it.is_empty())).collect())
         .collect();
     Ok(client::QueryResult { columns, rows, tag: String::new() })
 }
@@ -128,4 +140,39 @@ fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
         }
     }
     records
+}
+
+/// Version of the running program.
+pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
+    let text = match ask("show info") {
+        Ok(it) => it,
+        Err(it) => return Readiness::NotYet(it.to_string()),
+    };
+    match text.lines().find_map(|it| it.strip_prefix("Version: ")) {
+        Some(it) => Readiness::Ready(it.to_owned()),
+        None => Readiness::NotYet("it does not tell its version".to_owned()),
+    }
+}
+
+/// Ready if it knows which server is the primary. At first HAProxy treats every server as up, a replica as a primary
+/// too.
+pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
+    let table = match ask("show stat") {
+        Ok(it) => read_csv(&it).unwrap_or_default(),
+        Err(it) => return Readiness::NotYet(it.to_string()),
+    };
+    let column = |name: &str| table.columns.iter().position(|it| it == name).unwrap_or(usize::MAX);
+    let [proxy, server, status] = ["pxname", "svname", "status"].map(column);
+    let is = |row: &[Option<String>], at: usize, text: &str| {
+        row.get(at).and_then(Option::as_deref).is_some_and(|it| it == text)
+    };
+    let servers = table.rows.iter().filter(|it| !is(it, server, "BACKEND") && !is(it, server, "FRONTEND"));
+    let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
+    let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
+    match (up("behind"), up("replicas")) {
+        (1, others) if others + 1 == all => Readiness::Ready(()),
+        (primaries, replicas) => Readiness::NotYet(format!(
+            "it knows {primaries} primaries and {replicas} replicas among {all} servers"
+        )),
+    }
 }

@@ -8,10 +8,10 @@ use model::search::{
     Scalability, SearchResult, SearchStopReason, SoakResult, StepPurpose, Trend, TrendMetric, TrendVerdict,
 };
 
-type Told = Vec<(String, String)>;
+type NamedTexts = Vec<(String, String)>;
 
-pub(super) fn sought(lang: &Lang) -> Told {
-    [words(lang), levels(lang), causes(lang), answers(lang), endured(lang), grids(lang)].concat()
+pub(super) fn texts(lang: &Lang) -> NamedTexts {
+    [words(lang), levels(lang), causes(lang), answers(lang), soaks(lang), plateaus(lang)].concat()
 }
 
 fn text() -> String {
@@ -22,30 +22,30 @@ fn fitted(value: f64) -> FittedValue {
     FittedValue { value, interval: Some((0.9 * value, 1.1 * value)) }
 }
 
-fn words(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+fn words(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(LoadScale: Rate, Clients) {
-        tell(format!("{it:?}"), &lang.load_scale(it));
+        add(format!("{it:?}"), &lang.load_scale(it));
     }
     for it in every!(StepPurpose: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
-        tell(format!("{it:?}"), &lang.step_purpose(it));
+        add(format!("{it:?}"), &lang.step_purpose(it));
     }
     for it in every!(ProofVerdict: Limits, DoesNotLimit, Undecided) {
-        tell(format!("{it:?}"), &lang.proof_verdict(it));
+        add(format!("{it:?}"), &lang.proof_verdict(it));
     }
     for it in every!(TrendVerdict: Leak, Drift, Steady, Unknown) {
-        tell(format!("{it:?}"), &lang.trend_verdict(it));
+        add(format!("{it:?}"), &lang.trend_verdict(it));
     }
     for it in every!(SearchQuestion: Maximum, Endurance, Plateau) {
         for path in [Some("№"), None] {
-            tell(format!("{it:?}"), &lang.search_question(it, path));
+            add(format!("{it:?}"), &lang.search_question(it, path));
         }
     }
     all
 }
 
-fn broken() -> Vec<OverloadReason> {
+fn overload_reasons() -> Vec<OverloadReason> {
     let all = vec![
         OverloadReason::Objective { text: text() },
         OverloadReason::FellBehind { share: 0.912_3 },
@@ -57,7 +57,7 @@ fn broken() -> Vec<OverloadReason> {
     all
 }
 
-fn hindrances() -> Vec<SearchStopReason> {
+fn stop_reasons() -> Vec<SearchStopReason> {
     let all = vec![
         SearchStopReason::Generator,
         SearchStopReason::Descriptors,
@@ -71,12 +71,12 @@ fn hindrances() -> Vec<SearchStopReason> {
     all
 }
 
-fn levels(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn levels(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for scale in every!(LoadScale: Rate, Clients) {
         for level in [1.0, 2.0, 5.0, 12_345.0] {
-            tell("level", lang.level(scale, level));
+            add("level", lang.level(scale, level));
         }
         let held = vec![
             LevelOutcome::Yes,
@@ -85,14 +85,14 @@ fn levels(lang: &Lang) -> Told {
         ];
         covers!(held, LevelOutcome: Yes, No, Invalid);
         for it in held {
-            tell("outcome", lang.level_outcome(&it, scale));
+            add("outcome", lang.level_outcome(&it, scale));
         }
-        for it in hindrances().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
-            tell("hindered", lang.search_stop_reason(it, scale));
+        for it in stop_reasons().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
+            add("stop reason", lang.search_stop_reason(it, scale));
         }
     }
-    for it in broken() {
-        tell("broke", lang.overload_reason(&it));
+    for it in overload_reasons() {
+        add("overload", lang.overload_reason(&it));
     }
     all
 }
@@ -125,15 +125,15 @@ fn limits() -> Vec<Limit> {
     all
 }
 
-fn causes(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn causes(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for it in limits() {
-        tell("limit", lang.limit(&it));
+        add("limit", lang.limit(&it));
     }
     let amount = Some((1.0, 1.5));
     let node = text;
-    let turns = vec![
+    let knobs = vec![
         (Knob::Cpu { node: node() }, amount),
         (Knob::ReadIops { node: node() }, Some((50.0, 12_345.0))),
         (Knob::WriteIops { node: node() }, amount),
@@ -146,14 +146,14 @@ fn causes(lang: &Lang) -> Told {
         (Knob::Index { ddl: text() }, None),
         (Knob::FeedRows { feed: text() }, amount),
     ];
-    let each: Vec<&Knob> = turns.iter().map(|it| &it.0).collect();
+    let each: Vec<&Knob> = knobs.iter().map(|it| &it.0).collect();
     covers!(each, Knob: Cpu, ReadIops, WriteIops, Memory, PoolSize, ServiceEnv, Slots, Clients, Setting, Index, FeedRows);
-    for (turn, amount) in turns {
+    for (knob, amount) in knobs {
         // The user's own text is the same in every language.
-        let own = matches!(turn, Knob::Setting { .. } | Knob::Index { .. });
-        let told = lang.perturbation(&Perturbation { knob: turn, amount });
-        if !own {
-            tell("nudge", told);
+        let is_literal = matches!(knob, Knob::Setting { .. } | Knob::Index { .. });
+        let text = lang.perturbation(&Perturbation { knob, amount });
+        if !is_literal {
+            add("perturbation", text);
         }
     }
     all
@@ -162,8 +162,8 @@ fn causes(lang: &Lang) -> Told {
 fn answer(
     scale: LoadScale,
     level: Option<f64>,
-    broke: Option<OverloadReason>,
-    hindered: Option<SearchStopReason>,
+    overload: Option<OverloadReason>,
+    stop_reason: Option<SearchStopReason>,
 ) -> SearchResult {
     SearchResult {
         scale,
@@ -171,21 +171,21 @@ fn answer(
         interval: level.map(|it| (it * 0.95, it * 1.05)),
         delivered: Some(PerSecond(12_345.6)),
         confirmed: (2, 3),
-        overload: broke,
-        stop_reason: hindered,
+        overload,
+        stop_reason,
         trials: 21,
         measured: Nanos::from_secs(7500),
     }
 }
 
-fn answers(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn answers(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let (limit, feed) = (Limit::Host, Limit::Feed { feed: "j".to_owned() });
     for scale in every!(LoadScale: Rate, Clients) {
         let mut known = vec![answer(scale, Some(12_345.0), None, None), answer(scale, None, None, None)];
-        known.extend(broken().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
-        known.extend(hindrances().into_iter().map(|it| answer(scale, None, None, Some(it))));
+        known.extend(overload_reasons().into_iter().map(|it| answer(scale, Some(21.0), Some(it), None)));
+        known.extend(stop_reasons().into_iter().map(|it| answer(scale, None, None, Some(it))));
         known.push(answer(scale, Some(1.5), None, Some(SearchStopReason::MaxLevelHeld { level: 1.5 })));
         known.push(SearchResult {
             interval: None,
@@ -209,28 +209,28 @@ fn answers(lang: &Lang) -> Told {
                 CauseAnswer::NotKnown,
             ] {
                 let name = if at % 2 == 0 { "№" } else { "" };
-                tell("reached", lang.maximum_answer(&MaximumAnswer { name, answer, rounds: at, cause }));
+                add("maximum", lang.maximum_answer(&MaximumAnswer { name, answer, rounds: at, cause }));
             }
         }
-        tell("rounds", lang.search_rounds(&known));
+        add("rounds", lang.search_rounds(&known));
     }
     for of in [1, 2, 21] {
-        tell("answered", lang.answered_cells(1, of));
-        tell("measured", lang.search_effort(of as u32, Nanos::from_secs(7500)));
-        tell("window", lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(of as u64 * 3), of as u32));
+        add("answered", lang.answered_cells(1, of));
+        add("measured", lang.search_effort(of as u32, Nanos::from_secs(7500)));
+        add("window", lang.search_window(&MaxSearch::DEFAULT, Nanos::from_secs(of as u64 * 3), of as u32));
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
         let it = Scalability { points: Vec::new(), law: Vec::new(), lambda, sigma, kappa, peak, r2: 0.9896 };
-        tell("law", lang.scalability(&it));
+        add("law", lang.scalability(&it));
     }
-    tell("within", format!("{} №", lang.fitted(&fitted(0.84))));
+    add("within", format!("{} №", lang.fitted(&fitted(0.84))));
     all
 }
 
-fn endured(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn soaks(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let (node, table) = (text, text);
     let kinds = vec![
         TrendMetric::Memory { node: node() },
@@ -246,9 +246,9 @@ fn endured(lang: &Lang) -> Told {
     ];
     covers!(kinds, TrendMetric: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
     for it in &kinds {
-        tell("trended", lang.trend_metric(it));
+        add("trend metric", lang.trend_metric(it));
         for value in [-12_345.6, 0.0, 0.012, 12_345.6] {
-            tell("amount", format!("{} {}", lang.trend_metric(it), lang.trend_value(it, value)));
+            add("amount", format!("{} {}", lang.trend_metric(it), lang.trend_value(it, value)));
         }
     }
     let trend = |course| Trend {
@@ -269,41 +269,41 @@ fn endured(lang: &Lang) -> Told {
             (LevelOutcome::No { reason: OverloadReason::Rule { rule: text() } }, None, ""),
             (LevelOutcome::Invalid { reason: SearchStopReason::Generator }, Some(1.0), ""),
         ] {
-            let lasting = Nanos::from_secs(21_600);
+            let duration = Nanos::from_secs(21_600);
             let trends = trends.clone();
             let it = SoakResult {
                 cell: 0,
                 purpose: StepPurpose::Soak,
                 level: 34.0,
                 of_maximum,
-                duration: lasting,
+                duration,
                 outcome,
                 trends,
             };
             for scale in every!(LoadScale: Rate, Clients) {
-                tell("endured", lang.soak_result(&it, scale, name));
+                add("soak", lang.soak_result(&it, scale, name));
             }
         }
     }
-    tell("little", lang.low_level_warning(0.053));
+    add("little", lang.low_level_warning(0.053));
     all
 }
 
-fn grids(lang: &Lang) -> Told {
-    let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+fn plateaus(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for maxima in [false, true] {
         for (plateau, cells) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
             for recommended in [None, Some("№2"), Some("№1")] {
                 let it = PlateauAnswer { maxima, recommended, best: "№1", plateau, cells };
-                tell("enough", lang.plateau_answer(&it));
+                add("plateau", lang.plateau_answer(&it));
             }
         }
     }
     for (rate, processors) in [(646.0, 1.0), (1.0, 2.0), (12_345.6, 0.5)] {
         let need =
             RequiredConnections { rate, hold_time: 0.002_59, connections: rate * 0.002_59, processors };
-        tell("need", lang.required_connections(&need));
+        add("need", lang.required_connections(&need));
     }
     all
 }

@@ -3,19 +3,19 @@
 use super::*;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};
 
-pub(super) fn reads(lang: &Lang) -> Vec<(String, String)> {
+pub(super) fn texts(lang: &Lang) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     let bound = Nanos::from_secs(5);
-    tell("visible".to_owned(), &lang.visible("№"));
-    tell("unseen".to_owned(), &lang.not_visible(bound));
+    add("visible".to_owned(), &lang.visible("№"));
+    add("unseen".to_owned(), &lang.not_visible(bound));
     for kept in [true, false] {
-        tell("applied".to_owned(), &lang.remote_apply(kept));
+        add("applied".to_owned(), &lang.remote_apply(kept));
     }
     for all in [1, 2, 21, 12_345] {
         for old in [0, 1, all] {
             let share = StaleReads { stale: old, total: all, interval: (0.001, 0.987) };
-            tell("in turn".to_owned(), &lang.round_robin(&share));
+            add("in turn".to_owned(), &lang.round_robin(&share));
             for count in [0, 1, 2, 5] {
                 let replica = ReplicaFreshness {
                     node: NODE.to_owned(),
@@ -35,7 +35,7 @@ pub(super) fn reads(lang: &Lang) -> Vec<(String, String)> {
                     replicas: vec![replica; count],
                     round_robin: None,
                 };
-                tell("own".to_owned(), &lang.own_writes(&it, if count == 1 { "№" } else { "" }));
+                add("own".to_owned(), &lang.own_writes(&it, if count == 1 { "№" } else { "" }));
             }
         }
     }

@@ -1,0 +1,235 @@
+//! Nodes of a stack.
+
+use super::{Limits, PoolMode, Transport};
+use crate::Nanos;
+use crate::product::{self, Product, Role};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Node of the stack: one that pgdyno starts, or an attached one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Name, unique in its stack, such as `postgres` or `pooler`.
+    pub name: String,
+    pub kind: NodeKind,
+    /// Transport by which the preceding node reaches this one.
+    #[serde(rename = "entrance")]
+    pub transport: Transport,
+    pub limits: Limits,
+}
+
+/// Kind of a node, with its settings.
+///
+/// It is stored as an object with one key, which names the kind: `attached`, or the product's
+/// [`plan_key`](Product::plan_key).
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeKind {
+    Postgres(Postgres),
+    Pooler(Pooler),
+    Balancer(Balancer),
+    Service(Service),
+    /// Attached node: pgdyno never starts, stops or limits it.
+    Attached(AttachedNode),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Postgres {
+    /// Major version; the newest installed one when `None`.
+    pub version: Option<u32>,
+    pub max_connections: u32,
+    /// Additional lines of `postgresql.conf`.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Connection pooler. Settings that its product does not have keep their defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pooler {
+    /// Product with the role [`Role::Pooler`]. The stored key of the node's kind names it.
+    #[serde(skip, default = "product::default_pooler")]
+    pub product: &'static Product,
+    /// Minimum version, such as (1, 21); any version when `None`.
+    #[serde(default)]
+    pub version: Option<(u32, u32)>,
+    pub mode: PoolMode,
+    /// Server connections per user and database.
+    pub size: u32,
+    /// Most clients at once.
+    #[serde(alias = "client_max")]
+    pub max_client_conn: u32,
+    /// Worker threads, at least 1.
+    #[serde(default = "default_workers")]
+    pub workers: u32,
+    /// Longest time that a client may wait for a server connection; unlimited when zero.
+    #[serde(default)]
+    pub pool_timeout: Nanos,
+    /// Additional settings in the pooler's own configuration file.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Balancer between servers or copies of a service.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Balancer {
+    /// Product with the role [`Role::Balancer`]. The stored key of the node's kind names it.
+    #[serde(skip, default = "product::default_balancer")]
+    pub product: &'static Product,
+    /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
+    pub maxconn: Option<u32>,
+    /// Longest time in the queue; then the balancer closes the connection.
+    pub queue_timeout: Nanos,
+    /// Interval of the TCP health check; no check when `None`.
+    pub check: Option<Nanos>,
+    /// Number of retries, one second apart, if the server refuses a connection; the product's default when `None`.
+    #[serde(default)]
+    pub retries: Option<u32>,
+}
+
+/// HTTP service; the nodes after it are its database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Service {
+    /// Program and arguments; a relative path is relative to the directory of the experiment file. Empty for an
+    /// attached service.
+    pub command: Vec<String>,
+    /// URL of an attached service, `http://host:port` or `https://…`. A service that pgdyno starts is assigned an
+    /// address.
+    pub url: Option<String>,
+    /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
+    pub env: Vec<(String, String)>,
+    /// Number of instances, at least 1, each with the node's limits. With more than one, a balancer is placed before
+    /// them.
+    pub copies: u32,
+    /// Path that answers 200 as soon as the service is ready, such as `/health`.
+    #[serde(rename = "ready")]
+    pub ready_path: String,
+    /// Timeout for becoming ready. When `None`: 60 s of CPU time, so 10 minutes at a quota of 0.1 CPU.
+    #[serde(default)]
+    #[serde(rename = "ready_within")]
+    pub ready_timeout: Option<Nanos>,
+    /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
+    #[serde(rename = "stats")]
+    pub stats_path: Option<String>,
+    /// `host:port` of an attached service, repeated as permission to load it although it is on another machine.
+    #[serde(default)]
+    pub allow: Option<String>,
+}
+
+/// Address of an attached node. Credentials come from the environment, never from the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AttachedNode {
+    /// Conninfo string or URI without a password.
+    pub dsn: String,
+    /// Admin console of a pooler, in the same form.
+    pub admin: Option<String>,
+    #[serde(rename = "role")]
+    pub product: &'static Product,
+    /// `host:port/database`, repeated as permission to load a server on another machine.
+    #[serde(default)]
+    pub allow: Option<String>,
+    /// Number of other sessions that may be active when a server on another machine is attached.
+    #[serde(default)]
+    #[serde(rename = "others")]
+    pub other_sessions: u32,
+}
+
+const ATTACHED: &str = "attached";
+
+fn default_workers() -> u32 {
+    1
+}
+
+impl NodeKind {
+    pub fn product(&self) -> &'static Product {
+        match self {
+            NodeKind::Postgres(_) => &product::POSTGRESQL,
+            NodeKind::Pooler(it) => it.product,
+            NodeKind::Balancer(it) => it.product,
+            NodeKind::Service(_) => &product::SERVICE,
+            NodeKind::Attached(it) => it.product,
+        }
+    }
+
+    pub fn role(&self) -> Role {
+        self.product().role
+    }
+
+    /// Key in experiment files and node records: the product's, or `attached`.
+    pub fn key(&self) -> &'static str {
+        if self.is_attached() { ATTACHED } else { self.product().key }
+    }
+
+    /// True for an [`AttachedNode`]. A service with a URL is attached too, but is not one.
+    pub fn is_attached(&self) -> bool {
+        matches!(self, NodeKind::Attached(_))
+    }
+
+    /// Pooler that pgdyno starts.
+    pub fn pooler(&self) -> Option<&Pooler> {
+        match self {
+            NodeKind::Pooler(it) => Some(it),
+            _ => None,
+        }
+    }
+}
+
+impl Pooler {
+    /// CPUs that its threads can use; `None` if their number is unlimited.
+    pub fn usable_cpus(&self) -> Option<f64> {
+        match self.product.pooler.as_ref()?.threads {
+            product::Threads::One => Some(1.0),
+            product::Threads::Workers => Some(f64::from(self.workers)),
+            product::Threads::Processes => None,
+        }
+    }
+}
+
+impl Serialize for NodeKind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(1))?;
+        let key = self.product().plan_key;
+        match self {
+            NodeKind::Postgres(it) => map.serialize_entry(key, it)?,
+            NodeKind::Pooler(it) => map.serialize_entry(key, it)?,
+            NodeKind::Balancer(it) => map.serialize_entry(key, it)?,
+            NodeKind::Service(it) => map.serialize_entry(key, it)?,
+            NodeKind::Attached(it) => map.serialize_entry(ATTACHED, it)?,
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeKind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<NodeKind, D::Error> {
+        from.deserialize_map(NodeKindVisitor)
+    }
+}
+
+struct NodeKindVisitor;
+
+impl<'de> Visitor<'de> for NodeKindVisitor {
+    type Value = NodeKind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the kind of a node with its settings")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeKind, A::Error> {
+        let key: String = map.next_key()?.ok_or_else(|| A::Error::custom("a node without a kind"))?;
+        if key == ATTACHED {
+            return map.next_value().map(NodeKind::Attached);
+        }
+        match product::find_by_plan_key(&key).map(|it| (it, it.role)) {
+            Some((_, Role::Server)) => map.next_value().map(NodeKind::Postgres),
+            Some((_, Role::Service)) => map.next_value().map(NodeKind::Service),
+            Some((product, Role::Pooler)) => {
+                Ok(NodeKind::Pooler(Pooler { product, ..map.next_value::<Pooler>()? }))
+            }
+            Some((product, Role::Balancer)) => {
+                Ok(NodeKind::Balancer(Balancer { product, ..map.next_value::<Balancer>()? }))
+            }
+            Some((_, Role::Manager)) | None => {
+                Err(A::Error::custom(format_args!("unknown node kind `{key}`")))
+            }
+        }
+    }
+}

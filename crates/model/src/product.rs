@@ -1,0 +1,339 @@
+//! Products that can be nodes of a stack: one table.
+//!
+//! Everything that other crates must know about a product is here. Its configuration, its console and its log format
+//! are in one file below `stack::component`.
+
+use crate::series;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::fmt;
+
+/// Product that can be a node of a stack.
+pub struct Product {
+    /// Name as its project writes it, such as `PgBouncer`.
+    pub name: &'static str,
+    /// Key in experiment files and node records, such as `pgbouncer`.
+    pub key: &'static str,
+    /// Key in stored plans, such as `pg_bouncer`.
+    pub plan_key: &'static str,
+    pub role: Role,
+    /// Set for every product with the role [`Role::Pooler`], and for no other.
+    pub pooler: Option<PoolerTraits>,
+    /// Normalised series that its console or statistics report.
+    pub series: &'static [&'static str],
+    /// Names of its series in run files of earlier versions, each with the present name.
+    pub former_series: &'static [(&'static str, &'static str)],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// PostgreSQL server.
+    Server,
+    Pooler,
+    Balancer,
+    /// HTTP service.
+    Service,
+    /// Chooses the primary among replicas, or helps to choose it.
+    Manager,
+}
+
+/// Pool mode: the unit for which a client gets a server connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PoolMode {
+    Session,
+    Transaction,
+    Statement,
+}
+
+impl PoolMode {
+    /// Key in experiment files.
+    pub fn key(self) -> &'static str {
+        match self {
+            PoolMode::Session => "session",
+            PoolMode::Transaction => "transaction",
+            PoolMode::Statement => "statement",
+        }
+    }
+}
+
+/// Properties in which poolers differ.
+#[derive(Debug)]
+pub struct PoolerTraits {
+    /// Supported pool modes.
+    pub modes: &'static [PoolMode],
+    pub threads: Threads,
+    /// Oldest version that is known to work: major and minor.
+    pub oldest_version: (u32, u32),
+    /// Keys of an experiment file's `pooler` that not all poolers have and this one has.
+    pub options: &'static [&'static str],
+    /// Setting that keeps prepared statements outside of session mode; `None` if the pooler always keeps them.
+    pub prepared_statements: Option<VersionedSetting>,
+    /// Settings that the user cannot set: each with the key of an experiment file's `pooler` that sets it, or `None` if
+    /// pgdyno chooses the value.
+    pub managed_settings: &'static [(&'static str, Option<&'static str>)],
+    /// Shortest sampled time for which its counters are judged, seconds: a pooler may update them only so often.
+    pub counter_interval: f64,
+    /// Server connections in addition to the pool's, for the sessions of its console.
+    pub console_connections: u32,
+    /// Part of the log message about a client that the pooler itself rejects because it has too many clients.
+    pub rejection: Option<&'static str>,
+}
+
+/// Threads in which a pooler serves its clients; their number limits the CPUs that it can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    One,
+    /// As many as the plan's `workers`.
+    Workers,
+    /// One process per client: any number.
+    Processes,
+}
+
+/// Setting that exists from a version on: major and minor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionedSetting {
+    pub name: &'static str,
+    pub since: (u32, u32),
+}
+
+/// All products.
+pub static ALL: &[&Product] =
+    &[&POSTGRESQL, &PGBOUNCER, &ODYSSEY, &PGPOOL, &HAPROXY, &BALANCER, &SERVICE, &PATRONI, &ETCD];
+
+pub static POSTGRESQL: Product = product("PostgreSQL", "postgres", Role::Server);
+
+pub static PGBOUNCER: Product = Product {
+    plan_key: "pg_bouncer",
+    pooler: Some(PoolerTraits {
+        modes: &[PoolMode::Session, PoolMode::Transaction, PoolMode::Statement],
+        threads: Threads::One,
+        oldest_version: (1, 18),
+        options: &["version"],
+        prepared_statements: Some(VersionedSetting { name: "max_prepared_statements", since: (1, 21) }),
+        managed_settings: &[
+            ("pool_mode", Some("mode")),
+            ("default_pool_size", Some("size")),
+            ("max_client_conn", Some("max_client_conn")),
+            ("listen_port", None),
+            ("listen_addr", None),
+            ("auth_file", None),
+        ],
+        counter_interval: 2.0,
+        console_connections: 0,
+        rejection: Some("no more connections allowed"),
+    }),
+    series: &[
+        series::POOL_SIZE,
+        series::POOL_CLIENTS_ACTIVE,
+        series::POOL_CLIENTS_WAITING,
+        series::POOL_LONGEST_WAIT,
+        series::POOL_SERVERS_ACTIVE,
+        series::POOL_SERVERS_IDLE,
+        series::POOL_TRANSACTIONS,
+        series::POOL_TRANSACTION_TIME,
+        series::POOL_WAIT_TIME,
+        series::POOL_ASSIGNMENTS,
+    ],
+    former_series: &[
+        ("pgbouncer_pool_size", series::POOL_SIZE),
+        ("pgbouncer_cl_active", series::POOL_CLIENTS_ACTIVE),
+        ("pgbouncer_cl_waiting", series::POOL_CLIENTS_WAITING),
+        ("pgbouncer_maxwait", series::POOL_LONGEST_WAIT),
+        ("pgbouncer_sv_active", series::POOL_SERVERS_ACTIVE),
+        ("pgbouncer_sv_idle", series::POOL_SERVERS_IDLE),
+        ("pgbouncer_sv_used", series::POOL_SERVERS_IDLE),
+        ("pgbouncer_total_xact_count", series::POOL_TRANSACTIONS),
+        ("pgbouncer_total_xact_time", series::POOL_TRANSACTION_TIME),
+        ("pgbouncer_total_wait_time", series::POOL_WAIT_TIME),
+        ("pgbouncer_total_server_assignment_count", series::POOL_ASSIGNMENTS),
+    ],
+    ..product("PgBouncer", "pgbouncer", Role::Pooler)
+};
+
+/// Does not report waiting clients: its `cl_waiting` also counts idle ones.
+pub static ODYSSEY: Product = Product {
+    pooler: Some(PoolerTraits {
+        modes: &[PoolMode::Session, PoolMode::Transaction],
+        threads: Threads::Workers,
+        oldest_version: (0, 0),
+        options: &["workers", "pool_timeout"],
+        prepared_statements: None,
+        managed_settings: &[("pool_size", Some("size")), ("client_max", Some("max_client_conn"))],
+        // It counts in intervals of its `stats_interval`.
+        counter_interval: 60.0,
+        console_connections: 0,
+        rejection: None,
+    }),
+    series: &[
+        series::POOL_CLIENTS_ACTIVE,
+        series::POOL_SERVERS_ACTIVE,
+        series::POOL_SERVERS_IDLE,
+        series::POOL_TRANSACTIONS,
+        series::POOL_TRANSACTION_TIME,
+        series::POOL_WAIT_TIME,
+        series::POOL_ASSIGNMENTS,
+    ],
+    former_series: &[
+        ("odyssey_cl_active", series::POOL_CLIENTS_ACTIVE),
+        ("odyssey_sv_active", series::POOL_SERVERS_ACTIVE),
+        ("odyssey_sv_idle", series::POOL_SERVERS_IDLE),
+        ("odyssey_total_xact_count", series::POOL_TRANSACTIONS),
+        ("odyssey_total_xact_time", series::POOL_TRANSACTION_TIME),
+        ("odyssey_total_wait_time", series::POOL_WAIT_TIME),
+        ("odyssey_total_server_assignment_count", series::POOL_ASSIGNMENTS),
+    ],
+    ..product("Odyssey", "odyssey", Role::Pooler)
+};
+
+/// A process per client. Does not report waiting clients, which are in the listen queue, nor transactions.
+pub static PGPOOL: Product = Product {
+    pooler: Some(PoolerTraits {
+        modes: &[PoolMode::Session],
+        threads: Threads::Processes,
+        oldest_version: (4, 3),
+        options: &[],
+        prepared_statements: None,
+        managed_settings: &[
+            ("num_init_children", Some("size")),
+            ("max_pool", None),
+            ("listen_backlog_multiplier", Some("max_client_conn")),
+            ("listen_addresses", None),
+            ("port", None),
+            ("pool_passwd", None),
+        ],
+        counter_interval: 2.0,
+        console_connections: 1,
+        rejection: Some("Sorry, too many clients already"),
+    }),
+    series: &[
+        series::POOL_SIZE,
+        series::POOL_CLIENTS_ACTIVE,
+        series::POOL_SERVERS_ACTIVE,
+        series::POOL_SERVERS_IDLE,
+    ],
+    ..product("Pgpool-II", "pgpool", Role::Pooler)
+};
+
+pub static HAPROXY: Product = Product {
+    plan_key: "ha_proxy",
+    series: &[
+        series::BALANCER_SESSIONS,
+        series::BALANCER_SESSIONS_BEGUN,
+        series::BALANCER_QUEUE,
+        series::BALANCER_QUEUE_TIME,
+    ],
+    former_series: &[
+        ("haproxy_scur", series::BALANCER_SESSIONS),
+        ("haproxy_stot", series::BALANCER_SESSIONS_BEGUN),
+        ("haproxy_qcur", series::BALANCER_QUEUE),
+        ("haproxy_qtime", series::BALANCER_QUEUE_TIME),
+    ],
+    ..product("HAProxy", "haproxy", Role::Balancer)
+};
+
+/// Attached balancer of any make; its statistics are not read, even if it has some.
+pub static BALANCER: Product = product("balancer", "balancer", Role::Balancer);
+
+/// HTTP service.
+pub static SERVICE: Product = product("service", "service", Role::Service);
+
+pub static PATRONI: Product = product("Patroni", "patroni", Role::Manager);
+
+/// Consensus store of Patroni.
+pub static ETCD: Product = product("etcd", "etcd", Role::Manager);
+
+/// A product without particulars.
+const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
+    Product { name, key, plan_key: key, role, pooler: None, series: &[], former_series: &[] }
+}
+
+/// Pooler of a plan that names none.
+pub fn default_pooler() -> &'static Product {
+    &PGBOUNCER
+}
+
+/// Balancer that pgdyno starts if none is named.
+pub fn default_balancer() -> &'static Product {
+    &HAPROXY
+}
+
+/// Keys of the products with this role, in the order of the table.
+pub fn keys(role: Role) -> impl Iterator<Item = &'static str> {
+    with_role(role).map(|it| it.key)
+}
+
+/// Products with this role, in the order of the table.
+pub fn with_role(role: Role) -> impl Iterator<Item = &'static Product> {
+    ALL.iter().copied().filter(move |it| it.role == role)
+}
+
+/// Product with this key.
+pub fn find(key: &str) -> Option<&'static Product> {
+    ALL.iter().copied().find(|it| it.key == key)
+}
+
+/// Product with this key of stored plans.
+pub fn find_by_plan_key(key: &str) -> Option<&'static Product> {
+    ALL.iter().copied().find(|it| it.plan_key == key)
+}
+
+/// Present name of a series that may come from an earlier version; other names are returned unchanged.
+pub fn current_series_name(name: &str) -> &str {
+    let mut former = ALL.iter().flat_map(|it| it.former_series);
+    former.find(|it| it.0 == name).map_or(name, |it| it.1)
+}
+
+impl Product {
+    /// True if its console or statistics report this series.
+    pub fn reports(&self, series: &str) -> bool {
+        self.series.contains(&series)
+    }
+}
+
+impl PartialEq for Product {
+    fn eq(&self, other: &Product) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Product {}
+
+impl fmt::Debug for Product {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Serialize for Product {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.plan_key)
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Product {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<&'static Product, D::Error> {
+        let key = String::deserialize(from)?;
+        find_by_plan_key(&key).ok_or_else(|| de::Error::custom(format_args!("unknown product `{key}`")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_complete_and_unique() {
+        for (index, product) in ALL.iter().enumerate() {
+            assert_eq!(product.pooler.is_some(), product.role == Role::Pooler, "{product:?}");
+            assert_eq!(find(product.key), Some(*product));
+            for other in &ALL[index + 1..] {
+                assert!(product.plan_key != other.plan_key && product.name != other.name, "{product:?}");
+            }
+            for (former, present) in product.former_series {
+                assert!(product.reports(present), "{former}");
+                assert_eq!(current_series_name(former), *present);
+                assert_eq!(current_series_name(present), *present, "a present name is no former name");
+            }
+        }
+    }
+}

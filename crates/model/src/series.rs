@@ -1,0 +1,111 @@
+//! Names of sampled series that several crates use.
+//!
+//! Series of poolers and balancers are normalised: they have the same name and meaning for every product, and are
+//! absent where a product does not report them ([`crate::product::Product::series`]).
+
+/// Pool size, by configured database. A sample exists as soon as the console answers.
+pub const POOL_SIZE: &str = "pool_size";
+/// Clients of a pooler that do not wait for a server connection. By pool, as all series of a pooler.
+pub const POOL_CLIENTS_ACTIVE: &str = "pool_clients_active";
+/// Clients that have sent a request and wait for a server connection.
+pub const POOL_CLIENTS_WAITING: &str = "pool_clients_waiting";
+/// Time for which the first of the waiting clients has waited, seconds.
+pub const POOL_LONGEST_WAIT: &str = "pool_longest_wait";
+/// Server connections that are assigned to a client.
+pub const POOL_SERVERS_ACTIVE: &str = "pool_servers_active";
+/// Server connections that are free.
+pub const POOL_SERVERS_IDLE: &str = "pool_servers_idle";
+/// Completed transactions (counter).
+pub const POOL_TRANSACTIONS: &str = "pool_transactions";
+/// Time in transactions, seconds (counter).
+pub const POOL_TRANSACTION_TIME: &str = "pool_transaction_time";
+/// Time that clients waited for a server connection, seconds (counter).
+pub const POOL_WAIT_TIME: &str = "pool_wait_time";
+/// Assignments of a server connection to a client (counter).
+pub const POOL_ASSIGNMENTS: &str = "pool_assignments";
+
+/// Sessions of a balancer that are open, and that began. By proxy and server; those of clients end in `/FRONTEND`.
+pub const BALANCER_SESSIONS: &str = "balancer_sessions";
+pub const BALANCER_SESSIONS_BEGUN: &str = "balancer_sessions_begun";
+/// Connections that wait for a server of a balancer. By proxy and server; under `BACKEND`, those without a chosen
+/// server.
+pub const BALANCER_QUEUE: &str = "balancer_queue";
+/// Mean time of the last connections in the queue, seconds. By proxy and server.
+pub const BALANCER_QUEUE_TIME: &str = "balancer_queue_time";
+
+/// Connections that a service's pool may have. By pool.
+pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
+pub const SERVICE_POOL_BUSY: &str = "service_pool_busy";
+pub const SERVICE_POOL_WAITING: &str = "service_pool_waiting";
+pub const SERVICE_POOL_WAITED: &str = "service_pool_waited_total";
+pub const SERVICE_THREADS_SIZE: &str = "service_threads_size";
+pub const SERVICE_THREADS_BUSY: &str = "service_threads_busy";
+pub const SERVICE_THREADS_WAITING: &str = "service_threads_waiting";
+
+/// Client sessions by state, from the server's view: `active`, `idle`, `idle in transaction`, …
+pub const PG_SESSIONS: &str = "pg_sessions";
+pub const PG_USED: &str = "pg_connections_used";
+/// Active sessions by wait event: `Lock/transactionid`; `running` if they do not wait.
+pub const PG_WAITS: &str = "pg_active_waits";
+/// By queryid of the statement that waits for a lock, followed by its text.
+pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
+/// Age of the oldest open transaction, seconds.
+pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
+pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
+/// By queryid; without one for all statements.
+pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
+pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
+pub const PG_STATEMENT_CALLS: &str = "pg_statement_calls";
+pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
+pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
+pub const PG_STATEMENT_READ: &str = "pg_statement_read";
+pub const PG_SETS: &str = "pg_sets";
+/// By database, as the six that follow.
+pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
+pub const PG_COMMITS: &str = "pg_commits";
+pub const PG_ROLLBACKS: &str = "pg_rollbacks";
+/// Transactions of the monitoring session, which the two counters above include.
+pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
+pub const PG_DEADLOCKS: &str = "pg_deadlocks";
+pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
+pub const PG_DATABASE_SIZE: &str = "pg_database_size";
+/// By table.
+pub const PG_SCANS: &str = "pg_table_scans";
+pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
+/// Sum over all tables.
+pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
+pub const PG_LIVE_ROWS: &str = "pg_live_rows";
+pub const PG_VACUUMS: &str = "pg_vacuums";
+pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
+/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, and sessions that
+/// wait for them; and how long the longest has been idle.
+pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
+pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
+pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
+pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
+/// By the process that wrote.
+pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
+/// WAL that a replica has not replayed, bytes. By replica.
+pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
+/// Time until a replica shows a write, seconds.
+pub const REPLICA_VISIBLE_AFTER: &str = "replica_visible_after";
+
+pub const CGROUP_CPU: &str = "cgroup_cpu";
+pub const CGROUP_READS: &str = "cgroup_reads";
+pub const CGROUP_WRITES: &str = "cgroup_writes";
+pub const CGROUP_READ_BYTES: &str = "cgroup_read_bytes";
+pub const CGROUP_WRITTEN_BYTES: &str = "cgroup_written_bytes";
+pub const CGROUP_MEMORY: &str = "cgroup_memory";
+pub const CGROUP_THROTTLED_TIME: &str = "cgroup_throttled_time";
+pub const CGROUP_PERIODS: &str = "cgroup_periods";
+pub const CGROUP_THROTTLED: &str = "cgroup_throttled";
+pub const PROCESS_CPU: [&str; 2] = ["process_cpu_user", "process_cpu_system"];
+pub const PROCESS_MEMORY: &str = "process_memory";
+pub const PROCESS_FILES: &str = "process_files";
+pub const PROCESS_READ_BYTES: &str = "process_read_bytes";
+pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";
+/// CPU time of the whole machine, by kind.
+pub const HOST_CPU: &str = "host_cpu";
+/// By device.
+pub const DISK_READ_BYTES: &str = "disk_read_bytes";
+pub const DISK_WRITTEN_BYTES: &str = "disk_written_bytes";
