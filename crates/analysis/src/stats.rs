@@ -1,4 +1,4 @@
-//! Statistics that know nothing of runs
+//! Statistics: estimates, intervals, tests and fitted models
 
 pub mod littles_law;
 pub mod plateau;

@@ -10,6 +10,7 @@ pub mod builtin;
 pub mod call;
 mod diagnostic;
 mod error;
+mod error_text;
 mod eval;
 mod names;
 mod number;
@@ -22,11 +23,12 @@ mod splitter;
 mod token;
 mod undefined;
 mod value;
+mod value_type;
 mod variables;
 
 use std::sync::Arc;
 
-pub use builder::{ProgramBuilder, ScriptHeader};
+pub use builder::{ProgramBuilder, ScriptHeader, parse};
 pub use call::{Ammo, CallCapture, CallPart, HttpCall, ResponsePart};
 pub use diagnostic::{Diagnostic, readable};
 pub use error::EvalError;
@@ -35,9 +37,9 @@ pub use names::{InvalidName, ResultStore, VariableNames, is_valid_name};
 pub use parser::MAX_DEPTH;
 pub use pattern::{Pattern, PatternMatcher};
 pub use quoting::QuoteContext;
-pub use script_parser::parse;
 pub use shell::{ShellWord, command_line, parse_output};
-pub use value::{Value, ValueType};
+pub use value::Value;
+pub use value_type::ValueType;
 pub use variables::{Variables, WriteResult};
 
 use crate::random::Prng;

@@ -4,15 +4,44 @@ use super::call::{self, Ammo, CallCapture, CallPart, HttpCall, Method, ResponseP
 use super::diagnostic::Diagnostic;
 use super::eval::Expr;
 use super::names::{NameTable, VariableNames, is_valid_name};
-use super::parser::{self, ExpressionDiagnostic};
+use super::parser;
 use super::script_parser::ScriptParser;
-use super::token::Cursor;
-use super::{Command, CommandKind, Draw, Mode, Program, Script, ScriptSource, Slot, Sql, undefined};
+use super::token::{Cursor, ExpressionDiagnostic};
+use super::{
+    Command, CommandKind, Draw, MAX_SCRIPTS, Mode, Program, Script, ScriptSource, Slot, Sql, undefined,
+};
 use model::plan::{CaptureSource, HttpStep, RequestBody};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use wire::Placeholder;
+
+/// Compiles all scripts, or returns all their errors.
+///
+/// `predefined` are the names given by `-D`. Only the extended `mode`s limit a statement's parameters. Unless
+/// `allow_shell`, `\shell` and `\setshell` are errors. Errors that pgbench detects only at execution (an unset
+/// variable, an overflow, a pipeline in simple mode) remain errors of the run.
+pub fn parse(
+    sources: &[ScriptSource<'_>],
+    mode: Mode,
+    allow_shell: bool,
+    predefined: &[&str],
+) -> Result<Program, Vec<Diagnostic>> {
+    let mut builder = ProgramBuilder::new(mode, predefined);
+    if sources.len() > MAX_SCRIPTS {
+        let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
+        builder.add_diagnostic(message, "put several statements into one script, under \\if");
+    }
+    if sources.iter().all(|source| source.weight == 0) {
+        let message = "total script weight must not be zero".to_owned();
+        builder.add_diagnostic(message, "give one script a weight, as in script.sql@1");
+    }
+    for source in sources {
+        let head = ScriptHeader { name: source.name, weight: source.weight, draws: None };
+        builder.add_pgbench(&head, source.text, allow_shell);
+    }
+    builder.finish()
+}
 
 /// Compiles scripts of every kind into one program with shared variables.
 #[derive(Debug)]

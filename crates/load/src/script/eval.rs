@@ -2,7 +2,8 @@
 
 use super::Slot;
 use super::error::EvalError;
-use super::value::{Value, ValueType};
+use super::value::Value;
+use super::value_type::ValueType;
 use super::variables::Variables;
 use crate::random::{self, Prng};
 

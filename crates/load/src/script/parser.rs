@@ -5,23 +5,13 @@
 
 use super::eval::{BinaryOp, Expr, ExprNode, Extremum, TernaryOp, UnaryOp};
 use super::names::NameTable;
-use super::token::{Cursor, Token};
+use super::token::{Cursor, ExpressionDiagnostic, Token};
 use super::value::Value;
 
 /// Maximum depth of an expression, so that neither parsing nor evaluation overflows a thread's stack.
 pub const MAX_DEPTH: usize = 500;
 /// Maximum nesting of parentheses, calls and signs.
 const MAX_NESTING: usize = 150;
-
-/// Error at a byte of the script.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ExpressionDiagnostic {
-    pub at: usize,
-    /// Message, in pgbench's wording.
-    pub message: String,
-    /// Correction to write instead.
-    pub hint: String,
-}
 
 /// Parses an expression up to the end of its line, which is consumed.
 pub(super) fn expression(

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use super::builder::{ProgramBuilder, ScriptHeader};
 use super::diagnostic::{Diagnostic, readable};
 use super::eval::{Expr, ExprNode};
 use super::names::{NameTable, ResultStore, VariableNames, continues_name, is_valid_name, starts_name};
-use super::parser::{self, ExpressionDiagnostic};
+use super::parser;
 use super::splitter::{CommandEnd, Splitter, find_after, line_end, run_end};
-use super::token::{Cursor, Token};
+use super::token::{Cursor, ExpressionDiagnostic, Token};
 use super::value::Value;
 use super::{
-    Command, CommandKind, MAX_PARAMETERS, MAX_SCRIPTS, Mode, Piece, Program, ScriptSource, ShellWord,
-    SleepDuration, Sql, branches, number,
+    Command, CommandKind, MAX_PARAMETERS, Mode, Piece, ScriptSource, ShellWord, SleepDuration, Sql, branches,
+    number,
 };
 
 /// Maximum words of a backslash command, its name included, as in pgbench.
@@ -21,33 +20,6 @@ const MAX_WORDS: usize = 256;
 const MAX_DIAGNOSTICS: usize = 100;
 /// Bytes of a statement's first line that `pgbench -r` prints.
 const FIRST_LINE_BYTES: usize = 127;
-
-/// Compiles all scripts, or returns all their errors.
-///
-/// `predefined` are the names given by `-D`. Only the extended `mode`s limit a statement's parameters. Unless
-/// `allow_shell`, `\shell` and `\setshell` are errors. Errors that pgbench detects only at execution (an unset
-/// variable, an overflow, a pipeline in simple mode) remain errors of the run.
-pub fn parse(
-    sources: &[ScriptSource<'_>],
-    mode: Mode,
-    allow_shell: bool,
-    predefined: &[&str],
-) -> Result<Program, Vec<Diagnostic>> {
-    let mut maker = ProgramBuilder::new(mode, predefined);
-    if sources.len() > MAX_SCRIPTS {
-        let message = format!("at most {MAX_SCRIPTS} SQL scripts are allowed");
-        maker.add_diagnostic(message, "put several statements into one script, under \\if");
-    }
-    if sources.iter().all(|source| source.weight == 0) {
-        let message = "total script weight must not be zero".to_owned();
-        maker.add_diagnostic(message, "give one script a weight, as in script.sql@1");
-    }
-    for source in sources {
-        let head = ScriptHeader { name: source.name, weight: source.weight, draws: None };
-        maker.add_pgbench(&head, source.text, allow_shell);
-    }
-    maker.finish()
-}
 
 pub(super) struct ScriptParser<'a> {
     source: &'a ScriptSource<'a>,

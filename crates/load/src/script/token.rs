@@ -5,7 +5,16 @@
 
 use super::names::{continues_name, starts_name};
 use super::number;
-use super::parser::ExpressionDiagnostic;
+
+/// Error at a byte of the script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ExpressionDiagnostic {
+    pub at: usize,
+    /// Message, in pgbench's wording.
+    pub message: String,
+    /// Correction to write instead.
+    pub hint: String,
+}
 
 /// Position in a script.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use super::error::EvalError;
 use super::number;
+use super::value_type::ValueType;
 
 /// Value of the script language.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,25 +11,6 @@ pub enum Value {
     Bool(bool),
     Int(i64),
     Double(f64),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueType {
-    Null,
-    Bool,
-    Int,
-    Double,
-}
-
-impl ValueType {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            ValueType::Null => "null",
-            ValueType::Bool => "boolean",
-            ValueType::Int => "int",
-            ValueType::Double => "double",
-        }
-    }
 }
 
 impl Value {

@@ -94,7 +94,7 @@ fn warn_of_encoding(script: &Script, voice: &Terminal) {
         |kind: &CommandKind| !matches!(kind, CommandKind::Sql(sql) if str::from_utf8(&sql.text).is_err());
     if let Some(command) = script.commands.iter().find(|command| !is_utf8(&command.kind)) {
         voice.warning(&format!(
-            "{}:{}: the statement is not UTF-8: {}; its bytes are sent unchanged, and shown as \\xNN",
+            "{}:{}: the statement is not UTF-8; its bytes are sent unchanged, and shown as \\xNN: {}",
             script.name, command.line, command.first_line
         ));
         voice.hint(
