@@ -49,9 +49,9 @@ impl ScriptTraits {
                 _ => None,
             })
         };
-        let skips_locked = |it: &Sql| {
+        let skips_locked = |sql: &Sql| {
             let words: Vec<&[u8]> =
-                it.text.split(|it| !it.is_ascii_alphabetic()).filter(|it| !it.is_empty()).collect();
+                sql.text.split(|it| !it.is_ascii_alphabetic()).filter(|it| !it.is_empty()).collect();
             words
                 .windows(2)
                 .any(|it| it[0].eq_ignore_ascii_case(b"skip") && it[1].eq_ignore_ascii_case(b"locked"))

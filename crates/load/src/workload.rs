@@ -465,17 +465,20 @@ impl Workload {
         let answered = |it: &Command| {
             matches!(it.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
         };
-        let commands_of = |(script, it): (u16, &Script)| {
-            let numbers = (0..).zip(&it.commands).filter(|it| answered(it.1)).map(|it| it.0);
-            numbers.map(|command| (script, command)).collect::<Vec<_>>()
+        let commands_of = |(number, script): (u16, &Script)| {
+            let numbers = (0..).zip(&script.commands).filter(|it| answered(it.1)).map(|it| it.0);
+            numbers.map(|command| (number, command)).collect::<Vec<_>>()
         };
         (0..).zip(&self.plan.program.scripts).flat_map(commands_of).collect()
     }
 
     /// Empty interval for the measurements of this workload.
     pub fn interval(&self) -> Interval {
-        let replays_log = |it: &Script| {
-            it.commands.iter().any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
+        let replays_log = |script: &Script| {
+            script
+                .commands
+                .iter()
+                .any(|it| matches!(&it.kind, CommandKind::Http(call) if call.ammo.is_some()))
         };
         let scripts = (0..).zip(&self.plan.program.scripts);
         let replays: Vec<u16> = scripts.filter(|it| replays_log(it.1)).map(|it| it.0).collect();

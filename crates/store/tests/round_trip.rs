@@ -136,8 +136,8 @@ fn reads_and_resumes_older_formats() {
     let drop_new =
         "DROP VIEW row_counts; DROP TABLE row_count; DROP VIEW event_sessions; DROP TABLE event_session; ";
     let drop_answers = "DROP VIEW answers; DROP TABLE answer; ";
-    let units = |it: &Tick| {
-        let answered = it.interval.answers.iter().filter(|it| it.sizes.count() > 0);
+    let units = |tick: &Tick| {
+        let answered = tick.interval.answers.iter().filter(|it| it.sizes.count() > 0);
         answered.map(|it| it.statement().is_some()).collect::<Vec<_>>()
     };
     for (version, old, expected) in

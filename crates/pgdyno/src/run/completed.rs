@@ -36,14 +36,14 @@ pub fn known_nodes(trials: &[CompletedTrial]) -> KnownNodes {
 /// All trials of a run's file, in their order.
 pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
     let trials = StoredRun::from_file(path)?.trials.into_iter();
-    let past = trials.map(|it| CompletedTrial {
-        cell: it.recorded.trial.cell as usize,
-        is_complete: !matches!(it.status, None | Some(TrialStatus::Interrupted)),
-        step: it.step,
-        result: it.seen,
-        setup: it.setup,
-        nodes: it.recorded.trial.nodes,
-        server: it.target.map(|it| it.server),
+    let past = trials.map(|trial| CompletedTrial {
+        cell: trial.recorded.trial.cell as usize,
+        is_complete: !matches!(trial.status, None | Some(TrialStatus::Interrupted)),
+        step: trial.step,
+        result: trial.seen,
+        setup: trial.setup,
+        nodes: trial.recorded.trial.nodes,
+        server: trial.target.map(|target| target.server),
     });
     Ok(past.collect())
 }

@@ -100,16 +100,16 @@ pub fn empty_statements(cell: &CellTrials<'_>) -> Vec<Finding> {
     let key = |it: &EmptyStatement| (it.operation, it.command);
     all.sort_by(|a, b| key(a).cmp(&key(b)).then(b.share.total_cmp(&a.share)));
     all.dedup_by_key(|it| key(it));
-    let found = all.into_iter().map(|it| {
-        let operation = cell.setup.operations.get(usize::from(it.operation));
+    let found = all.into_iter().map(|empty| {
+        let operation = cell.setup.operations.get(usize::from(empty.operation));
         Finding::NoRows {
             cell: cell.number,
             operation: operation.map_or(String::new(), |it| it.name.clone()),
-            command: it.command,
-            statement: it.statement,
-            count: it.count,
-            share: it.share,
-            second: it.second,
+            command: empty.command,
+            statement: empty.statement,
+            count: empty.count,
+            share: empty.share,
+            second: empty.second,
         }
     });
     found.collect()

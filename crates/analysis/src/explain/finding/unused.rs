@@ -1,7 +1,7 @@
 //! Findings on nodes that the load did not pass through
 //!
-//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed. HAProxy counts
-//! sessions. No limit is attributed to an unused node.
+//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed; of a
+//! balancer, its sessions. No limit is attributed to an unused node.
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, sums, total_growth};

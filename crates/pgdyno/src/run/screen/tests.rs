@@ -150,7 +150,7 @@ $ pgdyno run
 a line that takes more than one row of this
 terminal
 ███████████░░░░░░░░░░░  1/2  about 9 s left
-transaction, 125 of many: building keys and indexes
+transaction, 125 of many: building keys an…
 
 ",
     );
@@ -200,7 +200,7 @@ b
 c
 d
 ███████████░░░░░░░░░░░  1/2  about 9 s left
-transaction, 125 of many: building keys and indexes
+transaction, 125 of many: building keys an…
 
 ";
     assert_eq!(terminal.text(), expected);
