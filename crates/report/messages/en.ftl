@@ -313,7 +313,7 @@ finding-unlike = unlike transports, { $transports } beside { $with ->
  }, would say (and like for like)
 finding-no-difference = no evidence that the pool's mode changes throughput
 finding-queue-pooler = the queue stands in { $node }: clients waiting by its console, the longest wait, busy sessions of PostgreSQL
-finding-queue-pooler-unknown = the queue stands in { $node } (its console does not tell waiting clients from idle ones): transactions under way, busy sessions of PostgreSQL
+finding-queue-pooler-unknown = the queue stands in { $node } (its console does not report waiting clients): transactions under way, busy sessions of PostgreSQL
 finding-queue-balancer = the queue stands in { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })

@@ -366,7 +366,7 @@ finding-unlike = при разном транспорте, { $transports } пр�
  }, вышло бы (в скобках — при одинаковом)
 finding-no-difference = не доказано, что режим пула меняет пропускную способность
 finding-queue-pooler = очередь стоит в { $node }; ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы PostgreSQL
-finding-queue-pooler-unknown = очередь стоит в { $node } (его консоль не отличает ждущих клиентов от простаивающих); транзакции в работе, занятые сеансы PostgreSQL
+finding-queue-pooler-unknown = очередь стоит в { $node } (его консоль не сообщает о ждущих клиентах); транзакции в работе, занятые сеансы PostgreSQL
 finding-queue-balancer = очередь стоит в { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })

@@ -1,6 +1,6 @@
 //! Errors and faults in chains.
 
-use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, postgres, skipped, stack};
+use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, pgpool, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
 use model::plan::{AttachedNode, Node, NodeKind, PoolMode, Transport};
 use model::product;
@@ -21,12 +21,13 @@ use std::sync::{Arc, OnceLock};
 use wire::Code;
 use wire::pg::{Secret, SslMode};
 
-/// Both poolers and the balancer, in front of PostgreSQL.
-fn fronts() -> [Node; 3] {
+/// Poolers and the balancer, in front of PostgreSQL.
+fn fronts() -> [Node; 4] {
     [
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
         odyssey(Transport::Tcp, PoolMode::Session),
         haproxy(Transport::Tcp, Some(9)),
+        pgpool(Transport::Tcp),
     ]
 }
 
@@ -53,11 +54,12 @@ fn a_wrong_password_is_refused_with_the_right_message() {
         assert!(expected.iter().any(|it| said.ends_with(it)), "{said}");
     };
     let ours = "FATAL: password authentication failed for user \"app\" (SQLSTATE 28P01)";
-    let [pgbouncer, odyssey, haproxy] = fronts();
+    let [pgbouncer, odyssey, haproxy, pgpool] = fronts();
     check(std::slice::from_ref(&base), &[ours]);
     check(&[haproxy, base.clone()], &[ours]);
     // Poolers have error messages of their own; PgBouncer passes on the server's since 1.19.
     check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", ours]);
+    check(&[pgpool, base.clone()], &["username \"app\" or password does not exist in backend"]);
     check(&[odyssey, base], &[": password authentication failed for user \"app\" (SQLSTATE 28000)"]);
 }
 
@@ -111,7 +113,7 @@ fn what_cannot_be_had_is_told_and_nothing_is_touched() {
     let base = postgres(Transport::Unix);
     let mut stand = up(std::slice::from_ref(&base));
     let none = Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
-    for (front, name) in fronts().into_iter().zip(["PgBouncer", "Odyssey", "HAProxy"]) {
+    for (front, name) in fronts().into_iter().zip(["PgBouncer", "Odyssey", "HAProxy", "Pgpool-II"]) {
         let wanted = stack(&[front, base.clone()]);
         let problem = stand.chain.reconcile(&mut stand.supervisor, &wanted, &none, &mut |_| {}).unwrap_err();
         assert!(matches!(&problem, ChainError::Unavailable(it) if it.component == name), "{problem}");
