@@ -300,3 +300,32 @@ fn no_text_panics() {
     }
     assert!(right > 10 && wrong > 500, "{right} right, {wrong} wrong");
 }
+
+/// Plans of earlier versions, each with the key under which its kind is stored now, and the product.
+#[test]
+fn reads_stored_plans_of_earlier_versions() {
+    let postgres = r#"{"postgres": {"version": null, "max_connections": 9, "settings": []}}"#;
+    let pgbouncer = r#"{"pg_bouncer": {"version": [1, 21], "mode": "transaction", "size": 7, "max_client_conn": 8, "settings": []}}"#;
+    let odyssey = r#"{"odyssey": {"mode": "session", "size": 7, "workers": 2, "client_max": 8, "pool_timeout": 5, "settings": []}}"#;
+    let haproxy = r#"{"ha_proxy": {"maxconn": 7, "queue_timeout": 5, "check": null}}"#;
+    let attached =
+        r#"{"attached": {"dsn": "host=a", "admin": null, "role": "pg_bouncer", "allow": null, "others": 0}}"#;
+    for (text, key, product) in [
+        (postgres, "postgres", "PostgreSQL"),
+        (pgbouncer, "pg_bouncer", "PgBouncer"),
+        (odyssey, "odyssey", "Odyssey"),
+        (haproxy, "ha_proxy", "HAProxy"),
+        (attached, "attached", "PgBouncer"),
+    ] {
+        let kind: model::plan::NodeKind = serde_json::from_str(text).unwrap();
+        assert_eq!(kind.product().name, product);
+        if let Some(pooler) = kind.pooler() {
+            assert_eq!((pooler.size, pooler.max_client_conn), (7, 8), "{text}");
+        }
+        let stored = serde_json::to_value(&kind).unwrap();
+        assert_eq!(stored.as_object().unwrap().keys().collect::<Vec<_>>(), [key]);
+        assert_eq!(serde_json::from_value::<model::plan::NodeKind>(stored).unwrap(), kind);
+    }
+    let unknown = serde_json::from_str::<model::plan::NodeKind>(r#"{"pgcat": {}}"#).unwrap_err().to_string();
+    assert!(unknown.contains("unknown node kind `pgcat`"), "{unknown}");
+}
