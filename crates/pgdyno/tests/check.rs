@@ -135,7 +135,10 @@ fn documented_and_shipped_experiments_are_valid() {
         let mut count = 0;
         for block in text.split("```yaml\n").skip(1) {
             let block = block.split("```").next().unwrap_or_default();
-            let mut yaml = block.to_owned();
+            // An example in a list is indented.
+            let indent = block.len() - block.trim_start_matches(' ').len();
+            let line = |it: &str| format!("{}\n", it.get(indent..).unwrap_or_default());
+            let mut yaml: String = block.lines().map(line).collect();
             for (section, text) in [(COMMON[0].0, stack), COMMON[1], COMMON[2]] {
                 if !yaml.lines().any(|it| it.starts_with(section)) {
                     yaml += text;
