@@ -2,6 +2,7 @@
 
 use super::prepare::libpq_text;
 use crate::cli::{CommandError, Terminal};
+use crate::messages::one_line;
 use stack::client::Connection;
 use stack::location::Location;
 use stack::other_runs;
@@ -28,7 +29,8 @@ pub fn check_load_allowed(
     if *location == Location::ThisMachine || is_named(yes_load, address) {
         return Ok(());
     }
-    let what = format!("{address} {location}, and would be loaded");
+    // The location may contain the server's text.
+    let what = one_line(&format!("{address} {location}, and would be put under load"));
     if stdin().is_terminal() && stderr().is_terminal() {
         return Err(CommandError::new(what).with_hint(hint(address)));
     }
@@ -41,9 +43,9 @@ pub fn check_load_allowed(
 pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     // If the server does not report it, the load continues.
     if let Ok(Some(it)) = other_runs::find_other_run(connection) {
-        voice.warning(&format!(
+        voice.warning(&one_line(&format!(
             "another pgdyno is at work in this database ({it}): each measures the other's load"
-        ));
+        )));
     }
 }
 
@@ -70,7 +72,7 @@ pub fn check_drop_allowed(
             return Err(CommandError::new(what).with_hint("name another database, or drop it yourself"));
         }
         if !may {
-            let what = format!("{address} {location}, and -i would drop its table {table}");
+            let what = one_line(&format!("{address} {location}, and -i would drop its table {table}"));
             return Err(CommandError::new(what).with_hint(hint(address)));
         }
     }
