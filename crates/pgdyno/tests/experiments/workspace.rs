@@ -373,10 +373,12 @@ fn command_line(pid: u32) -> Vec<String> {
     line.split(|it| *it == 0).map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }
 
-/// Run files, the newest one last.
+/// Run files, the newest one last. Names tell the second only.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let is_run = |path: &PathBuf| path.extension().is_some_and(|it| it == "dyno");
-    files(folder).into_iter().filter(is_run).collect()
+    let mut runs: Vec<PathBuf> = files(folder).into_iter().filter(is_run).collect();
+    runs.sort_by_key(|path| fs::metadata(path).and_then(|it| it.modified()).expect("the file exists"));
+    runs
 }
 
 /// Contents of a folder, sorted by name; empty if it does not exist.
