@@ -48,7 +48,7 @@ const RULES: &[(&str, Rule)] = &[
     ("every source can be read", source::invalid_sources),
     ("crates import only what lies below them", layers::imports),
     ("crates depend on no library that they must not know", layers::libraries),
-    ("child modules of a module form no new cycle", cycles::cycles),
+    ("child modules of a module form no cycle", cycles::cycles),
     ("no argument `it` hides another one", closures::nested_it),
     ("clocks, files, sockets and the environment stay where they belong", layers::forbidden_paths),
     ("only programs print", layers::print_macros),

@@ -1,8 +1,8 @@
 //! Index advice for a terminal.
 
 use crate::lang::Lang;
-use crate::page::text::{truncate, visible};
 use crate::say;
+use crate::text::{truncate, visible};
 use model::Nanos;
 use model::advice::{Advice, IndexAdvice, IndexEffect, StatementAdvice};
 use model::run_result::RunResult;
@@ -15,7 +15,7 @@ pub fn render(account: &RunResult, lang: &Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", say!(lang, "advice-no-plans"));
     }
-    let names = crate::matrix::cell_names(&account.matrix);
+    let names = crate::cells::cell_names(&account.matrix);
     let mut parts = Vec::new();
     for it in &account.advice {
         if account.advice.len() > 1 {

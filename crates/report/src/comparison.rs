@@ -5,9 +5,10 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::matrix::{TerminalStyle, render_table};
-use crate::page::{Block, Column, Line, Page, Row, Section, Table, Tone};
+use crate::matrix::render_table;
 use crate::say;
+use crate::style::TerminalStyle;
+use crate::view::{Block, Column, Line, Page, Row, Section, Table, Tone};
 use model::Nanos;
 use model::comparison::{
     CellComparison, CellHistory, CellLabel, Comparison, ConditionOutcome, ConditionResult, Difference,

@@ -3,7 +3,8 @@
 //! It contains the page in every language, and its time series once. Four significant digits suffice for a screen and
 //! save two thirds of the bytes.
 
-use crate::page::{Page, charted};
+use crate::page::charted;
+use crate::view::Page;
 use model::chart::{Chart, Charts};
 use model::run_result::RunResult;
 use std::fmt::Write;

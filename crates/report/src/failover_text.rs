@@ -4,9 +4,11 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::matrix::{TerminalStyle, render_table};
-use crate::page::text::to_characters;
-use crate::page::{Block, failover_blocks};
+use crate::matrix::render_table;
+use crate::page::failover_blocks;
+use crate::style::TerminalStyle;
+use crate::text::to_characters;
+use crate::view::Block;
 use model::run_result::RunResult;
 
 /// Empty without faults and ledgers.

@@ -3,11 +3,13 @@
 //! Findings that affect the reading of others come first. Findings of one kind share a paragraph or a table; as JSON
 //! each finding is separate.
 
+use crate::cells::cell_names;
 use crate::lang::Lang;
-use crate::matrix::{TerminalStyle, cell_names, interval_text};
-use crate::page::text::to_characters;
-use crate::page::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
+use crate::lang::number::interval_text;
 use crate::say;
+use crate::style::TerminalStyle;
+use crate::text::to_characters;
+use crate::view::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 

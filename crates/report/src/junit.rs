@@ -4,12 +4,12 @@
 //! Each trial is a test case too. Violated objectives and promises, invalid trials, outages, and trials that bypass a
 //! node of the stack are failures. Undecided cases are skipped.
 
+use crate::cells::cell_names;
 use crate::findings::unused_nodes;
 use crate::html::escape;
 use crate::lang::Lang;
-use crate::matrix::cell_names;
-use crate::page::text::visible;
 use crate::say;
+use crate::text::visible;
 use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};

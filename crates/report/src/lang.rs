@@ -2,7 +2,7 @@
 
 mod advice;
 pub mod answer;
-mod bench;
+pub mod bench;
 mod catalogue;
 mod chart;
 mod compare;
@@ -10,7 +10,7 @@ pub mod failover;
 mod feeds;
 mod findings;
 pub mod freshness;
-mod live;
+pub mod live;
 mod matrix;
 pub mod number;
 pub mod page;

@@ -4,6 +4,7 @@
 
 pub mod advice;
 pub mod bench;
+mod cells;
 pub mod comparison;
 pub mod document;
 mod failover_text;
@@ -17,6 +18,7 @@ pub mod log;
 pub mod markdown;
 pub mod matrix;
 pub mod notice;
+mod number;
 pub mod page;
 pub mod plot;
 pub mod preview;
@@ -24,7 +26,10 @@ pub mod progress;
 pub mod prometheus;
 pub mod search_text;
 pub mod sizes;
+pub mod style;
 pub mod terminal;
+mod text;
+pub mod view;
 
 /// The whole summary as one JSON document. Fields whose names end in `_ns` are in nanoseconds.
 pub fn json(it: &model::Summary) -> String {

@@ -3,11 +3,11 @@
 //! Renders a few lines that a terminal redraws in place, or one line for a log. Sanitises foreign text.
 
 use crate::lang::Lang;
-use crate::plot::CharacterSet;
+pub use crate::lang::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use crate::say;
+use crate::style::CharacterSet;
+use model::Nanos;
 use model::live::LiveSecond;
-use model::summary::{Doubt, InvalidReason};
-use model::{Nanos, PerSecond, StaleRunDirectory};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A run at one moment, while a trial is set up or measured.
@@ -49,99 +49,6 @@ pub struct LogLine {
     pub node: String,
     /// Foreign text.
     pub text: String,
-}
-
-/// A slow step of the set-up.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Activity {
-    SettingUp,
-    Fetching {
-        major: u32,
-    },
-    Starting {
-        node: String,
-    },
-    Dropping,
-    Loading {
-        sent: u64,
-        of: u64,
-    },
-    Keys,
-    Statistics,
-    Restored {
-        took: Nanos,
-    },
-    /// No write has occurred since the last restore.
-    DataUnchanged,
-    Warmed,
-    WarmingUp,
-    Measuring {
-        second: u64,
-        of: Nanos,
-    },
-}
-
-/// An event that stays on the screen.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Milestone {
-    Ready {
-        node: String,
-        took: Nanos,
-    },
-    AlreadyLoaded {
-        rows: u64,
-    },
-    Loaded {
-        rows: u64,
-        took: Nanos,
-        rate: PerSecond,
-    },
-    /// The experiment requires a cold cache, which is unavailable.
-    CacheNotCold,
-    /// Files of a killed run, removed or kept.
-    StaleDirectory(StaleRunDirectory),
-}
-
-/// A completed trial.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FinishedTrial {
-    pub trial: usize,
-    /// Total number of trials, if known.
-    pub trials: Option<usize>,
-    pub cell: String,
-    /// Absent if nothing was measured.
-    pub figures: Option<TrialFigures>,
-    pub end: TrialEnd,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrialFigures {
-    pub rate: PerSecond,
-    pub p99: Option<Nanos>,
-    /// Failed and unknown transactions.
-    pub failed: u64,
-    /// First reason why the trial is invalid.
-    pub invalid: Option<InvalidReason>,
-    /// Doubts that the verdict names: outages, and a load that ended early.
-    pub doubts: Vec<Doubt>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TrialEnd {
-    Complete,
-    /// Result of a search step: the level was sustained or not.
-    Held,
-    TooMuch,
-    /// Result of a search step that allows no conclusion, and the reason; empty if the user ended it.
-    NotCounted(String),
-    /// A stop rule fired at the end of this second, counted from 0.
-    Stopped {
-        rule: String,
-        second: u64,
-    },
-    Interrupted,
-    Skipped(String),
-    Failed(String),
 }
 
 /// Size of a terminal.
@@ -267,15 +174,6 @@ pub fn width(line: &str) -> usize {
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
     let behind = parts.map(|it| it.split_once('m').map_or(it, |it| it.1).width());
     first + behind.sum::<usize>()
-}
-
-/// Decimals that show about three significant digits of milliseconds.
-pub(crate) fn decimals(value: f64) -> usize {
-    match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    }
 }
 
 /// ` 3/12`, or ` 3` if the total is unknown.

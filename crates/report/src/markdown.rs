@@ -3,8 +3,8 @@
 //! Written for GitHub and GitLab, without pictures and folded parts. The text is cut at their size limit. Foreign text
 //! is escaped.
 
-use crate::page::text::{visible, visible_lines};
-use crate::page::{Block, Drawing, FindingView, Line, Page, Table};
+use crate::text::{visible, visible_lines};
+use crate::view::{Block, Drawing, FindingView, Line, Page, Table};
 
 /// Largest size of a summary, in bytes.
 pub const BYTES_MAX: usize = 60_000;
@@ -136,7 +136,7 @@ fn escape_inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{Column, Row, Section};
+    use crate::view::{Column, Row, Section};
 
     #[test]
     fn escapes_foreign_text() {

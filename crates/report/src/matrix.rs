@@ -3,34 +3,21 @@
 //! A letter in each row refers to a note with its path through the stack: figures mean nothing without placement and
 //! transport. A terminal drops the least important columns until the rest fits.
 
+use crate::cells::cell_names;
 use crate::findings::{has_too_few_runs, paragraph, views};
 use crate::lang::Lang;
-use crate::page::number::three_digits;
-use crate::page::text::to_characters;
-use crate::page::{self, Column, Line, Table, Tone};
-use crate::plot::CharacterSet;
+use crate::lang::number::interval_text;
+use crate::number::three_digits;
 use crate::say;
+use crate::style::CharacterSet;
+pub use crate::style::TerminalStyle;
+use crate::text::to_characters;
+use crate::view::{self, Column, Line, Table, Tone};
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
 use model::summary::InvalidReason;
 use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
-
-/// Capabilities of the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TerminalStyle {
-    /// Columns. The table fits into them if the names leave room for the throughput.
-    pub width: usize,
-    pub characters: CharacterSet,
-    /// True if ECMA-48 colour sequences are allowed.
-    pub colour: bool,
-}
-
-impl Default for TerminalStyle {
-    fn default() -> TerminalStyle {
-        TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false }
-    }
-}
 
 /// The table, its notes and the findings, for a terminal.
 pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &Lang) -> String {
@@ -102,7 +89,7 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
         (mark, Line { text, tone })
     }));
     below.extend(matrix.observer_cpu.map(|it| (String::new(), faint(lang.watching(it)))));
-    let row = |(number, row): (usize, &Row)| page::Row {
+    let row = |(number, row): (usize, &Row)| view::Row {
         cells: columns.iter().map(|it| it.1[number].clone()).collect(),
         tone: tone(row),
         baseline: matrix.baseline == Some(number),
@@ -125,12 +112,6 @@ fn tone(row: &Row) -> Tone {
 /// The matrix and its findings as JSON.
 pub fn json(matrix: &Matrix, findings: &[Finding]) -> Value {
     json!({ "matrix": matrix, "findings": findings })
-}
-
-/// Names of the cells: their values on each axis, such as `session/200`.
-pub fn cell_names(matrix: &Matrix) -> Vec<String> {
-    let name = |row: &Row| row.label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/");
-    matrix.rows.iter().map(name).collect()
 }
 
 /// A column and its cells, by row.
@@ -233,13 +214,6 @@ fn ratio_text(row: &Row, lang: &Lang) -> String {
 fn ratio_interval_text(row: &Row, lang: &Lang) -> String {
     let it = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline?.interval);
     it.map_or(String::new(), |it| interval_text(it, lang))
-}
-
-/// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
-pub(crate) fn interval_text((low, high): (f64, f64), lang: &Lang) -> String {
-    let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
-    let comma = if low.contains(',') { ';' } else { ',' };
-    format!("[{low}{comma} {high}]")
 }
 
 /// Interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
@@ -398,7 +372,7 @@ fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize>
 }
 
 /// A row in colour: the baseline bold, unmeasured rows faint, rows below or above the baseline red or green.
-fn colour_row(text: String, colour: bool, row: &page::Row) -> String {
+fn colour_row(text: String, colour: bool, row: &view::Row) -> String {
     let code = match row.tone {
         _ if !colour => return text,
         _ if row.baseline => "1",

@@ -1,7 +1,4 @@
-//! View model of a run's report in one language.
-//!
-//! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
-//! (SQL, names, server messages) unescaped; each renderer escapes it.
+//! Report of a run in one language, as a [view model](crate::view).
 
 mod advice;
 mod answer;
@@ -15,14 +12,12 @@ mod findings;
 mod freshness;
 mod heat_map;
 mod maximum;
-pub(crate) mod number;
 mod objectives;
 mod plateau;
 mod results;
 mod scalability;
 mod soak;
 mod statements;
-pub(crate) mod text;
 
 pub use charts::{chart, mark};
 pub(crate) use context::charted;
@@ -30,9 +25,10 @@ pub(crate) use results::sizes;
 
 use crate::lang::Lang;
 use crate::say;
+use crate::view::{Block, Section};
+pub use crate::view::{Line, Page, Tone};
 use context::PageContext;
 use model::run_result::RunResult;
-use serde::Serialize;
 
 /// The report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &Lang) -> Page {
@@ -89,248 +85,8 @@ pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
     lang.catalogue().with_prefix("web-").collect()
 }
 
-/// A whole report in one language.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Page {
-    /// BCP 47 code: `en`, `ru`.
-    pub lang: &'static str,
-    /// The language's own name, for the language menu.
-    pub language: String,
-    pub title: String,
-    /// The experiment's question.
-    pub question: String,
-    /// The answer in one sentence, with its number, interval and validity.
-    pub answer: Line,
-    /// Short phrases about the run: start, seed, duration.
-    pub facts: Vec<String>,
-    pub sections: Vec<Section>,
-    /// Words that the page's script displays, by key: `zoom_out`, `dark`, `print`, …
-    pub words: Vec<(String, String)>,
-}
-
-/// A heading and its blocks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Section {
-    /// Link target: `[a-z-]+`, unique in its page, equal in all languages.
-    pub id: &'static str,
-    pub heading: String,
-    pub blocks: Vec<Block>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Block {
-    Text(Line),
-    /// A bulleted list.
-    List {
-        items: Vec<Line>,
-    },
-    /// Names and values.
-    Facts {
-        facts: Vec<(String, String)>,
-    },
-    Table(Table),
-    #[serde(rename = "heat")]
-    HeatMap(HeatMap),
-    Drawing(Drawing),
-    Charts(ChartsBlock),
-    Findings {
-        findings: Vec<FindingView>,
-    },
-    /// A folded block, for long content. `name` says what it contains and how much of it.
-    #[serde(rename = "folded")]
-    Details {
-        name: String,
-        blocks: Vec<Block>,
-    },
-    /// Preformatted text: a configuration, a command, SQL.
-    Code {
-        name: String,
-        text: String,
-        folded: bool,
-    },
-}
-
 /// Number of trials above which some are folded.
 const TRIALS_SHOWN_MAX: usize = 12;
-
-/// Meaning of a text's colour. Words express it too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tone {
-    #[default]
-    Plain,
-    Good,
-    Doubt,
-    Bad,
-    /// Unimportant.
-    Faint,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Line {
-    pub text: String,
-    pub tone: Tone,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Table {
-    /// Text above the table; may be empty.
-    pub caption: String,
-    pub columns: Vec<Column>,
-    /// Rows with as many cells as `columns`.
-    pub rows: Vec<Row>,
-    /// Notes below the table: mark and text. A mark may be empty.
-    pub notes: Vec<(String, Line)>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Column {
-    pub heading: String,
-    /// True if the column contains numbers, which are right-aligned.
-    pub numeric: bool,
-    /// Order in which columns are dropped if the table is too wide: the highest first, 0 never.
-    #[serde(rename = "dispensable")]
-    pub drop_order: u8,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Row {
-    pub cells: Vec<String>,
-    pub tone: Tone,
-    /// True for the baseline, with which the other rows are compared.
-    pub baseline: bool,
-}
-
-/// A figure over two axes, as shaded cells, with alternative figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct HeatMap {
-    pub across: (String, Vec<String>),
-    pub down: (String, Vec<String>),
-    /// Alternative figures, at least one. The first is shown initially.
-    pub layers: Vec<HeatLayer>,
-}
-
-/// One figure of a heat map.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct HeatLayer {
-    /// Name and unit of the figure, for the menu.
-    pub name: String,
-    /// Name of the figure, and the baseline with which it is compared.
-    pub caption: String,
-    /// Cells by row, left to right.
-    pub cells: Vec<HeatCell>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct HeatCell {
-    /// Value; empty if nothing was measured.
-    pub text: String,
-    /// Difference from the baseline: -1 is far worse, 0 equal, 1 far better, whether high or low values are good.
-    /// `None` if unknown.
-    pub shade: Option<f64>,
-    pub baseline: bool,
-}
-
-/// The stack, from the generator to the last node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Drawing {
-    /// Text alternative of the picture.
-    pub alternative: String,
-    pub nodes: Vec<DrawnNode>,
-    /// Transports between consecutive nodes, such as `TLS 1.3`; one fewer than nodes.
-    pub hops: Vec<String>,
-    /// Replicas of the last node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replicas: Option<DrawnReplicas>,
-}
-
-/// Replicas of one server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct DrawnReplicas {
-    /// Replication mode: what the replicas receive, and whether commits wait for it.
-    #[serde(rename = "way")]
-    pub replication: String,
-    /// At least one.
-    pub nodes: Vec<DrawnNode>,
-    /// Failover manager, which chooses the primary.
-    pub manager: DrawnNode,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct DrawnNode {
-    /// Product of the node, or the generator.
-    pub heading: String,
-    /// Short lines: marks of the limiter or the queue, pool, limits, activity, share of the response time.
-    pub lines: Vec<Line>,
-    /// Share of its CPUs that it used, 0..=1.
-    pub load: Option<f64>,
-    pub tone: Tone,
-}
-
-/// Charts of every trial. Their data are stored outside the page, in the same order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChartsBlock {
-    /// Index of the trial that is shown initially.
-    #[serde(rename = "chosen")]
-    pub selected: usize,
-    pub trials: Vec<ChartedTrial>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChartedTrial {
-    /// Cell and repetition.
-    pub name: Line,
-    pub charts: Vec<ChartView>,
-    pub marks: Vec<MarkView>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChartView {
-    /// `model::chart::ChartKind` in its serialised form; also the link target.
-    pub id: model::chart::ChartKind,
-    pub title: String,
-    pub unit: model::chart::ChartUnit,
-    /// Unit in words, for the axis.
-    pub axis: String,
-    pub logarithmic: bool,
-    pub stacked: bool,
-    /// Tracks in the order of the data's columns.
-    pub tracks: Vec<TrackView>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TrackView {
-    pub label: String,
-    pub dashed: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MarkView {
-    /// Seconds since the window began.
-    pub at: f64,
-    pub text: String,
-    pub tone: Tone,
-}
-
-/// A finding, with links to its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FindingView {
-    pub line: Line,
-    /// Table below the finding, if several cells have figures of their own.
-    pub table: Option<Table>,
-    pub evidence: Vec<EvidenceLink>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EvidenceLink {
-    pub text: String,
-    /// [`Section::id`] of the section with the evidence.
-    pub section: &'static str,
-    /// Index into [`ChartsBlock::trials`].
-    pub trial: Option<usize>,
-    pub chart: Option<model::chart::ChartKind>,
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,8 @@
 //! Bar plot of a time series in a terminal.
 
 use crate::lang::Numbers;
+pub use crate::style::CharacterSet;
 use model::Nanos;
-
-/// Characters that the terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CharacterSet {
-    /// Block elements: eight heights per row.
-    Utf8,
-    /// `.`, `:` and `#`: three heights per row.
-    Ascii,
-}
 
 /// Rows of bars. Heading, axis and labels add three rows.
 const ROWS: usize = 8;

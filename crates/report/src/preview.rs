@@ -1,29 +1,12 @@
 //! Preview of a schedule.
 
 use crate::lang::Lang;
-use crate::plot::{self, CharacterSet};
+pub use crate::lang::bench::SchedulePreview;
+use crate::plot;
 use crate::say;
-use model::{Nanos, PerSecond, Spacing};
+use crate::style::CharacterSet;
+use model::{Nanos, Spacing};
 use serde_json::{Value, json};
-
-/// Arrivals and rates that a schedule produces.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SchedulePreview {
-    /// The schedule as the user wrote it.
-    pub schedule: String,
-    pub spacing: Spacing,
-    /// Seed of Poisson arrivals.
-    pub seed: u64,
-    /// Number of arrivals; `None` if counting Poisson arrivals one by one takes too long.
-    pub arrivals: Option<u64>,
-    /// Integral of the rate.
-    pub expected: f64,
-    pub duration: Nanos,
-    pub lowest: PerSecond,
-    pub highest: PerSecond,
-    /// Mean rates in equal parts of the time.
-    pub rates: Vec<PerSecond>,
-}
 
 /// A sentence and a plot.
 pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
@@ -62,6 +45,7 @@ pub fn json(it: &SchedulePreview) -> Value {
 mod tests {
     use super::*;
     use crate::lang::english;
+    use model::PerSecond;
 
     fn preview(spacing: Spacing, arrivals: Option<u64>) -> SchedulePreview {
         SchedulePreview {

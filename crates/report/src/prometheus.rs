@@ -3,7 +3,7 @@
 //! Version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
 //! Source: prometheus.io/docs/instrumenting/exposition_formats, and its naming practices.
 
-use crate::page::text::is_unsafe;
+use crate::text::is_unsafe;
 use model::totals::{Buckets, Totals};
 use model::{Nanos, Series, SeriesKind, Unit};
 use std::collections::BTreeMap;

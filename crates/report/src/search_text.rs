@@ -5,9 +5,11 @@
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
-use crate::matrix::{TerminalStyle, render_table};
-use crate::page::text::to_characters;
-use crate::page::{Block, page};
+use crate::matrix::render_table;
+use crate::page::page;
+use crate::style::TerminalStyle;
+use crate::text::to_characters;
+use crate::view::Block;
 use model::run_result::RunResult;
 
 /// Sections of the page that a terminal also shows.

@@ -1,9 +1,10 @@
 //! Sizes of HTTP answers for a terminal.
 
+use crate::cells::cell_names;
 use crate::findings::table_lines;
 use crate::lang::Lang;
-use crate::matrix::{TerminalStyle, cell_names};
 use crate::page::sizes;
+use crate::style::TerminalStyle;
 use model::run_result::RunResult;
 
 /// A table by cell and operation; empty without sizes.

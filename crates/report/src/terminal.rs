@@ -3,7 +3,7 @@
 //! Server messages, names in run files and log lines may contain escape sequences and characters that reorder or hide
 //! text. They become visible escapes.
 
-use crate::page::text::{is_unsafe, visible};
+use crate::text::{is_unsafe, visible};
 
 /// SGR codes of our own output: reset, bold, faint, underlined, and colours 1 to 6, normal or bright.
 const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96];

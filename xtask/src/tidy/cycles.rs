@@ -3,44 +3,22 @@
 use super::{Violation, tree::File, tree::Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module whose children import each other, and these children.
-type Cycle<'a> = (&'a str, &'a [&'a str]);
-
-/// Known cycles that remain to be broken. A row that is no longer a cycle is a violation.
-const KNOWN: &[Cycle<'_>] = &[
-    ("report", &["advice", "findings", "lang", "live", "matrix", "page", "plot", "preview"]),
-    ("report::lang", &["catalogue", "number"]),
-];
-
 /// Imported modules by importing module, each with one place of the import.
 type Imports<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
 pub fn cycles(tree: &Tree) -> Vec<Violation> {
-    found(tree, KNOWN)
-}
-
-fn found(tree: &Tree, known: &[Cycle<'_>]) -> Vec<Violation> {
     let mut all = Vec::new();
-    let mut seen = BTreeSet::new();
     let crates: BTreeSet<&str> = tree.rust_files().filter_map(File::krate).collect();
     for krate in crates {
         for (parent, imports) in Modules::of_crate(tree, krate).imports() {
             let parent = [&[krate], &parent[..]].concat().join("::");
             for cycle in components(&imports) {
-                if let Some(row) = known.iter().position(|row| *row == (&parent, &cycle)) {
-                    seen.insert(row);
-                    continue;
-                }
                 let first = imports[cycle[0]].iter().find(|(name, _)| cycle.contains(name));
                 let (file, line) = first.map_or((krate, 1), |(_, place)| *place);
                 let what = format!("modules {} of {parent} import each other", cycle.join(", "));
                 all.push(Violation::new(file, line, what, "move what they share into a module below them"));
             }
         }
-    }
-    for (row, (parent, names)) in known.iter().enumerate().filter(|(row, _)| !seen.contains(row)) {
-        let what = format!("row {row} of KNOWN, {} of {parent}, is no cycle", names.join(", "));
-        all.push(Violation::new("xtask/src/tidy/cycles.rs", 1, what, "delete or shorten it"));
     }
     all
 }
@@ -153,32 +131,23 @@ fn components<'a>(imports: &Imports<'a>) -> BTreeSet<Vec<&'a str>> {
 mod tests {
     use super::*;
 
-    fn check(files: &[(&str, &str)], known: &[Cycle<'_>]) -> Vec<String> {
-        let all = found(&Tree::from_files(files), known);
+    fn check(files: &[(&str, &str)]) -> Vec<String> {
+        let all = cycles(&Tree::from_files(files));
         all.iter().map(|it| format!("{}:{}: {}", it.file, it.line, it.message)).collect()
     }
 
-    const KNOT: [(&str, &str); 5] = [
-        ("crates/load/src/lib.rs", "mod a; mod b; mod c; use a::A; use c::C;"),
-        ("crates/load/src/a.rs", "use crate::b::B;"),
-        ("crates/load/src/b.rs", "mod deep;"),
-        ("crates/load/src/b/deep.rs", "\nuse super::super::c::C;"),
-        ("crates/load/src/c.rs", "use super::{d, a::A};"),
-    ];
-
     #[test]
     fn finds_a_cycle_through_nested_modules() {
+        let files = [
+            ("crates/load/src/lib.rs", "mod a; mod b; mod c; use a::A; use c::C;"),
+            ("crates/load/src/a.rs", "use crate::b::B;"),
+            ("crates/load/src/b.rs", "mod deep;"),
+            ("crates/load/src/b/deep.rs", "\nuse super::super::c::C;"),
+            ("crates/load/src/c.rs", "use super::{d, a::A};"),
+        ];
         let expected = ["crates/load/src/a.rs:1: modules a, b, c of load import each other"];
-        assert_eq!(check(&KNOT, &[]), expected);
-        assert_eq!(check(&KNOT, &[("load", &["a", "b", "c"])]), [""; 0]);
-    }
-
-    #[test]
-    fn rejects_known_cycles_that_are_gone() {
-        let open = &KNOT[..4];
-        let expected = ["xtask/src/tidy/cycles.rs:1: row 0 of KNOWN, a, b, c of load, is no cycle"];
-        assert_eq!(check(open, &[("load", &["a", "b", "c"])]), expected);
-        assert_eq!(check(open, &[]), [""; 0]);
+        assert_eq!(check(&files), expected);
+        assert_eq!(check(&files[..4]), [""; 0]);
     }
 
     #[test]
@@ -191,8 +160,7 @@ mod tests {
             ("crates/load/src/b.rs", "use crate::A;"),
         ];
         let expected = ["crates/load/src/a/inner.rs:2: modules inner, outer of load::a import each other"];
-        assert_eq!(check(&files, &[]), expected);
-        assert_eq!(check(&files, &[("load::a", &["inner", "outer"])]), [""; 0]);
+        assert_eq!(check(&files), expected);
     }
 
     #[test]
@@ -202,7 +170,7 @@ mod tests {
             ("crates/load/src/a.rs", "mod inner; use crate::b::B;"),
             ("crates/load/src/b.rs", "use crate::A;"),
         ];
-        assert_eq!(check(&files, &[]), ["crates/load/src/a.rs:1: modules a, b of load import each other"]);
+        assert_eq!(check(&files), ["crates/load/src/a.rs:1: modules a, b of load import each other"]);
     }
 
     #[test]
@@ -217,6 +185,6 @@ mod tests {
             ),
             ("crates/load/src/b/fixture.rs", "use crate::a::A;"),
         ];
-        assert_eq!(check(&files, &[]), [""; 0]);
+        assert_eq!(check(&files), [""; 0]);
     }
 }

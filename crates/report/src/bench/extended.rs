@@ -2,9 +2,9 @@
 
 use super::pgbench::line;
 use crate::lang::Lang;
-use crate::page::text::to_characters;
-use crate::plot::CharacterSet;
 use crate::say;
+use crate::style::CharacterSet;
+use crate::text::to_characters;
 use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptSummary};
 use model::{Nanos, Summary};
 

@@ -1,7 +1,7 @@
 //! Answer of a run, in one sentence.
 
 use super::Lang;
-use crate::page::number::three_digits;
+use crate::number::three_digits;
 use crate::say;
 use model::Nanos;
 use model::matrix::{BaselineComparison, ChangeVerdict};

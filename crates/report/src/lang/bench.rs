@@ -2,13 +2,31 @@
 
 use super::Lang;
 use super::number::quantile;
-use crate::preview::SchedulePreview;
 use crate::say;
 use model::summary::{
     BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
     ServerTransport,
 };
-use model::{Nanos, Spacing};
+use model::{Nanos, PerSecond, Spacing};
+
+/// Arrivals and rates that a schedule produces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchedulePreview {
+    /// The schedule as the user wrote it.
+    pub schedule: String,
+    pub spacing: Spacing,
+    /// Seed of Poisson arrivals.
+    pub seed: u64,
+    /// Number of arrivals; `None` if counting Poisson arrivals one by one takes too long.
+    pub arrivals: Option<u64>,
+    /// Integral of the rate.
+    pub expected: f64,
+    pub duration: Nanos,
+    pub lowest: PerSecond,
+    pub highest: PerSecond,
+    /// Mean rates in equal parts of the time.
+    pub rates: Vec<PerSecond>,
+}
 
 impl Lang {
     /// The effect of failed transactions of this class.

@@ -4,7 +4,7 @@
 //! arguments, and is the same for all languages. `cargo xtask tidy` compares the messages of all languages with those
 //! that the code uses.
 
-use super::number::with_comma;
+use crate::number::with_comma;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
 use std::borrow::Cow;

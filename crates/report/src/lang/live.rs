@@ -1,11 +1,104 @@
 //! Sentences of the live view. They are written during a run, at most some hundred times per second.
 
 use super::Lang;
-use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures, decimals};
 use crate::say;
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::plan::LoadScale;
+use model::summary::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
+
+/// A slow step of the set-up.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Activity {
+    SettingUp,
+    Fetching {
+        major: u32,
+    },
+    Starting {
+        node: String,
+    },
+    Dropping,
+    Loading {
+        sent: u64,
+        of: u64,
+    },
+    Keys,
+    Statistics,
+    Restored {
+        took: Nanos,
+    },
+    /// No write has occurred since the last restore.
+    DataUnchanged,
+    Warmed,
+    WarmingUp,
+    Measuring {
+        second: u64,
+        of: Nanos,
+    },
+}
+
+/// An event that stays on the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Milestone {
+    Ready {
+        node: String,
+        took: Nanos,
+    },
+    AlreadyLoaded {
+        rows: u64,
+    },
+    Loaded {
+        rows: u64,
+        took: Nanos,
+        rate: PerSecond,
+    },
+    /// The experiment requires a cold cache, which is unavailable.
+    CacheNotCold,
+    /// Files of a killed run, removed or kept.
+    StaleDirectory(StaleRunDirectory),
+}
+
+/// A completed trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishedTrial {
+    pub trial: usize,
+    /// Total number of trials, if known.
+    pub trials: Option<usize>,
+    pub cell: String,
+    /// Absent if nothing was measured.
+    pub figures: Option<TrialFigures>,
+    pub end: TrialEnd,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialFigures {
+    pub rate: PerSecond,
+    pub p99: Option<Nanos>,
+    /// Failed and unknown transactions.
+    pub failed: u64,
+    /// First reason why the trial is invalid.
+    pub invalid: Option<InvalidReason>,
+    /// Doubts that the verdict names: outages, and a load that ended early.
+    pub doubts: Vec<Doubt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrialEnd {
+    Complete,
+    /// Result of a search step: the level was sustained or not.
+    Held,
+    TooMuch,
+    /// Result of a search step that allows no conclusion, and the reason; empty if the user ended it.
+    NotCounted(String),
+    /// A stop rule fired at the end of this second, counted from 0.
+    Stopped {
+        rule: String,
+        second: u64,
+    },
+    Interrupted,
+    Skipped(String),
+    Failed(String),
+}
 
 impl Lang {
     /// First line of a run. `duration`: total time under load of all trials.
@@ -192,5 +285,14 @@ impl Lang {
     fn tenths(&self, duration: Nanos) -> String {
         let numbers = self.numbers();
         format!("{}{}{}", numbers.fixed(duration.as_secs_f64(), 1), numbers.gap, numbers.seconds)
+    }
+}
+
+/// Decimals that show about three significant digits of milliseconds.
+fn decimals(value: f64) -> usize {
+    match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
     }
 }

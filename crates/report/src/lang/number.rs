@@ -1,7 +1,10 @@
 //! Number formats of the languages.
 
+use super::Lang;
 use super::catalogue::Catalogue;
-use crate::page::number::{binary, chosen_duration, duration, duration_parts, three_digits};
+use crate::number::{
+    binary, chosen_duration, duration, duration_parts, exact_digits, three_digits, with_comma,
+};
 use model::{Nanos, PerSecond};
 
 /// Number format of a language. The arithmetic is common; the texts come from the catalogue.
@@ -188,23 +191,44 @@ pub(crate) fn quantile(it: f64) -> String {
     format!("p{}", (it * 1000.0).round() / 10.0)
 }
 
-/// A number in machine format, such as `-21570.5`, with a decimal comma. Numbers of five or more digits have narrow
-/// no-break spaces between thousands.
-pub(crate) fn with_comma(text: &str) -> String {
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let digits = whole.chars().filter(char::is_ascii_digit).count();
-    let mut out = String::new();
-    let mut left = digits;
-    for c in whole.chars() {
-        if c.is_ascii_digit() {
-            if digits > 4 && left < digits && left.is_multiple_of(3) {
-                out.push('\u{202f}');
-            }
-            left -= 1;
-        }
-        out.push(c);
+/// [`three_digits`] in the format of a language.
+pub(crate) fn format(value: f64, lang: &Lang) -> String {
+    lang.number(&three_digits(value))
+}
+
+/// [`format()`], but whole numbers keep all digits: settings and counts.
+pub(crate) fn exact(value: f64, lang: &Lang) -> String {
+    lang.number(&exact_digits(value))
+}
+
+/// [`format()`] for small values too: `1.04·10⁻⁴`.
+pub(crate) fn small(value: f64, lang: &Lang) -> String {
+    if value == 0.0 || value.abs() >= 0.001 {
+        return format(value, lang);
     }
-    out + &rest.replace('.', ",")
+    // Rounding to three digits may add a digit.
+    let written = format!("{value:.2e}");
+    let (digits, power) = written.split_once('e').expect("it was asked for");
+    let raised = power.chars().map(|it| match it {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        it => char::from_u32('⁰' as u32 + it.to_digit(10).unwrap_or(0)).unwrap_or(it),
+    });
+    format!("{}·10{}", lang.number(digits), raised.collect::<String>())
+}
+
+/// Milliseconds; empty if unknown.
+pub(crate) fn millis(it: Option<Nanos>, lang: &Lang) -> String {
+    it.map_or(String::new(), |it| format(it.as_millis_f64(), lang))
+}
+
+/// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
+pub(crate) fn interval_text((low, high): (f64, f64), lang: &Lang) -> String {
+    let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
+    let comma = if low.contains(',') { ';' } else { ',' };
+    format!("[{low}{comma} {high}]")
 }
 
 #[cfg(test)]
@@ -213,17 +237,17 @@ mod tests {
     use crate::lang::{english, russian};
 
     #[test]
-    fn commas_and_thousands() {
-        for (text, expected) in [
-            ("0", "0"),
-            ("0.371", "0,371"),
-            ("-15.6", "-15,6"),
-            ("9999", "9999"),
-            ("21570.25", "21\u{202f}570,25"),
-            ("-1234567", "-1\u{202f}234\u{202f}567"),
-            ("+100000", "+100\u{202f}000"),
+    fn writes_small_numbers_with_exponents() {
+        for (value, in_english, in_russian) in [
+            (0.000_104_366, "1.04·10⁻⁴", "1,04·10⁻⁴"),
+            (9.999e-6, "1.00·10⁻⁵", "1,00·10⁻⁵"),
+            (-2.5e-12, "-2.50·10⁻¹²", "-2,50·10⁻¹²"),
+            (0.027_73, "0.028", "0,028"),
+            (0.371_4, "0.371", "0,371"),
+            (0.0, "0", "0"),
+            (57.26, "57.3", "57,3"),
         ] {
-            assert_eq!(with_comma(text), expected, "{text}");
+            assert_eq!([small(value, english()), small(value, russian())], [in_english, in_russian]);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Headings and sentences of a page, apart from its answer, its charts, the matrix and the findings.
 
 use super::Lang;
-use crate::page::number::utc;
+use crate::number::utc;
 use crate::say;
 use model::Nanos;
 use model::plan::{FailoverManager, Limits, PromotionPolicy, SyncMode};

@@ -1,7 +1,8 @@
 //! Sentences about maxima, soaks and sweeps.
 
+use super::number::{exact, small};
 use super::{Argument, Lang};
-use crate::page::number::{exact, exact_digits, small, three_digits};
+use crate::number::{exact_digits, three_digits};
 use crate::say;
 use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::preview::SchedulePreview;
+use crate::lang::bench::SchedulePreview;
 use fluent_syntax::ast;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};

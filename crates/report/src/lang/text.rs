@@ -17,5 +17,5 @@ pub(super) fn request(operation: &str, step: Option<&str>) -> String {
 
 /// The beginning of a statement, in one line.
 pub(super) fn short(text: &str) -> String {
-    crate::page::text::truncate(text, 80)
+    crate::text::truncate(text, 80)
 }

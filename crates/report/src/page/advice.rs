@@ -1,12 +1,12 @@
 //! Section with index advice and a remedy per statement.
 
 use super::context::PageContext;
-use super::number::format;
 use super::results::{FigureColumn, non_empty_columns};
-use super::text::truncate;
-use super::{Block, Column, Line};
 use crate::advice::{index_sentences, remedy};
+use crate::lang::number::format;
 use crate::say;
+use crate::text::truncate;
+use crate::view::{Block, Column, Line};
 use model::advice::{Advice, StatementAdvice as Statement};
 
 /// Characters of a statement's text that are shown.

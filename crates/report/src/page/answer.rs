@@ -1,11 +1,12 @@
 //! Question, answer and facts at the top of a page.
 
 use super::context::{PageContext, is_open};
-use super::{Line, Tone, failover, maximum, plateau, soak};
+use super::{failover, maximum, plateau, soak};
 use crate::findings::unused_nodes;
 use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
 use crate::lang::search::SearchQuestion;
 use crate::lang::workload::PageQuestion;
+use crate::view::{Line, Tone};
 use model::Nanos;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;

@@ -2,7 +2,7 @@
 
 use super::context::PageContext;
 use super::objectives::distinct;
-use super::{Block, Line, Tone};
+use crate::view::{Block, Line, Tone};
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::run_result::TrialResult;
 use model::summary::{Doubt, InvalidReason};

@@ -1,10 +1,10 @@
 //! Names, units and annotations of the charts.
 
 use super::context::PageContext;
-use super::text::truncate;
-use super::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use crate::lang::Lang;
 use crate::say;
+use crate::text::truncate;
+use crate::view::{Block, ChartView, ChartedTrial, ChartsBlock, Line, MarkView, Tone, TrackView};
 use model::EventKind;
 use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
 use model::run_result::TrialResult;

@@ -65,7 +65,7 @@ impl<'a> PageContext<'a> {
             true => measured,
             false => [baseline, best, worst, open.highest, open.strained].into_iter().flatten().collect(),
         };
-        PageContext { account, lang, names: crate::matrix::cell_names(matrix), best, worst, open, chosen }
+        PageContext { account, lang, names: crate::cells::cell_names(matrix), best, worst, open, chosen }
     }
 
     pub fn name(&self, cell: usize) -> &str {

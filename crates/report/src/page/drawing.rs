@@ -1,9 +1,9 @@
 //! Drawing of the stack with response times and queues.
 
 use super::context::PageContext;
-use super::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
 use crate::say;
+use crate::view::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
 use model::Nanos;
 use model::finding::Finding;
 use model::matrix::{Hop, UnappliedLimit};

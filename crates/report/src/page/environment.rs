@@ -1,8 +1,8 @@
 //! Sections on the environment and on how to repeat the run.
 
 use super::context::PageContext;
-use super::{Block, Column, Row, Table, Tone};
 use crate::say;
+use crate::view::{Block, Column, Row, Table, Tone};
 use model::plan::Transport;
 use model::run_result::NodeInfo;
 use serde_json::Value;

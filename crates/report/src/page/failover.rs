@@ -1,12 +1,13 @@
 //! Section on durability and outages under faults.
 
+use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
 use super::maximum::capitalise;
 use super::results::{FigureColumn, non_empty_columns};
-use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::failover::FaultKind;
 use crate::say;
+use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::durability::{Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason};
 use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
 use model::run_result::{RunState, TrialResult};

@@ -1,9 +1,9 @@
 //! Section with findings and links to their evidence.
 
 use super::context::PageContext;
-use super::{Block, EvidenceLink};
 use crate::findings::views;
 use crate::say;
+use crate::view::{Block, EvidenceLink};
 use model::chart::ChartKind;
 use model::finding::{Bound, Circumstance, Finding};
 

@@ -4,10 +4,10 @@ use super::context::PageContext;
 use super::failover::has_several_cells;
 use super::maximum::capitalise;
 use super::results::{FigureColumn, non_empty_columns};
-use super::{Block, Column, Line, Table, Tone};
 use crate::lang::Lang;
 use crate::lang::freshness::share;
 use crate::say;
+use crate::view::{Block, Column, Line, Table, Tone};
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 

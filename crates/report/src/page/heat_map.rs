@@ -2,9 +2,9 @@
 
 use super::answer::axes;
 use super::context::PageContext;
-use super::number::format;
-use super::{Block, HeatCell, HeatLayer, HeatMap};
 use crate::lang::Lang;
+use crate::lang::number::format;
+use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
 /// Figures to choose from; true if high values are good.

@@ -1,12 +1,13 @@
 //! Section on the maximum of each cell, its search and its limiter.
 
+use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
-use super::number::{exact, format, millis};
 use super::results::{FigureColumn, non_empty_columns};
-use super::{Block, Column, Line, Row, TRIALS_SHOWN_MAX, Table, Tone};
 use crate::lang::Lang;
+use crate::lang::number::{exact, format, millis};
 use crate::lang::search::{CauseAnswer, MaximumAnswer};
 use crate::say;
+use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::run_result::RunState;
 use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,

@@ -1,8 +1,8 @@
 //! Section on the load and its objectives.
 
 use super::context::PageContext;
-use super::{Block, Line, Tone};
 use crate::say;
+use crate::view::{Block, Line, Tone};
 use model::plan::{Load, LoadModel, Operation, OperationKind, Setup};
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

@@ -1,9 +1,9 @@
 //! Section on the plateau of a sweep.
 
 use super::context::PageContext;
-use super::{Block, Column, Line, Row, Table, Tone};
 use crate::lang::search::PlateauAnswer;
 use crate::say;
+use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::run_result::RunState;
 use model::search::{FittedValue, Plateau};
 

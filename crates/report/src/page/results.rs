@@ -1,10 +1,10 @@
 //! Section with the results of each operation.
 
 use super::context::PageContext;
-use super::number::{format, millis};
-use super::{Block, Column, Row, Table, Tone};
 use crate::lang::Lang;
+use crate::lang::number::{format, millis};
 use crate::say;
+use crate::view::{Block, Column, Row, Table, Tone};
 use model::run_result::{CellResult, OperationResult, RunResult};
 use model::{Nanos, SizeFigures, StatementRows};
 

@@ -1,9 +1,9 @@
 //! Section on throughput against clients.
 
 use super::context::PageContext;
-use super::number::{exact, format};
-use super::{Block, Column, Line, Row, Table, Tone};
+use crate::lang::number::{exact, format};
 use crate::say;
+use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::search::Scalability;
 
 /// For each cell with a fitted law: its parameters, and the law next to the measurements.

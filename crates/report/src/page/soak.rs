@@ -2,8 +2,8 @@
 
 use super::context::PageContext;
 use super::maximum::capitalise;
-use super::{Block, Column, Line, Row, Table, Tone};
 use crate::say;
+use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::plan::LoadScale;
 use model::run_result::RunState;
 use model::search::{FittedValue, LevelOutcome, SoakResult, Trend, TrendMetric, TrendVerdict};

@@ -1,11 +1,11 @@
 //! Section on statements by server time, compared with the baseline.
 
 use super::context::PageContext;
-use super::number::format;
 use super::results::{FigureColumn, non_empty_columns};
-use super::text::truncate;
-use super::{Block, Column};
+use crate::lang::number::format;
 use crate::say;
+use crate::text::truncate;
+use crate::view::{Block, Column};
 use model::run_result::StatementStats;
 
 /// Characters of a statement's text that are shown.

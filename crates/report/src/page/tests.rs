@@ -3,7 +3,7 @@ use crate::document::document;
 use crate::junit::junit;
 use crate::lang::{self, english, russian};
 use crate::markdown::to_markdown;
-use crate::matrix::TerminalStyle;
+use crate::style::TerminalStyle;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::TrialStatus;
 use model::summary::InvalidReason;

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
+use crate::lang::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
 use crate::lang::workload::PageQuestion;
-use crate::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
 use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 use model::comparison::{
     Blocks, Change, ConditionOutcome, ConditionResult, ConditionUnit, Difference as Differing,

@@ -2,7 +2,8 @@
 
 use super::invent::HOSTILE;
 use super::*;
-use crate::plot::CharacterSet;
+use crate::style::CharacterSet;
+use crate::view::Drawing;
 use model::Nanos;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,

@@ -2,7 +2,7 @@
 
 use super::invent::HOSTILE;
 use super::*;
-use crate::plot::CharacterSet;
+use crate::style::CharacterSet;
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 

@@ -2,7 +2,7 @@
 
 use super::invent::{self, HOSTILE};
 use super::*;
-use crate::plot::CharacterSet;
+use crate::style::CharacterSet;
 use model::plan::{Goal, LoadScale, MaxSearch, Soak, Sweep};
 use model::search::{
     Cause, FittedValue, Knob, LevelOutcome, Limit, Maximum, OverloadReason, Perturbation, Plateau, Proof,
@@ -273,7 +273,7 @@ fn recommends_a_cell_of_a_grid() {
 }
 
 fn page_name(it: &RunResult, cell: usize) -> String {
-    crate::matrix::cell_names(&it.matrix)[cell].clone()
+    crate::cells::cell_names(&it.matrix)[cell].clone()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sanitiser of foreign text.
 
-use crate::plot::CharacterSet;
+use crate::style::CharacterSet;
 
 /// The text with visible escapes instead of terminal controls and direction marks. Line breaks and tabs become blanks.
 pub(crate) fn visible(text: &str) -> String {
