@@ -20,8 +20,9 @@ use model::matrix::ChangeVerdict;
 pub fn page(it: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
     // Comparison within one run: its cells are compared with another of its cells.
-    let within = it.runs.iter().any(|it| !it.cells.is_empty() && it.cells.iter().all(|it| it.base != it.run))
-        && runs == [it.base.name.as_str()];
+    let within =
+        it.runs.iter().any(|run| !run.cells.is_empty() && run.cells.iter().all(|cell| cell.base != cell.run))
+            && runs == [it.base.name.as_str()];
     let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
         let of_run = |comparison: &RunComparison| {
             let mut all = blocks(comparison);
@@ -302,22 +303,22 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     };
     let (tps, p99) = (cell.points.iter().map(|it| Some(it.tps.0)), cell.points.iter().map(|it| it.p99));
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
-    let row = |(number, it): (usize, &model::comparison::HistoryPoint)| {
-        let run = &history.runs[it.run];
+    let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
+        let run = &history.runs[point.run];
         // A mark shows the change without colour, too.
         let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
-        let p99 = it.p99.map_or(String::new(), |it| lang.time(Nanos::from_secs_f64(it)));
+        let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));
         Row {
             cells: vec![
                 lang.moment(run.source.started_ms),
                 run.source.pgdyno_version.clone(),
                 run.server.clone().unwrap_or_default(),
-                it.trials.to_string(),
-                mark(Metric::Tps, lang.metric_value(Metric::Tps, it.tps.0)),
-                range(Metric::Tps, it.tps_interval),
+                point.trials.to_string(),
+                mark(Metric::Tps, lang.metric_value(Metric::Tps, point.tps.0)),
+                range(Metric::Tps, point.tps_interval),
                 mark(Metric::P99, p99),
-                range(Metric::P99, it.p99_interval),
+                range(Metric::P99, point.p99_interval),
             ],
             tone: if of(Metric::Tps) || of(Metric::P99) { Tone::Doubt } else { Tone::Plain },
             baseline: false,
@@ -349,7 +350,9 @@ fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<Option<f64>> = values.collect();
     let greatest = values.iter().flatten().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let bar = |it: &Option<f64>| it.map_or(' ', |it| BARS[((it / greatest * 7.0).round() as usize).min(7)]);
+    let bar = |value: &Option<f64>| {
+        value.map_or(' ', |value| BARS[((value / greatest * 7.0).round() as usize).min(7)])
+    };
     values.iter().map(bar).collect()
 }
 

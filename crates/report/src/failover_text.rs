@@ -14,13 +14,13 @@ use model::run_result::RunResult;
 /// Empty without faults and ledgers.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
-    let one = |it: &Block| match it {
-        Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
+    let one = |block: &Block| match block {
+        Block::Text(line) => Some(paragraph("", &show(&line.text), style.width)),
         Block::List { items } => {
-            Some(items.iter().map(|it| paragraph("- ", &show(&it.text), style.width)).collect())
+            Some(items.iter().map(|item| paragraph("- ", &show(&item.text), style.width)).collect())
         }
-        Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
-        Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
+        Block::Table(table) if table.caption.is_empty() => Some(render_table(table, style)),
+        Block::Table(table) => Some(format!("{}\n{}", show(&table.caption), render_table(table, style))),
         _ => None,
     };
     failover_blocks(account, lang).iter().filter_map(one).collect::<Vec<_>>().join("\n")

@@ -55,9 +55,9 @@ pub(crate) fn unused_nodes(findings: &[Finding], wanted: impl Fn(usize) -> bool)
 
 /// Paragraphs and tables for a terminal; empty without findings.
 pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
-    let tell = |it: &FindingView| {
-        let text = paragraph("- ", &to_characters(&it.line.text, style.characters), style.width);
-        text + &it.table.as_ref().map_or(String::new(), |it| table_lines(it, style))
+    let tell = |finding: &FindingView| {
+        let text = paragraph("- ", &to_characters(&finding.line.text, style.characters), style.width);
+        text + &finding.table.as_ref().map_or(String::new(), |table| table_lines(table, style))
     };
     all.iter().map(tell).collect()
 }
@@ -193,8 +193,10 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
 /// The rows of a table below their headings, one line each.
 pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
     let headings = table.columns.iter().map(|it| to_characters(&it.heading, style.characters)).collect();
-    let rows =
-        table.rows.iter().map(|it| it.cells.iter().map(|it| to_characters(it, style.characters)).collect());
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| row.cells.iter().map(|cell| to_characters(cell, style.characters)).collect());
     let rows: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
     let wide = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
     let mut out = String::new();

@@ -172,7 +172,7 @@ pub fn sanitise(text: &str, characters: CharacterSet) -> String {
 pub fn width(line: &str) -> usize {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
-    let behind = parts.map(|it| it.split_once('m').map_or(it, |it| it.1).width());
+    let behind = parts.map(|part| part.split_once('m').map_or(part, |(_, text)| text).width());
     first + behind.sum::<usize>()
 }
 
@@ -225,7 +225,7 @@ fn rows(
         CharacterSet::Utf8 => "–",
         CharacterSet::Ascii => "-",
     };
-    let time = |it: Option<Nanos>| it.map_or(nothing.to_owned(), |it| lang.live_time(it));
+    let time = |time: Option<Nanos>| time.map_or(nothing.to_owned(), |time| lang.live_time(time));
     let rows = [
         (say!(lang, "live-completed"), lang.live_rate(second.rate), &it.rates),
         ("p50".to_owned(), time(second.p50), &it.medians),

@@ -97,8 +97,8 @@ fn drawing(it: &Drawing) -> String {
 fn finding(it: &FindingView) -> String {
     let line = format!("- {}\n", escape_inline(&it.line.text));
     // Indentation makes the table part of the list item.
-    let table = it.table.as_ref().map_or(String::new(), |it| {
-        let lines: String = table(it).lines().map(|it| format!("  {it}\n")).collect();
+    let table = it.table.as_ref().map_or(String::new(), |finding_table| {
+        let lines: String = table(finding_table).lines().map(|line| format!("  {line}\n")).collect();
         format!("\n{lines}\n")
     });
     line + &table

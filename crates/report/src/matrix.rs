@@ -76,9 +76,9 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     columns.extend(figures(matrix, lang));
     columns.push(path_column(matrix, &mut notes, lang));
     let baseline = matrix.baseline.and_then(|it| cell_names(matrix).get(it).cloned());
-    let few = |it: &Row| {
-        let against = it.estimate(Figure::Tps).and_then(|it| it.vs_baseline);
-        against.is_some_and(|it| it.verdict == ChangeVerdict::TooFewRuns)
+    let few = |row: &Row| {
+        let against = row.estimate(Figure::Tps).and_then(|estimate| estimate.vs_baseline);
+        against.is_some_and(|comparison| comparison.verdict == ChangeVerdict::TooFewRuns)
     };
     let few = matrix.rows.iter().any(few) || has_too_few_runs(findings);
     let faint = |text| Line { text, tone: Tone::Faint };

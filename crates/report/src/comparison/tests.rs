@@ -129,7 +129,9 @@ fn renders_a_comparison_in_both_languages() {
 
 #[test]
 fn unfair_differences_come_first() {
-    let of = |it: &Comparison| page(it, english()).sections.iter().map(|it| it.id).collect::<Vec<_>>();
+    let of = |comparison: &Comparison| {
+        page(comparison, english()).sections.iter().map(|section| section.id).collect::<Vec<_>>()
+    };
     assert_eq!(of(&comparison()), ["unlike", "conditions", "figures", "differences", "left-out"]);
     let mut fair = comparison();
     fair.runs[0].differences[0].expected = true;

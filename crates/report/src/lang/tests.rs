@@ -296,7 +296,7 @@ fn figures() -> [Figure; 12] {
 fn latin(text: &str) -> Vec<&str> {
     let word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
     let words = text.split(|it| !word(it)).map(|it| it.trim_matches('.'));
-    words.filter(|it| it.contains(|it: char| it.is_ascii_alphabetic())).collect()
+    words.filter(|word| word.contains(|character: char| character.is_ascii_alphabetic())).collect()
 }
 
 /// Describes the first badly formatted figure of a Russian text; `None` if there is none.

@@ -214,9 +214,11 @@ fn sanitises_foreign_text() {
     (second.pools[0].node, second.processors[0].node) = (evil.clone(), evil.clone());
     it.quotas[0].0 = evil.clone();
     it.events[2] = LogLine { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
-    let harmless = |it: &str, characters| {
-        it.chars().all(|it| {
-            !it.is_control() && !is_format(it) && (characters == CharacterSet::Utf8 || it.is_ascii())
+    let harmless = |text: &str, characters| {
+        text.chars().all(|character| {
+            !character.is_control()
+                && !is_format(character)
+                && (characters == CharacterSet::Utf8 || character.is_ascii())
         })
     };
     let done = FinishedTrial {

@@ -219,8 +219,9 @@ fn replicas_are_part_of_the_path() {
     let ru = ways(russian()).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
     // A path without replicas is another path: that of the last row.
-    let of = |it: &Matrix| {
-        table(it, &[], english()).notes.into_iter().filter(|it| it.1.text.contains("generator (")).count()
+    let of = |matrix: &Matrix| {
+        let notes = table(matrix, &[], english()).notes;
+        notes.into_iter().filter(|(_, note)| note.text.contains("generator (")).count()
     };
     assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
 }

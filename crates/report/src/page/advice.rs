@@ -37,14 +37,22 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
     if !advice.indexes.is_empty() {
         blocks.push(Block::Text(plain(say!(lang, "advice-concurrently"))));
     }
-    let known = |it: Option<f64>| it.map_or(String::new(), |it| format(it, lang));
+    let known = |value: Option<f64>| value.map_or(String::new(), |value| format(value, lang));
     let figures: Vec<FigureColumn<'_, Statement>> = vec![
-        (say!(lang, "page-share-percent"), 1, Box::new(move |it| known(it.share.map(|it| 100.0 * it)))),
-        (say!(lang, "page-mean-milliseconds"), 2, Box::new(move |it| known(it.mean.map(|it| 1e3 * it)))),
+        (
+            say!(lang, "page-share-percent"),
+            1,
+            Box::new(move |statement| known(statement.share.map(|share| 100.0 * share))),
+        ),
+        (
+            say!(lang, "page-mean-milliseconds"),
+            2,
+            Box::new(move |statement| known(statement.mean.map(|mean| 1e3 * mean))),
+        ),
         (
             say!(lang, "advice-rows-read"),
             3,
-            Box::new(|it| it.scan.as_ref().map_or(String::new(), |it| lang.scanned(it))),
+            Box::new(|statement| statement.scan.as_ref().map_or(String::new(), |scan| lang.scanned(scan))),
         ),
         (say!(lang, "advice-remedy"), 0, Box::new(|it| remedy(advice, it, lang))),
     ];

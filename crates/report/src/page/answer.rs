@@ -51,7 +51,7 @@ pub fn axes<'a>(case: &PageContext<'a>) -> Vec<&'a str> {
 
 /// Path through the stack: `HTTP service → PostgreSQL`.
 fn path(row: Option<&Row>) -> String {
-    let products = row.map(|it| it.hops.iter().map(|it| it.product).collect::<Vec<_>>());
+    let products = row.map(|row| row.hops.iter().map(|hop| hop.product).collect::<Vec<_>>());
     products.unwrap_or_default().join(" → ")
 }
 
@@ -114,9 +114,10 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     };
     let objectives = objective_summary(case);
     let baseline = account.matrix.baseline.and_then(|it| objective_levels(case, it));
-    let [best, worst] = [case.best, case.worst].map(|it| it.and_then(|it| objective_levels(case, it)));
-    let [highest, strained] =
-        [case.open.highest, case.open.strained].map(|it| it.and_then(|it| objective_levels(case, it)));
+    let [best, worst] =
+        [case.best, case.worst].map(|cell| cell.and_then(|cell| objective_levels(case, cell)));
+    let [highest, strained] = [case.open.highest, case.open.strained]
+        .map(|cell| cell.and_then(|cell| objective_levels(case, cell)));
     let opened = OpenModelAnswer { kept_up: case.open.kept_up, total: case.open.of, highest, strained };
     let open = Some(&opened).filter(|it| it.highest.is_some() || it.strained.is_some());
     let nothing = baseline.is_none() && best.is_none() && open.is_none();

@@ -95,7 +95,7 @@ impl<'a> PageContext<'a> {
         if all.iter().any(|it| charted[*it].valid) {
             all.retain(|it| charted[*it].valid);
         }
-        let tps = |it: &usize| charted[*it].tps.map_or(0.0, |it| it.0);
+        let tps = |index: &usize| charted[*index].tps.map_or(0.0, |tps| tps.0);
         all.sort_by(|one, other| tps(one).total_cmp(&tps(other)));
         all.get(all.len() / 2).copied()
     }

@@ -142,7 +142,7 @@ fn node(
     lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.cpu_limit))));
     let held = seen.throttled.filter(|it| *it > 0.0);
     lines.extend(held.map(|it| Line { text: lang.held_back(it), tone: Tone::Doubt }));
-    let some = |it: Option<f64>| it.filter(|it| *it >= IN_FLIGHT_MIN);
+    let some = |count: Option<f64>| count.filter(|count| *count >= IN_FLIGHT_MIN);
     lines.extend(lang.occupied(some(seen.busy), some(seen.queue)).map(plain));
     lines.extend(node_time(seen).map(|it| plain(lang.spent(it))));
     let load = match (seen.cpu, seen.cpu_limit) {

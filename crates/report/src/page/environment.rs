@@ -24,19 +24,21 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         say!(lang, "page-program"),
         say!(lang, "page-node-cells"),
     ];
-    let row = |it: &NodeInfo| {
-        let none: Vec<String> = it.unapplied_limits.iter().map(|it| format!("⚠ {it}")).collect();
-        let limits: Vec<String> =
-            std::iter::once(lang.limits(&it.limits)).chain(none).filter(|it| !it.is_empty()).collect();
+    let row = |node: &NodeInfo| {
+        let none: Vec<String> = node.unapplied_limits.iter().map(|limit| format!("⚠ {limit}")).collect();
+        let limits: Vec<String> = std::iter::once(lang.limits(&node.limits))
+            .chain(none)
+            .filter(|limit| !limit.is_empty())
+            .collect();
         let cells = vec![
-            format!("{} ({})", it.name, it.kind),
-            it.version.clone(),
-            transport_name(case, &it.transport),
+            format!("{} ({})", node.name, node.kind),
+            node.version.clone(),
+            transport_name(case, &node.transport),
             limits.join("; "),
-            it.program.clone().unwrap_or_default(),
-            cells(case, it),
+            node.program.clone().unwrap_or_default(),
+            cells(case, node),
         ];
-        let tone = if it.unapplied_limits.is_empty() { Tone::Plain } else { Tone::Doubt };
+        let tone = if node.unapplied_limits.is_empty() { Tone::Plain } else { Tone::Doubt };
         Row { cells, tone, baseline: false }
     };
     let rows: Vec<Row> = merge_equal_nodes(&stand.nodes).iter().map(row).collect();

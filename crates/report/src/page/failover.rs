@@ -46,7 +46,8 @@ fn fold_trials(items: Vec<Line>, lang: &Lang) -> Vec<Block> {
     }
     let shown = |(number, it): &(usize, Line)| *number < TRIALS_SHOWN || it.tone == Tone::Bad;
     let (first, rest): (Vec<_>, Vec<_>) = items.into_iter().enumerate().partition(shown);
-    let lines = |it: Vec<(usize, Line)>| Block::List { items: it.into_iter().map(|it| it.1).collect() };
+    let lines =
+        |lines: Vec<(usize, Line)>| Block::List { items: lines.into_iter().map(|(_, line)| line).collect() };
     let name = lang.more_trials(rest.len());
     let rest = (!rest.is_empty()).then(|| Block::Details { name, blocks: vec![lines(rest)] });
     [Some(lines(first)), rest].into_iter().flatten().collect()
@@ -138,11 +139,16 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
     let lang = case.lang;
     let count = |it: u64| lang.number(&it.to_string());
-    let spread = |it: Option<DurationRange>| it.map_or(String::new(), |it| range_text(&it, lang));
-    let has_ledger = |it: &FailoverResult| it.conclusion.is_some();
-    let ledger = |it: &FailoverResult, value: u64| if has_ledger(it) { count(value) } else { String::new() };
-    let local = |it: &FailoverResult| {
-        it.anomalies.iter().find(|it| it.kind == AnomalyKind::LostLocal).map_or(0, |it| it.count)
+    let spread = |range: Option<DurationRange>| range.map_or(String::new(), |range| range_text(&range, lang));
+    let has_ledger = |result: &FailoverResult| result.conclusion.is_some();
+    let ledger =
+        |result: &FailoverResult, value: u64| if has_ledger(result) { count(value) } else { String::new() };
+    let local = |result: &FailoverResult| {
+        result
+            .anomalies
+            .iter()
+            .find(|anomaly| anomaly.kind == AnomalyKind::LostLocal)
+            .map_or(0, |anomaly| anomaly.count)
     };
     let all: Vec<FigureColumn<'_, FailoverResult>> = vec![
         (say!(lang, "failover-column-failovers"), 0, Box::new(|it| count(it.failovers.into()))),
@@ -152,9 +158,9 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
         (
             say!(lang, "failover-column-unknown"),
             5,
-            Box::new(|it| match it.counts.unknown {
-                0 => ledger(it, 0),
-                unknown => format!("{} ({})", count(unknown), count(it.counts.unknown_present)),
+            Box::new(|result| match result.counts.unknown {
+                0 => ledger(result, 0),
+                unknown => format!("{} ({})", count(unknown), count(result.counts.unknown_present)),
             }),
         ),
         (say!(lang, "failover-column-refused"), 6, Box::new(|it| ledger(it, it.counts.failed))),
@@ -166,7 +172,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
         (
             say!(lang, "failover-column-control"),
             2,
-            Box::new(|it| it.control.map_or(String::new(), |it| count(it.lost))),
+            Box::new(|result| result.control.map_or(String::new(), |control| count(control.lost))),
         ),
     ];
     survivals.first()?;
@@ -198,17 +204,20 @@ fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
     it.anomalies.first()?;
     let lang = case.lang;
     let text = |heading| Column { heading, ..Column::default() };
-    let row = |it: &Anomaly| {
-        let examples: Vec<String> =
-            it.examples.iter().map(|it| format!("{}/{}", it.session, it.sequence)).collect();
+    let row = |anomaly: &Anomaly| {
+        let examples: Vec<String> = anomaly
+            .examples
+            .iter()
+            .map(|example| format!("{}/{}", example.session, example.sequence))
+            .collect();
         Row {
             cells: vec![
-                lang.anomaly(it.kind),
-                lang.number(&it.count.to_string()),
-                lang.anomaly_meaning(it.kind),
+                lang.anomaly(anomaly.kind),
+                lang.number(&anomaly.count.to_string()),
+                lang.anomaly_meaning(anomaly.kind),
                 examples.join(", "),
             ],
-            tone: match it.kind {
+            tone: match anomaly.kind {
                 kind if kind.is_violation() => Tone::Bad,
                 AnomalyKind::LostAmbiguous => Tone::Doubt,
                 _ => Tone::Plain,

@@ -39,10 +39,11 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     let (first, lang) = (rows.first()?.0, case.lang);
     let count = |it: u64| lang.number(&it.to_string());
     let stale = |of: fn(&StaleReads, &Lang) -> String| {
-        move |it: &ReplicaRow<'_>| it.1.stale.map_or(String::new(), |it| of(&it, lang))
+        move |(_, replica): &ReplicaRow<'_>| replica.stale.map_or(String::new(), |stale| of(&stale, lang))
     };
-    let visible =
-        |it: Option<VisibilityDelay>, bound| it.map_or(String::new(), |it| delay_text(it, bound, lang));
+    let visible = |delay: Option<VisibilityDelay>, bound| {
+        delay.map_or(String::new(), |delay| delay_text(delay, bound, lang))
+    };
     let all: Vec<FigureColumn<'_, ReplicaRow<'_>>> = vec![
         (
             say!(lang, "freshness-column-reads"),

@@ -144,22 +144,23 @@ fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
     it.proofs.first()?;
     let text = |heading| Column { heading, ..Column::default() };
     let number = |heading, drop_order| Column { heading, numeric: true, drop_order };
-    let within =
-        |it: Option<(f64, Option<(f64, f64)>)>| it.map_or(String::new(), |it| lang.fitted(&to_fitted(it)));
-    let maximum = |it: &SearchResult| match it.level {
-        Some(value) => lang.fitted(&FittedValue { value, interval: it.interval }),
+    let within = |ratio: Option<(f64, Option<(f64, f64)>)>| {
+        ratio.map_or(String::new(), |ratio| lang.fitted(&to_fitted(ratio)))
+    };
+    let maximum = |result: &SearchResult| match result.level {
+        Some(value) => lang.fitted(&FittedValue { value, interval: result.interval }),
         None => say!(lang, "search-no-answer"),
     };
-    let row = |it: &Proof| Row {
+    let row = |proof: &Proof| Row {
         cells: vec![
-            lang.perturbation(&it.perturbation),
-            maximum(&it.base),
-            maximum(&it.changed),
-            within(it.ratio),
-            it.elasticity.map_or(String::new(), |it| lang.elasticity(&to_fitted(it))),
-            lang.proof_verdict(it.verdict),
+            lang.perturbation(&proof.perturbation),
+            maximum(&proof.base),
+            maximum(&proof.changed),
+            within(proof.ratio),
+            proof.elasticity.map_or(String::new(), |elasticity| lang.elasticity(&to_fitted(elasticity))),
+            lang.proof_verdict(proof.verdict),
         ],
-        tone: match it.verdict {
+        tone: match proof.verdict {
             ProofVerdict::Limits => Tone::Bad,
             ProofVerdict::DoesNotLimit => Tone::Plain,
             ProofVerdict::Undecided => Tone::Doubt,

@@ -34,8 +34,9 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
         "" => say!(lang, "page-all-operations"),
         name => name.to_owned(),
     };
-    let failed = |it: &OperationResult| it.failures.iter().map(|it| it.count).sum::<u64>();
-    let count = |it: u64| lang.number(&it.to_string());
+    let failed =
+        |operation: &OperationResult| operation.failures.iter().map(|failure| failure.count).sum::<u64>();
+    let count = |count: u64| lang.number(&count.to_string());
     let [mean, max] = [&say!(lang, "bench-mean"), &say!(lang, "bench-max")];
     let figures: Vec<FigureColumn<'_, OperationResult>> = vec![
         (say!(lang, "page-offered"), 5, Box::new(|it| format(it.offered.0, lang))),
@@ -43,7 +44,7 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
         (
             say!(lang, "page-goodput"),
             2,
-            Box::new(|it| it.goodput.map_or(String::new(), |it| format(it.0, lang))),
+            Box::new(|operation| operation.goodput.map_or(String::new(), |rate| format(rate.0, lang))),
         ),
         (lang.times(false, mean), 8, Box::new(|it| response(it, it.response.mean, 1.0, lang))),
         (lang.times(false, "p50"), 1, Box::new(|it| response(it, it.response.p50, 0.5, lang))),
@@ -57,9 +58,9 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
         (lang.times(true, "p99"), 6, Box::new(|it| millis(it.service.p99, lang))),
         (say!(lang, "page-failed"), 3, Box::new(|it| count(failed(it)))),
         (say!(lang, "page-dropped"), 3, Box::new(|it| count(it.dropped))),
-        (lang.size("p50"), 5, Box::new(|it| size(it, |it| it.p50, lang))),
-        (lang.size("p99"), 7, Box::new(|it| size(it, |it| it.p99, lang))),
-        (lang.size(max), 8, Box::new(|it| size(it, |it| Some(it.max), lang))),
+        (lang.size("p50"), 5, Box::new(|operation| size(operation, |sizes| sizes.p50, lang))),
+        (lang.size("p99"), 7, Box::new(|operation| size(operation, |sizes| sizes.p99, lang))),
+        (lang.size(max), 8, Box::new(|operation| size(operation, |sizes| Some(sizes.max), lang))),
     ];
     let first = (Column { heading: say!(lang, "page-operation"), ..Column::default() }, name);
     let mut table = non_empty_columns(first, figures, &rows);
@@ -86,11 +87,17 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
         (
             say!(lang, "page-count"),
             0,
-            Box::new(|it| lang.number(&it.1.sizes.map_or(0, |it| it.count).to_string())),
+            Box::new(|(_, operation)| {
+                lang.number(&operation.sizes.map_or(0, |sizes| sizes.count).to_string())
+            }),
         ),
-        (lang.size("p50"), 0, Box::new(|it| size(it.1, |it| it.p50, lang))),
-        (lang.size("p99"), 0, Box::new(|it| size(it.1, |it| it.p99, lang))),
-        (lang.size(&say!(lang, "bench-max")), 0, Box::new(|it| size(it.1, |it| Some(it.max), lang))),
+        (lang.size("p50"), 0, Box::new(|(_, operation)| size(operation, |sizes| sizes.p50, lang))),
+        (lang.size("p99"), 0, Box::new(|(_, operation)| size(operation, |sizes| sizes.p99, lang))),
+        (
+            lang.size(&say!(lang, "bench-max")),
+            0,
+            Box::new(|(_, operation)| size(operation, |sizes| Some(sizes.max), lang)),
+        ),
     ];
     let first = (
         Column { heading: say!(lang, "page-answer-sizes"), ..Column::default() },
@@ -105,7 +112,7 @@ fn rows(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let rows: Vec<(&OperationResult, &StatementRows)> =
         it.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
     type Figure<'a> = FigureColumn<'a, (&'a OperationResult, &'a StatementRows)>;
-    let count = |it: Option<u64>| it.map_or(String::new(), |it| lang.number(&it.to_string()));
+    let count = |count: Option<u64>| count.map_or(String::new(), |count| lang.number(&count.to_string()));
     let heading = |which: &str| say!(lang, "page-row-count", which);
     let figures: Vec<Figure<'_>> = vec![
         (say!(lang, "page-count"), 0, Box::new(|it| count(Some(it.1.rows.count)))),

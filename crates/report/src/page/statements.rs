@@ -23,7 +23,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             continue;
         }
         let beside = baseline.filter(|it| *it != cell);
-        let known = |it: Option<f64>| it.map_or(String::new(), |it| format(it, lang));
+        let known = |value: Option<f64>| value.map_or(String::new(), |value| format(value, lang));
         let percent = |it: f64| lang.number(&format!("{:.1}", 100.0 * it));
         let mut figures: Vec<FigureColumn<'_, StatementStats>> = vec![
             (say!(lang, "page-calls"), 2, Box::new(|it| format(it.calls, lang))),
@@ -32,8 +32,11 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             (say!(lang, "page-mean-milliseconds"), 0, Box::new(|it| format(1e3 * it.mean, lang))),
         ];
         if let Some(beside) = beside {
-            let there = move |it: &StatementStats| of(beside).iter().find(|other| other.text == it.text);
-            let mean = move |it: &StatementStats| known(there(it).map(|it| 1e3 * it.mean));
+            let there = move |statement: &StatementStats| {
+                of(beside).iter().find(|other| other.text == statement.text)
+            };
+            let mean =
+                move |statement: &StatementStats| known(there(statement).map(|other| 1e3 * other.mean));
             figures.push((lang.mean_in(case.name(beside)), 1, Box::new(mean)));
         }
         figures.extend([

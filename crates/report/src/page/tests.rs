@@ -75,7 +75,7 @@ fn rows_of_statements_are_in_the_page() {
 
 #[test]
 fn sections_are_ordered_and_not_empty() {
-    let ids = |it: &Page| it.sections.iter().map(|it| it.id).collect::<Vec<_>>();
+    let ids = |page: &Page| page.sections.iter().map(|section| section.id).collect::<Vec<_>>();
     let whole = [
         "goals",
         "stack",
@@ -230,7 +230,9 @@ fn chart_numbers_match_the_charts() {
             for (chart, tracks) in trial.charts.iter().zip(columns) {
                 let tracks = tracks.as_array().expect("a list");
                 assert_eq!(tracks.len(), chart.tracks.len(), "{}", chart.title);
-                assert!(tracks.iter().all(|it| it.as_array().is_some_and(|it| it.len() == points)));
+                assert!(
+                    tracks.iter().all(|track| track.as_array().is_some_and(|values| values.len() == points))
+                );
             }
         }
     }

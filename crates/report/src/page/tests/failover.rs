@@ -3,7 +3,7 @@
 use super::invent::HOSTILE;
 use super::*;
 use crate::style::CharacterSet;
-use crate::view::Drawing;
+use crate::view::DrawnReplicas;
 use model::Nanos;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
@@ -186,10 +186,10 @@ fn draws_replicas_with_their_primary() {
         Block::Drawing(it) => Some(it),
         _ => None,
     });
-    let loads =
-        |it: &Drawing| it.replicas.as_ref().map(|it| it.nodes.iter().map(|it| it.load).collect::<Vec<_>>());
-    let told: Vec<_> = drawn.map(loads).collect();
-    assert_eq!(told, [Some(vec![Some(1.0), Some(0.2)]), Some(vec![None])]);
+    let node_loads =
+        |replicas: &DrawnReplicas| replicas.nodes.iter().map(|node| node.load).collect::<Vec<_>>();
+    let loads: Vec<_> = drawn.map(|drawing| drawing.replicas.as_ref().map(node_loads)).collect();
+    assert_eq!(loads, [Some(vec![Some(1.0), Some(0.2)]), Some(vec![None])]);
 }
 
 #[test]
@@ -255,10 +255,9 @@ fn shows_logs_separately() {
     let logs: Vec<&Block> = blocks().filter(|it| format!("{it:?}").contains("no space left")).collect();
     let [Block::Code { name, folded: true, .. }] = &logs[..] else { panic!("{logs:?}") };
     assert_eq!(name, "postgres did not come back");
-    assert!(
-        blocks()
-            .any(|it| matches!(it, Block::List { items } if items.iter().any(|it| it.text.contains(name))))
-    );
+    assert!(blocks().any(
+        |block| matches!(block, Block::List { items } if items.iter().any(|item| item.text.contains(name)))
+    ));
 }
 
 #[test]

@@ -97,14 +97,15 @@ fn names_the_cell_if_others_have_no_replicas() {
 
 #[test]
 fn reports_kept_and_broken_promises() {
-    let check = |it: FreshnessResult, expected: Option<(&str, Tone)>| {
-        let page = page(&read(&[it]), english());
-        let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
-        let said = section.blocks.iter().find_map(|it| match it {
-            Block::Text(it) if it.text.contains("remote_apply") => Some(it.clone()),
+    let check = |result: FreshnessResult, expected: Option<(&str, Tone)>| {
+        let page = page(&read(&[result]), english());
+        let section =
+            page.sections.iter().find(|section| section.id == "freshness").expect("the section exists");
+        let said = section.blocks.iter().find_map(|block| match block {
+            Block::Text(line) if line.text.contains("remote_apply") => Some(line.clone()),
             _ => None,
         });
-        let said = said.as_ref().map(|it| (it.text.rsplit("; ").next().expect("a part"), it.tone));
+        let said = said.as_ref().map(|line| (line.text.rsplit("; ").next().expect("a part"), line.tone));
         assert_eq!(said, expected);
     };
     check(fresh(), Some(("none was.", Tone::Good)));
