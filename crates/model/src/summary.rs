@@ -528,6 +528,7 @@ impl Doubt {
             self,
             Doubt::Outage { .. }
                 | Doubt::FeedExhausted { .. }
+                | Doubt::NoRows { .. }
                 | Doubt::NodeNotUsed { .. }
                 | Doubt::LogIncomplete
         )

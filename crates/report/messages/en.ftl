@@ -1084,6 +1084,7 @@ answer-trial-valid = its trial is valid
 answer-outage = nothing succeeded for { $time }
 answer-outages = nothing succeeded for up to { $time }
 answer-ended-early = the load ended early, because a feed had no rows left
+answer-no-rows = a statement found no rows
 answer-bypassed = the load did not pass through every node of its path
 answer-trial-doubtful = its trial is valid with doubts: { $doubts }
 answer-all-trials-valid = all trials are valid

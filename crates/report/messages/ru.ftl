@@ -1179,6 +1179,7 @@ answer-trial-valid = измерение достоверно
 answer-outage = ни одного успеха в течение { $time }
 answer-outages = ни одного успеха до { $time } подряд
 answer-ended-early = нагрузка кончилась раньше времени: в ленте не осталось строк
+answer-no-rows = запрос не нашёл ни одной строки
 answer-bypassed = нагрузка прошла не через все узлы своего пути
 answer-trial-doubtful = измерение достоверно, но с оговоркой: { $doubts }
 answer-all-trials-valid = все измерения достоверны

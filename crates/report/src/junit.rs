@@ -14,6 +14,7 @@ use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
+use model::summary::Doubt;
 
 /// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
@@ -107,7 +108,12 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
 fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
-        _ if it.valid => match it.doubts.iter().find(|it| it.is_in_verdict()) {
+        // Whether statements may rightly find no row is the user's to judge.
+        _ if it.valid => match it
+            .doubts
+            .iter()
+            .find(|doubt| doubt.is_in_verdict() && !matches!(doubt, Doubt::NoRows { .. }))
+        {
             Some(doubt) => CaseOutcome::Failed(lang.valid_but(&lang.doubt(doubt, 0))),
             None => CaseOutcome::Passed,
         },

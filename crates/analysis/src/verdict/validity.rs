@@ -6,7 +6,7 @@
 use crate::facts::sizes::{Populations, populations};
 pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
-use model::{EmptyStatement, Measurement, Nanos, SizeUnit};
+use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
 /// Send lag that does not make a measurement invalid: timers of ordinary runtimes are as late.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
@@ -105,6 +105,8 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
 pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     let at = summary.window;
     if at.as_secs_f64() < WHOLE_LOAD * planned.as_secs_f64() {
+        // The last arrival found no row, not no client.
+        summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
         summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
     }
 }
@@ -206,7 +208,13 @@ fn outage(summary: &Summary) -> Option<Doubt> {
 /// Reports if most answers are of the smaller one of two populations of their request, with the sizes of the most
 /// frequent one.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
-    let answers = || measured.interval.answers.iter().filter(|it| it.unit == SizeUnit::Bytes);
+    // Answers to a replayed log are compared with the recorded ones.
+    let replays = &measured.interval.replays;
+    let is_replayed = |operation| {
+        replays.iter().filter_map(ReplayCounts::figures).any(|it| it.operation == operation && it.sized > 0)
+    };
+    let sizes = measured.interval.answers.iter().filter(|it| it.unit == SizeUnit::Bytes);
+    let answers = || sizes.clone().filter(|it| !is_replayed(it.operation));
     let all: u64 = answers().map(|it| it.sizes.count()).sum();
     let two = answers().filter_map(|it| Some((it.sizes.count(), populations(&it.sizes)?)));
     let small_of = |it: &(u64, Populations)| it.0 as f64 * it.1.share;

@@ -75,6 +75,8 @@ pub struct TrialCounts {
     pub outage: Option<Nanos>,
     /// True if the load of a valid trial ended early, because a feed was used up.
     pub ended_early: bool,
+    /// True if a statement of a valid trial that should find rows found none.
+    pub no_rows: bool,
     /// True if the load of a valid trial did not pass through every node of its path.
     pub bypassed: bool,
 }
@@ -227,15 +229,16 @@ impl Lang {
     }
 
     fn validity(&self, counts: TrialCounts) -> String {
-        let TrialCounts { valid, total, doubtful, outage, ended_early, bypassed } = counts;
+        let TrialCounts { valid, total, doubtful, outage, ended_early, no_rows, bypassed } = counts;
         let one = (valid, total) == (1, 1);
         let outage = outage.map(|time| match one {
             true => say!(self, "answer-outage", time = self.time(time)),
             false => say!(self, "answer-outages", time = self.time(time)),
         });
         let end = ended_early.then(|| say!(self, "answer-ended-early"));
+        let rows = no_rows.then(|| say!(self, "answer-no-rows"));
         let path = bypassed.then(|| say!(self, "answer-bypassed"));
-        let doubts = outage.into_iter().chain(end).chain(path).collect::<Vec<_>>().join("; ");
+        let doubts = outage.into_iter().chain(end).chain(rows).chain(path).collect::<Vec<_>>().join("; ");
         match doubtful {
             0 if one => say!(self, "answer-trial-valid"),
             0 if valid == total => say!(self, "answer-all-trials-valid"),

@@ -110,6 +110,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         doubtful: valid().filter(|it| it.doubts.iter().any(Doubt::is_in_verdict)).count(),
         outage: doubts().filter_map(outage).max(),
         ended_early: doubts().any(|it| matches!(it, Doubt::FeedExhausted { .. })),
+        no_rows: doubts().any(|it| matches!(it, Doubt::NoRows { .. })),
         bypassed: doubts().any(|it| matches!(it, Doubt::NodeNotUsed { .. })),
     };
     let objectives = objective_summary(case);

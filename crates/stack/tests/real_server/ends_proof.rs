@@ -303,7 +303,8 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
         .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
         .env("STACK_TEST_PROOF", role)
         .env("TMPDIR", &scratch.path)
-        .stderr(Stdio::null());
+        // Only a victim that panics by itself has something to say.
+        .stderr(if role.ends_with(' ') { Stdio::inherit() } else { Stdio::null() });
     command
 }
 

@@ -209,7 +209,7 @@ impl RandomRun {
             let n = self.below(2000);
             cell.response = self.latency(n);
             cell.service = self.latency(n);
-            (cell.ok, cell.late, cell.dropped) = (n, self.below(3), self.below(9));
+            (cell.ok, cell.late, cell.dropped) = (n, self.below(3).min(n), self.below(9));
             (cell.retried, cell.retries, cell.above_limit) = (self.below(3), self.below(9), self.below(9));
             (cell.failed, cell.unknown) = (self.failures(), self.failures());
             for statement in &mut cell.statements {

@@ -17,12 +17,20 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
             Some(it) => {
                 Some((SizeChange::Fell { before: it.before, after: it.after, second: it.second }, it.share))
             }
+            // Each answer to a replayed log is compared with the recorded one.
+            None if is_replayed(cell, place.0) => None,
             None => populations(&total_sizes(&cell.trials, place))
                 .map(|it| (SizeChange::TwoPopulations { small: it.small, large: it.large }, it.share)),
         };
         found.extend(change.map(|(change, share)| finding(cell, place, change, share)));
     }
     found
+}
+
+/// True if recorded sizes of the operation's answers are known.
+fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
+    let mut figures = cell.trials.iter().flat_map(|trial| trial.replayed);
+    figures.any(|it| it.operation == operation && it.sized > 0)
 }
 
 /// Cells whose answers are small compared with those of another cell with the same requests.

@@ -274,6 +274,7 @@ fn answers(lang: &Lang) -> Told {
         doubtful: 2,
         outage: Some(Nanos::from_millis(3_800)),
         ended_early: true,
+        no_rows: true,
         bypassed: true,
     };
     let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
