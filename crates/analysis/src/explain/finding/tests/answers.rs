@@ -27,6 +27,19 @@ fn reports_answers_of_another_size() {
     assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
     let change = "TwoPopulations { small: 2047, large: 40000 }";
     assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
+    // A replayed log has both sizes.
+    let (answers, sized, measured) = (800, 800, 40_000);
+    let same = ReplayFigures {
+        operation: 0,
+        answers,
+        sized,
+        measured,
+        recorded: measured,
+        other_status: 0,
+        smaller: 0,
+        larger: 0,
+    };
+    assert_eq!(of(&[run().answers(&[mixed; 40]).replay(same)], &["direct"]), [""; 0]);
     let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
     let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
     assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
