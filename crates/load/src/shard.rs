@@ -461,7 +461,18 @@ impl<R: Recorder> Shard<R> {
 
     /// Ends idle clients once no further transaction begins, and all clients after the drain.
     fn drain(&mut self, now: Nanos) {
-        let last = self.window_over || self.arrivals_left == 0;
+        self.drain_over |= now >= self.drain_deadline;
+        if self.drain_over {
+            while let Some(due) = self.backlog.pop_front() {
+                self.drop_arrival(now, due);
+            }
+            // Arrivals left in the schedule of a generator that was behind.
+            while let Some(due) = self.next_arrival() {
+                self.take_arrival();
+                self.drop_arrival(now, due);
+            }
+        }
+        let last = self.drain_over || self.window_over || self.arrivals_left == 0;
         if last
             && !self.is_draining
             && self.backlog.is_empty()
@@ -483,16 +494,7 @@ impl<R: Recorder> Shard<R> {
                 }
             }
         }
-        if now >= self.drain_deadline {
-            self.drain_over = true;
-            while let Some(due) = self.backlog.pop_front() {
-                self.drop_arrival(now, due);
-            }
-            // Arrivals left in the schedule of a generator that was behind.
-            while let Some(due) = self.next_arrival() {
-                self.take_arrival();
-                self.drop_arrival(now, due);
-            }
+        if self.drain_over {
             for i in 0..self.clients.len() as u32 {
                 let client = &self.clients[i as usize];
                 if client.is_over() {

@@ -280,3 +280,19 @@ fn arrivals_that_no_client_is_left_to_send_are_dropped() {
         assert_eq!(of(|it| *it == Outcome::Ok) + failed + dropped, 300, "{name}");
     }
 }
+
+/// Arrivals were waiting until the deadline of the drain. A session that ends right then ends its client.
+#[test]
+fn drain_with_backlog_ends_clients() {
+    let at = Nanos::from_millis;
+    let mut shard = asked(workload(LoadPlan { clients: 1, timeout: None, ..open(SELECT) }));
+    for now in [at(10), at(100), at(3000), at(3500)] {
+        assert!(!perform_at(now, &mut shard).1);
+    }
+    // The server reads the cancel request and closes the session.
+    shard.closed(at(3500), ConnId(1));
+    shard.closed(at(3500), ConnId(0));
+    assert!(perform_at(at(3501), &mut shard).1);
+    let unknown = shard.recorder.iter().filter(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)).count();
+    assert_eq!((unknown, shard.recorder.len()), (1, 300));
+}
