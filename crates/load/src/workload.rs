@@ -352,16 +352,16 @@ impl Workload {
     /// token, sealed by `secret`.
     ///
     /// # Panics
-    /// If `keyed` has not one entry per script.
+    /// If `keyed` does not have one entry per script.
     pub fn with_ledger(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, true)
     }
 
-    /// Marks scripts with keys, but without a ledger. Their tokens are decoys, so their rows cannot be mistaken for
-    /// writes in a ledger.
+    /// Gives scripts keys whose tokens are decoys, and records no ledger. Their rows cannot be mistaken for writes of a
+    /// ledger.
     ///
     /// # Panics
-    /// If `keyed` has not one entry per script.
+    /// If `keyed` does not have one entry per script.
     pub fn with_decoys(self, secret: u64, keyed: Vec<Option<KeyedScript>>) -> Workload {
         self.with_keyed_scripts(secret, keyed, false)
     }

@@ -78,7 +78,7 @@ impl Curve {
     /// Time from the first ramp's start to the last one's end.
     pub fn duration(&self) -> Nanos {
         match self {
-            Curve::Ramp { duration: lasting, .. } => *lasting,
+            Curve::Ramp { duration, .. } => *duration,
             Curve::Chain(parts) => parts.iter().map(Curve::duration).fold(Nanos::ZERO, Nanos::add),
         }
     }

@@ -30,7 +30,7 @@ use store::Run;
 struct Args {
     /// A path, a name or its beginning, or `last`
     base: String,
-    /// Runs that are compared with it, named likewise
+    /// Runs to compare with it, each by path, by name or its beginning, or `last`
     runs: Vec<String>,
     /// Exit with status 99 when the interval shows it, such as 'p99 > +10%', 'tps < -5%', 'errors > 1%' or
     /// 'p99 of transfer > 200ms'; may be repeated

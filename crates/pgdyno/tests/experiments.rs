@@ -16,6 +16,7 @@ mod experiments {
     mod order;
     mod outages;
     mod planted;
+    mod postgres_servers;
     mod reads;
     mod remote_hosts;
     mod resume;

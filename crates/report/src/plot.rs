@@ -7,14 +7,14 @@ use model::Nanos;
 /// Rows of bars. Heading, axis and labels add three rows.
 const ROWS: usize = 8;
 
-/// Draws one bar per value over the time from 0 to `lasting`.
+/// Draws one bar per value over the time from 0 to `duration`.
 ///
 /// The vertical axis begins at 0, and `unit` is its heading. A value above 0 is always visible. The plot is at most ten
 /// columns wider than the number of values.
 pub fn plot_bars(
     unit: &str,
     values: &[f64],
-    lasting: Nanos,
+    duration: Nanos,
     characters: CharacterSet,
     numbers: &Numbers,
 ) -> String {
@@ -40,13 +40,13 @@ pub fn plot_bars(
         lines.push(format!("{label:>margin$} {axis}{}", cells.collect::<String>()));
     }
     lines.push(format!("{:>margin$} {corner}{}", labels[2], dash.repeat(values.len())));
-    lines.push(format!("{:margin$}  {}", "", scale(values.len(), lasting, numbers)));
+    lines.push(format!("{:margin$}  {}", "", scale(values.len(), duration, numbers)));
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// Labels of the time axis below `width` columns: begin, middle (if it fits) and end.
-fn scale(width: usize, lasting: Nanos, numbers: &Numbers) -> String {
-    let (middle, end) = (numbers.duration(Nanos(lasting.0 / 2)), numbers.duration(lasting));
+fn scale(width: usize, duration: Nanos, numbers: &Numbers) -> String {
+    let (middle, end) = (numbers.duration(Nanos(duration.0 / 2)), numbers.duration(duration));
     let wide = |it: &str| it.chars().count();
     let room = width.saturating_sub(wide(&end) + 1);
     let before = (width / 2).saturating_sub(wide(&middle) / 2);

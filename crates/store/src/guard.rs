@@ -86,9 +86,9 @@ pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Tables that a file must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaCheck {
-    /// Tables of any pgdyno version that wrote this format.
+    /// Tables of any version of the format.
     Readable,
-    /// Exactly the tables of this version.
+    /// Exactly the tables of this version, so that the file can be written.
     Writable,
 }
 

@@ -8,8 +8,8 @@
 //!
 //! A gap is an outage if neither chance nor the statements explain it ([`unexplained`]):
 //!
-//! - At the rate of the rest of the window, so many successes are expected in it that chance does not leave them all
-//!   out.
+//! - At the success rate of the rest of the window, chance alone would hardly leave an interval of this length without
+//!   a success.
 //! - It is several times as long as the transaction that a client is in at a random time.
 //! - Slow statements that overlap by chance do not explain it. A client that is independent of the others has no
 //!   success for the next g with the probability S(g) = Σ max(0, r − g) / (clients · window), r being all response

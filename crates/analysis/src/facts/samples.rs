@@ -208,8 +208,8 @@ pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
 /// Growth of a counter per second, without restarts; `None` with fewer than two samples.
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
-    let lasting = (all.last()?.0 - all.first()?.0).as_secs_f64();
-    (lasting > 0.0).then(|| sum_of_increases(&all) / lasting)
+    let duration = (all.last()?.0 - all.first()?.0).as_secs_f64();
+    (duration > 0.0).then(|| sum_of_increases(&all) / duration)
 }
 
 /// Growth of a counter from its first sample in the window to the last, without restarts; `None` with fewer than two.

@@ -42,9 +42,9 @@ pub struct ChartBuilder {
 }
 
 impl ChartBuilder {
-    /// `processors`: CPUs of the machine, if known; `lasting`: maximum length of the window.
-    pub fn new(setup: &Setup, processors: Option<f64>, lasting: Nanos) -> ChartBuilder {
-        let bin = (lasting.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
+    /// `processors`: CPUs of the machine, if known; `duration`: maximum length of the window.
+    pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
+        let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
         let generator = (GENERATOR, &setup.stack.generator);
         let slots = setup.stack.nodes.iter().filter_map(|it| match &it.kind {

@@ -22,8 +22,8 @@ impl LiveState {
         let it = &tick.interval;
         let mut response = LatencyHistogram::new();
         it.scripts.iter().for_each(|cell| response.merge(&cell.response));
-        let lasting = (it.to - it.from).as_secs_f64();
-        let rate = if lasting > 0.0 { response.count() as f64 / lasting } else { 0.0 };
+        let duration = (it.to - it.from).as_secs_f64();
+        let rate = if duration > 0.0 { response.count() as f64 / duration } else { 0.0 };
         let unanswered = it.scripts.iter().map(ScriptCounts::unanswered).sum();
         let used = |(node, it): (&String, &(Nanos, f64, Option<f64>))| {
             Some(NodeCpu { node: node.clone(), processors: it.2? })

@@ -182,7 +182,7 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
 }
 
 /// Orders two cells by size: the product of their numbers, so that twice the threads weigh as much as twice the pool.
-/// Of equal ones the first axis decides, then the order of the file. Axes without numbers have no weight.
+/// Cells of equal size are ordered by the first axis, then as in the file. Axes without numbers have no weight.
 fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())

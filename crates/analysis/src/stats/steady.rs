@@ -49,9 +49,9 @@ pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
 
 /// Transactions that succeeded within the window, per second.
 pub fn delivered(it: &Second) -> f64 {
-    let lasting = (it.to - it.from).as_secs_f64();
+    let duration = (it.to - it.from).as_secs_f64();
     let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
-    if lasting > 0.0 { ok as f64 / lasting } else { 0.0 }
+    if duration > 0.0 { ok as f64 / duration } else { 0.0 }
 }
 
 /// Median of at least one number.

@@ -40,7 +40,7 @@ pub struct RuleContext {
     pub operations: Vec<String>,
     /// Most transactions that can be in flight.
     pub in_flight_max: u32,
-    /// True if each transaction connects anew: a refused connection is then already a failed transaction.
+    /// True if each transaction opens its own connection. A refused connection then counts as a failed transaction.
     pub connect_each: bool,
 }
 

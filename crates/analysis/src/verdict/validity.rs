@@ -195,11 +195,11 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
 /// Reports a long outage, or short ones that take a relevant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
-    let lasting = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
-    let much = lasting.as_secs_f64() >= OUTAGES * summary.window.as_secs_f64();
+    let total = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
+    let much = total.as_secs_f64() >= OUTAGES * summary.window.as_secs_f64();
     (much || longest.duration() >= LONG_OUTAGE).then_some(Doubt::Outage {
         count: summary.outages.len(),
-        duration: lasting,
+        duration: total,
         from: longest.from,
         to: longest.to,
     })

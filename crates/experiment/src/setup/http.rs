@@ -51,7 +51,7 @@ impl file::Request {
         all.into_iter().filter_map(|(key, it)| Some((key, it.as_deref()?))).collect()
     }
 
-    /// Keys that are set besides the method.
+    /// Keys of the request that are set, other than its method.
     pub fn details(&self) -> Vec<&'static str> {
         let all = [
             ("query", !self.query.0.is_empty()),

@@ -23,7 +23,7 @@ pub struct Arrivals {
 enum Position {
     /// Number of the arrival, from the first of ramp `ramp_index`.
     Even { n: u64 },
-    /// Value of the curve's integral.
+    /// Poisson process over the integral of the rate curve.
     Poisson {
         process: PoissonProcess,
         /// Integral at the start of ramp `ramp_index`.

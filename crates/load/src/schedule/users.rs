@@ -136,10 +136,10 @@ mod tests {
         let stage = (0_u32..50, proptest::option::of(0.1_f64..100.0), 0_u64..20);
         proptest!(|(stages in proptest::collection::vec(stage, 0..6))| {
             let stages: Vec<UserStage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
-            let lasting = stages.iter().map(|it| it.duration.0).sum();
+            let total = stages.iter().map(|it| it.duration.0).sum();
             let (mut there, mut last) = (0, Nanos::ZERO);
             for it in user_events(&stages) {
-                prop_assert!(it.at >= last && it.at < Nanos(lasting));
+                prop_assert!(it.at >= last && it.at < Nanos(total));
                 // Users 0 to `there` - 1 are present, and no others.
                 prop_assert_eq!(it.user, if it.joins { there } else { there - 1 });
                 there = if it.joins { there + 1 } else { there - 1 };

@@ -83,7 +83,7 @@ impl<R: Recorder> Shard<R> {
     /// Selects the session for this script's SQL, before client `i` begins it. True if that must be opened first.
     pub(super) fn switch_endpoint(&mut self, i: u32, script: u16) -> bool {
         if !self.has_two_endpoints() {
-            // With one endpoint, it is open unless each transaction opens it anew.
+            // With one endpoint, the session is open already, unless each transaction opens its own.
             return self.work.plan.reconnect && self.work.postgres.is_some();
         }
         let Some(to) = self.work.sql_target(script) else { return false };

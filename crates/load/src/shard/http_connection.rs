@@ -326,7 +326,7 @@ impl<R: Recorder> Shard<R> {
         let i = web.client;
         web.has_answered = true;
         let client = &self.clients[i as usize];
-        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let call = &self.work.call(tx.script, tx.command).call;
         let (most, is_written) = (call.redirects, call.ammo.is_none());
         if web.cookies.is_some() && is_written {
@@ -343,14 +343,14 @@ impl<R: Recorder> Shard<R> {
             Err((code, words)) => return self.call_failed(now, i, code, false, &words),
         }
         let client = &self.clients[i as usize];
-        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let ammo = self.work.call(tx.script, tx.command).call.ammo;
         if let Some(recorded) = ammo.and_then(|it| it.recorded(&client.variables)) {
             let measured = Answer { status: response.status, bytes: response.length };
             self.recorder.replayed(ScriptId(tx.script), recorded, measured);
         }
         let Err(code) = judged else {
-            let tx = self.clients[i as usize].tx.as_ref().expect("whoever asked awaits the answer");
+            let tx = self.clients[i as usize].tx.as_ref().expect("a request belongs to a transaction");
             self.recorder.response_received(ScriptId(tx.script), tx.command, response.length);
             return self.finish_command(now, i);
         };
@@ -369,7 +369,7 @@ impl<R: Recorder> Shard<R> {
     fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
         let web = &self.http_connections[w];
         let client = &mut self.clients[web.client as usize];
-        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let request = self.work.call(tx.script, tx.command);
         let reader = web.channel.reader();
         if !request.call.expects(response.status) {

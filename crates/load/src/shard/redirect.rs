@@ -47,7 +47,7 @@ impl<R: Recorder> Shard<R> {
             (code, lost.to_string())
         })?;
         let client = &self.clients[web.client as usize];
-        let tx = client.tx.as_ref().expect("whoever asked awaits the answer");
+        let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         web.hop = hop;
         web.hops += 1;
         web.method = self.work.call(tx.script, tx.command).method(hop, &client.variables);

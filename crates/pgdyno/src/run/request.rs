@@ -76,8 +76,8 @@ fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
     let experiment = Experiment::deserialize(&header.experiment).map_err(|it| {
         CommandError::new(format!("{} was written by another version: {it}", path.display()))
     })?;
-    let lasting = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
-    let plan = Plan { durations: lasting.collect(), warnings: Vec::new(), experiment };
+    let duration = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
+    let plan = Plan { durations: duration.collect(), warnings: Vec::new(), experiment };
     Ok(RunRequest { plan, completed: completed::read_all(&path)?, source: RunSource::Resumed(path) })
 }
 

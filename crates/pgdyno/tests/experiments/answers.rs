@@ -1,13 +1,10 @@
 //! Runs whose answers are not what they should be, although no request fails
 
+use super::postgres_servers::start_server;
 use super::workspace::{PGDYNO, RunOutput, Workspace};
 use serde_json::Value;
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -26,12 +23,7 @@ fn page(bench: &Workspace, lang: &str) -> String {
 
 #[test]
 fn statements_that_find_no_row_are_reported() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     let tables = "create table stock (id int primary key, n int); insert into stock values (1, 0);

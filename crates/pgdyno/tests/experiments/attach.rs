@@ -1,24 +1,17 @@
 //! Attached systems are measured, but not modified, and their passwords are never printed
 
+use super::postgres_servers::{start_server, start_servers};
 use super::workspace::{BARE, PGDYNO, RunOutput, Workspace, retry_until, trials};
 use rustix::process::Signal;
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use store::RunStatus;
 
 #[test]
 fn measures_an_attached_server_and_never_prints_its_password() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
     let bench = Workspace::new(
         "attached",
@@ -101,15 +94,7 @@ fn login_times_out_on_a_silent_server() {
 /// the load.
 #[test]
 fn an_attached_pooler_must_lead_to_the_attached_server() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let mut start = |name: &str| {
-        let settings = Settings { name: name.to_owned(), ..Settings::default() };
-        Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|why| panic!("{why}"))
-    };
-    let (server, other) = (start("server"), start("other"));
+    let (_supervisor, [server, other]) = start_servers(["server", "other"]);
     let mut connection = server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     connection.query("create database shop").expect("it serves");
     // Both servers must accept the same password.
@@ -170,12 +155,7 @@ fn service_without_a_database() -> u16 {
 /// A server that received no load is reported as a finding and in the answer.
 #[test]
 fn a_server_that_the_service_never_asks_is_reported() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let yaml = format!(
         "stack:\n  service: {{ url: \"http://127.0.0.1:{}\" }}\n  \
          postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }}\n\
@@ -214,12 +194,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
 /// The console of a pooler outside the load's path counts none of the load.
 #[test]
 fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let port = stack::supervisor::free_port().expect("a free port");
     let server = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
     let stack = format!(
@@ -268,12 +243,7 @@ impl Drop for Ending {
 /// Data that cannot be restored are not loaded. If a later step is rejected, loaded data are removed.
 #[test]
 fn a_dataset_that_is_refused_leaves_nothing_behind() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     for it in [
@@ -320,12 +290,7 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
 /// The whole run measures the address that the host name had at its start. A change is reported.
 #[test]
 fn reports_a_changed_address_of_an_attached_server() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let port = postgres.port;
     let attached = format!(
         "postgres: {{ attach: \"host=db.test port={port} user=postgres dbname=postgres\", allow: \"db.test:{port}/postgres\" }}"
@@ -360,12 +325,7 @@ fn reports_a_changed_address_of_an_attached_server() {
 /// The hints of the messages lead to a dataset on an attached server, without a superuser. A signal cancels its statements.
 #[test]
 fn a_dataset_is_measured_on_an_attached_server() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let open = |user: &str, database: &str| {
         let mut target = postgres.target().in_database(database);
         if user != "postgres" {

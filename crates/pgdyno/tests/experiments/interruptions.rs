@@ -1,12 +1,10 @@
 //! However a run ends, its results are stored and nothing else remains
 
+use super::postgres_servers::start_server;
 use super::workspace::{
     BARE, PGDYNO, RunningProcess, Workspace, counts, ended_by_signal, groups, is_root, retry_until, trials,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
 use std::fs::{self, OpenOptions};
 use std::io::pipe;
 use std::path::{Path, PathBuf};
@@ -81,12 +79,7 @@ fn ctrl_c_ends_loading() {
 /// The server is stopped, so the drain does not end. The second signal cancels it.
 #[test]
 fn second_ctrl_c_cancels_running_statements() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
@@ -246,12 +239,7 @@ fn signals_end_a_set_up_that_waits_for_a_server() {
 /// The query of a feed runs during set-up. A signal cancels it at the server.
 #[test]
 fn a_signal_cancels_the_query_of_a_feed() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     let mut sleeping = || -> u32 {

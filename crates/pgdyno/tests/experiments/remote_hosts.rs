@@ -2,13 +2,10 @@
 //!
 //! The other machine is a second address of this one, in a network namespace of the test.
 
-use super::workspace::{PGDYNO, RunOutput, Workspace, counts, trials};
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
+use super::postgres_servers::start_server;
+use super::workspace::{RunOutput, Workspace, counts, trials};
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -82,12 +79,7 @@ fn loads_a_remote_database_only_with_consent() {
     if !in_remote_network(loads_a_remote_database_only_with_consent) {
         return;
     }
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let port = relay(REMOTE_ADDRESS, postgres.port);
     let here = format!("{REMOTE_ADDRESS}:{port}/postgres");
     let dsn = format!("host={REMOTE_ADDRESS} port={port} user=postgres dbname=postgres");
@@ -145,12 +137,7 @@ fn detects_a_tunnel_to_a_remote_server() {
     if !possible.is_ok_and(|it| it.status.success()) {
         return eprintln!("skipped: no process namespace can be made; it takes root and util-linux");
     }
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let port = relay(Ipv4Addr::LOCALHOST, postgres.port);
     let here = format!("127.0.0.1:{port}/postgres");
     let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");

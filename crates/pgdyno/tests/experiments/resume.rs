@@ -1,12 +1,12 @@
 //! A resumed run measures the nodes that it began with, and reports data that have changed
 
+use super::postgres_servers::start_servers;
 use super::workspace::{PGDYNO, RunOutput, Workspace, trials};
 use rustix::process::Signal;
 use serde_json::Value;
 use stack::client::Connection;
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
+use stack::component::postgres::Postgres;
+use stack::supervisor::Supervisor;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -26,15 +26,7 @@ struct Servers {
 
 impl Servers {
     fn start(folder: &Path) -> Servers {
-        let installation = InstallationSearch::from_environment(None, None)
-            .find_first()
-            .unwrap_or_else(|none| panic!("{none}"));
-        let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-        let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-        let servers = ["first", "second"].map(|name| {
-            let settings = Settings { name: name.to_owned(), ..Settings::default() };
-            Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|why| panic!("{why}"))
-        });
+        let (supervisor, servers) = start_servers(["first", "second"]);
         let password = servers[0].password().reveal().to_owned();
         let alter = format!("alter role postgres password '{password}'");
         let systems = servers.each_ref().map(|it| {

@@ -3,16 +3,14 @@
 //! Tests all three programs in `services/`, each with an attached PostgreSQL of its own. Services that are not built
 //! are skipped; `./x services` builds them, and `./x test` does so first.
 
-use super::workspace::{PGDYNO, Workspace, retry_until};
+use super::postgres_servers::start_server;
+use super::workspace::{Workspace, retry_until};
 use model::plan::{CacheState, Content, Dataset};
 use model::{Code, Interval};
 use rustix::process::Signal;
-use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{Loader, load};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use store::{Run, TrialId};
 
@@ -47,12 +45,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         eprintln!("skipped: {name} is not built. Type:  ./x services build {name}");
         return;
     }
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let mut postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (mut supervisor, mut postgres) = start_server();
     let stop = std::sync::Arc::new(AtomicBool::new(false));
     let loader = Loader { target: postgres.target(), workers: 1, force: false, stop: &stop };
     let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };

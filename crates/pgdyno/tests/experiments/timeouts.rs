@@ -1,10 +1,7 @@
 //! Statements that time out are cancelled on the server, so sessions do not accumulate
 
-use super::workspace::{PGDYNO, Workspace};
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
-use std::path::PathBuf;
+use super::postgres_servers::start_server;
+use super::workspace::Workspace;
 use std::time::Duration;
 
 const CLIENTS: usize = 4;
@@ -18,12 +15,7 @@ load: { model: closed, clients: 4, threads: 1, duration: 3s, timeout: 100ms }
 
 #[test]
 fn timed_out_statements_leave_no_sessions() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));

@@ -1,10 +1,7 @@
 //! Values of feeds reach the server unchanged, in every query mode
 
-use super::workspace::{PGDYNO, Workspace};
-use stack::component::postgres::{Postgres, Settings};
-use stack::find::InstallationSearch;
-use stack::supervisor::{KeeperProgram, Supervisor};
-use std::path::PathBuf;
+use super::postgres_servers::start_server;
+use super::workspace::Workspace;
 use std::time::Duration;
 
 const VALUES: [&str; 14] = [
@@ -26,12 +23,7 @@ const VALUES: [&str; 14] = [
 
 #[test]
 fn values_of_feeds_are_the_same_in_every_query_mode() {
-    let installation =
-        InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
-    let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-    let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default())
-        .unwrap_or_else(|why| panic!("{why}"));
+    let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
     connection.query("create table victim (); create table got (n int, value text)").expect("it is ours");

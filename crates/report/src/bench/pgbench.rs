@@ -30,8 +30,8 @@ pub fn write_lines(out: &mut String, it: &Summary, style: BenchStyle) {
             line!(out, "number of transactions actually processed: {}/{wanted}", counts.ok);
         }
         EndCondition::Time(_) | EndCondition::ScheduleEnds => {
-            let lasting = if let EndCondition::Time(it) = plan.end { it } else { it.window };
-            line!(out, "duration: {:.0} s", lasting.as_secs_f64());
+            let duration = if let EndCondition::Time(it) = plan.end { it } else { it.window };
+            line!(out, "duration: {:.0} s", duration.as_secs_f64());
             line!(out, "number of transactions actually processed: {}", counts.ok);
         }
     }

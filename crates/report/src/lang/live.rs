@@ -78,7 +78,7 @@ pub struct TrialFigures {
     pub failed: u64,
     /// First reason why the trial is invalid.
     pub invalid: Option<InvalidReason>,
-    /// Doubts that the verdict names: outages, and a load that ended early.
+    /// Doubts that are shown with the verdict, such as an outage.
     pub doubts: Vec<Doubt>,
 }
 

@@ -99,7 +99,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
     let outage = |it: &Doubt| match it {
-        Doubt::Outage { duration: lasting, .. } => Some(*lasting),
+        Doubt::Outage { duration, .. } => Some(*duration),
         _ => None,
     };
     let valid = || ended.iter().filter(|it| it.valid);

@@ -1,8 +1,8 @@
 //! Safety check before load on another machine
 //!
 //! The target must be named twice in the experiment file, must itself permit load, and must have no other active
-//! sessions. Targets on this machine need no permission. The server that answers decides where it is, not its
-//! address. This detects names, environment variables and tunnels that lead elsewhere. See [`location`].
+//! sessions. Targets on this machine need no permission. The location is that of the server that answers, not of
+//! its address. This detects names, environment variables and tunnels that lead elsewhere. See [`location`].
 
 use super::ChainError;
 use crate::client::{Address, Connection};

@@ -112,7 +112,7 @@ impl Programs {
         Err(Unavailable { component: names.name, reason: why, install_hint: names.install_hint.to_owned() })
     }
 
-    /// A PostgreSQL of this major version, or of any. Calls `tell` before a download.
+    /// A PostgreSQL installation of this major version, or of any version if it is `None`. Calls `tell` before a download.
     pub fn postgres(
         &self,
         major: Option<u32>,

@@ -121,7 +121,7 @@ fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Only the owner and root may list them. Otherwise there is no reading, which is not zero.
+/// Reads the number of open files. Only the owner of the process and root may list them; for others there is no reading.
 fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if count.is_empty() {
         return Ok(());

@@ -87,9 +87,9 @@ struct KeptNode {
     /// Becomes readable when the process ends.
     pidfd: OwnedFd,
     launch: Launch,
-    /// Set for an isolated node.
+    /// Processes of an isolated node; `None` for others.
     world: Option<IsolatedProcesses>,
-    /// Set for a node with a network of its own.
+    /// Bridge port of the node; `None` unless the node has its own network.
     port: Option<BridgePort>,
     /// True once SIGKILL was sent: no process of the node may run any more.
     killed: bool,

@@ -31,10 +31,10 @@ enum ChunkState {
     Blank,
     /// Chunk extension.
     Extension,
-    /// After the carriage return of a size's line.
+    /// Line feed after a chunk's size.
     SizeEnd,
     Data,
-    /// After a chunk's data.
+    /// Carriage return after a chunk's data.
     DataReturn,
     DataEnd,
     /// At the start of a trailer line or of the empty line.

@@ -136,7 +136,7 @@ impl Scanner {
         }
     }
 
-    /// Registers the whole messages that are about to be sent.
+    /// Registers the complete messages among the bytes that are about to be sent.
     #[inline]
     pub fn request(&mut self, mut messages: &[u8]) {
         while let Some((&[tag, a, b, c, d], _)) = messages.split_first_chunk() {

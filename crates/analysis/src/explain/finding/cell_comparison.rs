@@ -148,7 +148,7 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     pairs
 }
 
-/// Pool modes whose throughput does not differ, as far as so many runs can show.
+/// Pairs of pool modes for which the trials show no difference in throughput.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
     let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Transactions in the pooler: those with a server, and those that wait for one.
 const NUMBERS: [&str; 2] = [samples::POOL_SERVERS_ACTIVE, samples::POOL_CLIENTS_WAITING];
-/// The pooler's sums of count, time with a server, and time without.
+/// Counters of the pooler: transactions, time with a server connection, time waiting for one.
 const TOTALS: [&str; 3] =
     [samples::POOL_TRANSACTIONS, samples::POOL_TRANSACTION_TIME, samples::POOL_WAIT_TIME];
 

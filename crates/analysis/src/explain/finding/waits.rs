@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Share of active sessions with one wait class that is reported. Without the wait the throughput would grow by at most
 /// a half: 1 / (1 - 1/3).
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
-/// Share of active sessions with a single wait event that is reported although it belongs to no bound.
+/// Share of active sessions in one wait event from which the event is reported, although no known limiter explains it.
 const EVENT_SHARE_MIN: f64 = 0.5;
 /// Fewest active sessions that form a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;

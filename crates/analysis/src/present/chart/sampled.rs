@@ -181,10 +181,10 @@ impl SampledSeries {
         if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
             let line = line.expect("it is there");
             let Some((before, value)) = source.last.replace((at, it.value)) else { return };
-            let lasting = at - before;
-            if lasting > 0.0 {
-                let is_gap = lasting > 3.0 * source.period.max(1.0);
-                source.period = source.period.min(lasting);
+            let duration = at - before;
+            if duration > 0.0 {
+                let is_gap = duration > 3.0 * source.period.max(1.0);
+                source.period = source.period.min(duration);
                 if !is_gap {
                     // A counter that decreased was restarted.
                     line.add_growth((before, at), (it.value - value).max(0.0), self.bin);

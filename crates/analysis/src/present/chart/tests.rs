@@ -4,11 +4,11 @@ use model::{Code, EventKind, LatencyHistogram, OperationSecond};
 
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
-fn charting(word: &str, lasting: u64) -> ChartBuilder {
+fn charting(word: &str, duration: u64) -> ChartBuilder {
     let mut setup = trial::setup(word);
     let operation = |name: &str| model::plan::Operation::script(name, 1, "");
     setup.operations = OPERATIONS.map(operation).to_vec();
-    ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(lasting))
+    ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(duration))
 }
 
 /// A second in which each operation has `each` transactions of `millis` milliseconds.
@@ -99,10 +99,10 @@ fn charts_the_load() {
 
 #[test]
 fn merges_histograms_of_several_seconds_in_one_point() {
-    let lasting = 2 * Charts::POINTS as u64 + 1;
-    let mut it = charting("direct", lasting);
+    let duration = 2 * Charts::POINTS as u64 + 1;
+    let mut it = charting("direct", duration);
     let three = [1, 1, 9].map(|millis| second(0, 6, millis));
-    for number in 0..lasting {
+    for number in 0..duration {
         let (from, to) = (Nanos::from_secs(number), Nanos::from_secs(number + 1));
         it.second(&Second { second: number, from, to, ..three[number as usize % 3].clone() });
     }

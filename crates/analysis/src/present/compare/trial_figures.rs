@@ -147,12 +147,12 @@ impl TrialCollector {
     pub fn push(&mut self, tick: &Tick) {
         let it = &tick.interval;
         self.whole.merge(it);
-        let lasting = (it.to - it.from).as_secs_f64();
+        let duration = (it.to - it.from).as_secs_f64();
         // The time after the last whole second counts in the figures, but is no second.
-        if lasting < 0.5 {
+        if duration < 0.5 {
             return;
         }
-        self.seconds += lasting;
+        self.seconds += duration;
         self.ticks += 1;
         let new = self.filled == 0;
         for (bins, cell) in self.bins.iter_mut().zip(&it.scripts) {

@@ -69,13 +69,13 @@ impl From<&Second> for SecondSummary {
 /// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, the machine was
 ///   suspended, or a feed was used up before the end of the step.
 /// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
-///   98 % of the offered rate was delivered (and less than chance explains). Failed transactions are not delivered,
+///   98 % of the offered rate was delivered, and random variation does not explain it. Failed transactions are not delivered,
 ///   unless an objective bounds their share.
 /// - Overloaded while arrivals waited for a client in an open model: overloaded if service times alone violate an
-///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. Only other levels show if
-///   there were too few clients, so `next` judges it again with them.
-/// - An objective is unknown for lack of samples: ignored on the ramp and at rest, which prove nothing; elsewhere the
-///   trial is invalid because of that objective (its text).
+///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. `next` judges this
+///   step again once other levels show whether there were too few clients.
+/// - An objective is unknown for lack of samples: ignored in ramp and rest steps, which are no evidence. Elsewhere the
+///   trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -218,9 +218,9 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         seconds.iter().map(|it| (it.to.as_secs_f64(), transactions_in_flight(level, it))).collect();
     let slope = median_slope(&under_way);
     let last = median_slope(&under_way[under_way.len() / 2..]);
-    let lasting = under_way.len() as f64;
-    let chance = (DISPERSION * level * lasting).sqrt();
-    (slope * lasting > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)
+    let duration = under_way.len() as f64;
+    let chance = (DISPERSION * level * duration).sqrt();
+    (slope * duration > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 

@@ -48,7 +48,7 @@ pub struct FaultInjector<'a> {
     promotions: Vec<(Nanos, Promotion)>,
 }
 
-/// Promotion of replicas: by nobody, by pgdyno or by Patroni.
+/// Program that promotes replicas, if any does.
 #[derive(Debug)]
 enum PromotionMode {
     Nobody,
