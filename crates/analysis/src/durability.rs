@@ -1,7 +1,7 @@
 //! Durability check: verifies that every acknowledged write survived
 //!
 //! [`judge`] passes over the ledger twice and keeps one bit for each write and reading. A hundred million writes take
-//! some dozens of megabytes. It does not guess: `docs/durability.md` explains each finding and each doubt.
+//! some dozens of megabytes. `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
 pub mod freshness;
@@ -78,16 +78,15 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     }
 }
 
-/// Upper bound, at 95 %, of the probability that a failover loses writes, if none of `failovers` did.
+/// 95 % upper bound of the probability that a failover loses writes, given `failovers` failovers without a loss.
 ///
-/// If each failover loses writes with probability p, all n pass with (1 − p)ⁿ. The bound is the p at which that is 5 %.
-/// It is 1 without failovers.
+/// If each failover loses writes with probability p, n failovers pass with probability (1 − p)ⁿ. The bound is the p for
+/// which this is 5 %. Without failovers it is 1.
 pub fn loss_probability_bound(failovers: u32) -> f64 {
     if failovers == 0 { 1.0 } else { 1.0 - 0.05_f64.powf(1.0 / f64::from(failovers)) }
 }
 
-/// Conclusion from findings and doubts. A violation counts in spite of other doubts, unless its evidence contradicts
-/// itself.
+/// Conclusion from findings and doubts. A violation counts despite doubts if the evidence is sound.
 pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> Conclusion {
     if !is_sound(doubts) {
         Conclusion::Unknown
@@ -100,7 +99,7 @@ pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> C
     }
 }
 
-/// True if no doubt discredits the evidence that exists.
+/// True unless a doubt shows that the evidence contradicts itself or comes from several systems.
 pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
     let undermines = |it: &InconclusiveReason| {
         matches!(it, InconclusiveReason::LedgerContradictsItself { .. } | InconclusiveReason::MultipleSystems)
@@ -116,7 +115,7 @@ fn end_doubt(end: Option<LedgerEnd>) -> Option<InconclusiveReason> {
     }
 }
 
-/// Anomalies that were found so far.
+/// Anomalies found so far.
 #[derive(Debug, Default)]
 struct Anomalies(BTreeMap<AnomalyKind, (u64, Vec<WriteKey>)>);
 

@@ -4,12 +4,13 @@ use model::Nanos;
 use model::durability::{FaultEvent, WriteOutage};
 use std::collections::BTreeMap;
 
-/// First and last acknowledgement of each slot of 10 ms that has one. This gives every gap of at least a slot's length
-/// exactly, in any order of acknowledgements.
+/// First and last acknowledgement of each 10 ms slot that has one. Every gap of at least 10 ms is therefore exact, in
+/// whatever order acknowledgements arrive.
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgementTimes {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
-    /// Slot of the previous acknowledgement; most fall into the same slot.
+    /// Current slot with its first and last acknowledgement. Most acknowledgements fall into the same slot as the
+    /// previous one.
     current: Option<(u64, (Nanos, Nanos))>,
     /// End of the last attempt, with any outcome.
     last_attempt: Nanos,
@@ -37,7 +38,7 @@ impl AcknowledgementTimes {
         }
     }
 
-    /// Stores the current slot. Call it before any query.
+    /// Stores the current slot. Must be called before any query.
     pub fn flush(&mut self) {
         if let Some((number, (first, last))) = self.current.take() {
             let slot = self.slots.entry(number).or_insert((first, last));
@@ -49,10 +50,10 @@ impl AcknowledgementTimes {
         self.slots.last_key_value().map(|(_, it)| it.1)
     }
 
-    /// Longest gap without acknowledgements for each fault: one that contains the fault, or that lies between it and
-    /// the next fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until
-    /// the last attempt, or until the load was `over`, because without a login there are no attempts. A fault without
-    /// an earlier acknowledgement has no outage.
+    /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
+    /// fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until the last
+    /// attempt or until `over`, the end of the load, whichever is later: without a login there are no attempts. A fault
+    /// without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(over);
         let outage = |(number, fault): (usize, &FaultEvent)| {

@@ -1,10 +1,10 @@
 //! Staleness of reads on a cell's replicas
 //!
-//! Consecutive reads are correlated: while a replica lags for ten seconds, fifty reads are stale, which is one event
-//! and not fifty. Each stale or fresh read is therefore a step of a two-state Markov chain. Its mean has the variance
-//! of n (1 − ρ) / (1 + ρ) independent reads. ρ follows from the number of changes between stale and fresh (Bayley and
-//! Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series", 1946). With that
-//! effective number the interval is Wilson's (1927), which is defined even if no read was stale.
+//! Consecutive reads are correlated: a replica that lags for ten seconds makes fifty reads stale, but this is a single
+//! event. Reads are therefore modelled as a two-state Markov chain: stale and fresh. The mean of n reads has the
+//! variance of n (1 − ρ) / (1 + ρ) independent reads. ρ follows from the number of changes between stale and fresh
+//! (Bayley and Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series",
+//! 1946). The interval is Wilson's (1927) with that effective number of reads. It is defined even if no read was stale.
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +21,8 @@ const Z: f64 = 1.959_964;
 /// Fewest reads beyond a quantile that is reported.
 const READS_BEYOND_QUANTILE: usize = 10;
 
-/// Results of every cell with sampled replicas, except controls, in the order of cells. `trials`: cells with the
-/// observations of their trials.
+/// Results of every cell with sampled replicas, except controls, in the order of cells. `trials` pairs each trial's
+/// cell with its observations.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
     let staleness = |(cell, planned): (usize, &model::plan::Cell)| {
@@ -68,15 +68,15 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
     })
 }
 
-/// True if a commit waits until every replica shows it: `remote_apply` with all replicas synchronous. Patroni may wait
-/// for fewer if one is gone.
+/// True if each commit waits until every replica has applied it: `remote_apply` with all replicas synchronous. Patroni
+/// may wait for fewer replicas if one is unavailable.
 fn promises_to_apply(setup: &Setup) -> bool {
     let Some(replication) = &setup.stack.replication else { return false };
     let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {
         NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });
-    // The last of several lines takes effect.
+    // If a setting occurs several times, the last line takes effect.
     let mut lines = settings.into_iter().flatten().rev();
     let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
     commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
@@ -98,7 +98,7 @@ fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     })
 }
 
-/// Number of independent reads with the same information; at least 1.
+/// Number of independent reads that carry as much information as these; at least 1.
 fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
@@ -110,20 +110,20 @@ fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -
     (all * (1.0 - correlation) / (1.0 + correlation)).max(1.0)
 }
 
-/// Confidence interval of a probability of which `share` was observed in `n` reads.
+/// Confidence interval of a probability; `share` is its observed value in `n` reads.
 fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let square = Z * Z / n;
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
     let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
-    // At a share of 0 or 1 the end is exact, without rounding.
+    // At a share of 0 or 1 the end is set exactly, to avoid rounding errors.
     let low = if share == 0.0 { 0.0 } else { end(middle - half) };
     let high = if share == 1.0 { 1.0 } else { end(middle + half) };
     (low, high)
 }
 
-/// Quantile of the time until a number was visible. `seen_us`: times of visible numbers, ascending; `all`: number of
-/// all, the others being later than these.
+/// Quantile of the time until a number became visible. `seen_us` has the times of visible numbers in ascending order.
+/// `all` also counts the numbers that were not yet visible; these are later than all others.
 fn visibility_delay(seen_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
     if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {

@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct LedgerSurvey {
     servers: Vec<KnownServer>,
-    /// By session: sequences below this may have been used.
+    /// Sequences below this may have been used, for each session.
     pub reserved: Vec<u64>,
-    /// By session: one more than the highest sequence with an outcome.
+    /// One more than the highest sequence with an outcome, for each session.
     pub completed: Vec<u64>,
     /// Times of acknowledgements.
     pub acknowledgements: AcknowledgementTimes,
@@ -23,7 +23,7 @@ pub(super) struct LedgerSurvey {
     pub contradictions: u64,
     pub failovers: u32,
     pub doubts: Vec<InconclusiveReason>,
-    /// Every timeline that occurred, with its time.
+    /// Every timeline that was seen, with the time.
     pub timelines: Vec<(Nanos, u32)>,
 }
 
@@ -33,14 +33,14 @@ struct KnownServer {
     server: ServerInstance,
     /// First acknowledgement.
     first: Option<Nanos>,
-    /// Intervals in which it was certainly in recovery.
+    /// Intervals in which the server was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
     acknowledged_in_recovery: bool,
-    /// Earliest acknowledgement by a server that followed it. This server must acknowledge no write that begins later.
+    /// Earliest acknowledgement by a successor. This server must not acknowledge a write that begins later.
     superseded: Nanos,
 }
 
-/// Difference between the clocks, in microseconds, above which the wall clock was set.
+/// Difference between the clocks, in microseconds, above which the wall clock was stepped.
 const STEP_US: i64 = 500_000;
 
 impl LedgerSurvey {
@@ -89,7 +89,7 @@ impl LedgerSurvey {
         self.find_server(id).map(|it| &it.server)
     }
 
-    /// True if the attempt was acknowledged by a server whose successor had already acknowledged writes.
+    /// True if the write began after a successor of the acknowledging server had acknowledged writes.
     pub fn is_by_deposed_primary(&self, attempt: &WriteAttempt) -> bool {
         attempt.server.and_then(|it| self.find_server(it)).is_some_and(|it| attempt.invoked > it.superseded)
     }
@@ -152,7 +152,7 @@ impl LedgerSurvey {
         }
     }
 
-    /// Orders servers: a successor has a higher timeline, or on the same timeline a later first acknowledgement.
+    /// Orders servers: a successor has a higher timeline, or the same timeline and a later first acknowledgement.
     fn order_servers(&mut self) {
         let ranks: Vec<_> =
             self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
@@ -197,7 +197,7 @@ impl LedgerSurvey {
     }
 }
 
-/// Entry of `session`; inserted if it is missing.
+/// Entry of `session`; inserts it if it is missing.
 fn session_entry(of: &mut Vec<u64>, session: u32) -> &mut u64 {
     let session = session as usize;
     if of.len() <= session {

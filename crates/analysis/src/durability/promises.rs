@@ -4,29 +4,30 @@ use super::ledger_survey::LedgerSurvey;
 use model::Nanos;
 use model::durability::{AnomalyKind, DurabilityHistory, Promise, ServerInstance, WriteAttempt};
 
-/// Promises of each server, and when they began.
+/// Promises of each server and the times at which they began.
 #[derive(Debug)]
 pub(super) struct PromiseHistory<'a> {
-    /// All promises in order of time.
+    /// All promises, ordered by time.
     all: Vec<(Nanos, &'a ServerInstance, &'a Promise)>,
     survey: &'a LedgerSurvey,
 }
 
-/// Weakest and strongest of all promises that may have been in force.
+/// Strength of the promises that may have been in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromiseStrength {
     /// The write survives the loss of the primary.
     Replicated,
-    /// The write is on the primary's disk. More is not certain.
+    /// The write is on the primary's disk; nothing more is certain.
     Local,
     None,
-    /// The promise changed between surviving the primary and not surviving it.
+    /// Some of the promises survive the loss of the primary, others do not.
     Ambiguous,
     /// The settings were not sampled.
     Unknown,
 }
 
-/// A change takes effect in each session at its own time. Promises within this margin before and after count as well.
+/// Time margin. A change takes effect in each session at its own time, so promises within the margin before and after
+/// an acknowledgement count as well.
 pub(super) const MARGIN: Nanos = Nanos::from_secs(1);
 
 impl<'a> PromiseHistory<'a> {

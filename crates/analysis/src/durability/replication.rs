@@ -1,4 +1,4 @@
-//! Synchronous replication: standbys that commits wait for, and safe promotions
+//! Synchronous replication: which standbys a commit waits for, and which promotions are safe
 //!
 //! Source: PostgreSQL manual, `synchronous_standby_names`; `syncrep.c` and `walsender.c` of version 15.
 
@@ -19,7 +19,7 @@ pub enum SyncState {
 
 /// Promise of a commit under these settings; `None` for an unknown `synchronous_commit`.
 pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
-    // All spellings of a boolean are accepted in addition to the words; config.sgml, guc.c.
+    // A boolean may have any of its spellings in addition to the words of the manual; config.sgml, guc.c.
     let with =
         |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
@@ -32,8 +32,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
     })
 }
 
-/// `sync_priority` and `sync_state` that the primary will show for streaming standbys. They are named in the order of
-/// its array of WAL senders: among equals the first one wins.
+/// `sync_priority` and `sync_state` that the primary shows for streaming standbys. `streaming` lists them in the order
+/// of its array of WAL senders; of several with equal priority, the first is chosen.
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
@@ -50,9 +50,9 @@ pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -
     priorities.iter().enumerate().map(state).collect()
 }
 
-/// True if the promoted standby certainly has all writes that were promised to survive the primary.
+/// True if the promoted standby certainly has all writes whose promise survives the primary.
 ///
-/// Without synchronous standbys nothing was promised; then the standby with the most WAL is the right one.
+/// Without synchronous standbys nothing was promised. Then the standby with the most WAL is the right choice.
 pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let received = |name: &str| {
         promotion
@@ -66,12 +66,12 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let answered = || promotion.positions.iter().filter_map(|it| Some((it, it.received?)));
     match &promotion.standbys {
         None => answered().all(|(_, it)| it <= promoted),
-        // Each synchronous standby has everything.
+        // Each synchronous standby has all acknowledged writes.
         Some(it) if it.method == SyncMethod::First => {
             answered().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
-        // Acknowledged writes are on `count` of the standbys. With this many answers, at least one of them has
-        // answered.
+        // Each acknowledged write is on `count` of the standbys. If this many answered, at least one of them has the
+        // write.
         Some(it) => {
             let is_member = |answer: &StandbyPosition| priority(it, &answer.name) > 0;
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();

@@ -1,8 +1,8 @@
 //! Durability results of a cell's failover trials, compared with its positive control
 //!
-//! A trial without losses proves nothing by itself: its setup may be one that cannot lose writes. Its verdict says so
-//! ([`InconclusiveReason::NoControl`]). This module resolves that doubt for the whole cell, by its control or by losses
-//! of the cell itself.
+//! A trial without losses proves nothing by itself: its setup may be unable to lose writes. Its verdict then contains
+//! [`InconclusiveReason::NoControl`]. This module resolves that doubt for the whole cell, by the cell's control or by
+//! losses of the cell itself.
 
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ use model::fault_injection::{
 use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
-/// Results of every cell with faults or a ledger, except controls, in the order of cells. `trials`: cells with the
-/// fault injections of their trials, in the order in which these began.
+/// Results of every cell with faults or a ledger, except controls, in the order of cells. `trials` pairs each trial's
+/// cell with its fault injection, in the order in which the trials began.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
     let of_cell = |cell: usize| {
         trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
@@ -33,7 +33,7 @@ pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
 }
 
-/// Result of one cell. `control`: its control cell and that cell's trials. `None` without a trial.
+/// Result of one cell; `None` without a trial. `control` is the control cell with its trials.
 pub fn cell_result(
     cell: usize,
     trials: &[&FaultInjection],
@@ -94,7 +94,7 @@ pub fn cell_result(
     })
 }
 
-/// Conclusion of the verdict without doubts about the control.
+/// Conclusion of the verdict, ignoring doubts about the control.
 fn own_conclusion(it: &DurabilityVerdict) -> Conclusion {
     let doubts: Vec<InconclusiveReason> =
         it.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
@@ -129,7 +129,8 @@ fn is_complete(it: &FaultInjection) -> bool {
     !it.injected.is_empty() && it.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
-/// Failovers by timelines, if there is a ledger, which records them; otherwise by servers that accepted writes.
+/// Number of failovers: by timelines if there is a ledger, which records them; otherwise by servers that accepted
+/// writes.
 fn failovers(it: &FaultInjection) -> u32 {
     it.verdict.as_ref().map_or(it.promotions.len() as u32, |it| it.failovers)
 }
@@ -156,8 +157,8 @@ fn durations_since_fault(
     it.promotions.iter().filter_map(since).collect()
 }
 
-/// Last fault before it on the server that it follows; if that is unknown, the last fault of all. Withholding WAL
-/// causes no promotion.
+/// Last fault before the promotion on the server that it replaced. If no such fault is known, the last fault before the
+/// promotion. A fault that blocks replication does not count, because it causes no promotion.
 fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
     let may_be = |it: &&InjectedFault| {
         !it.nodes.is_empty()
@@ -169,7 +170,7 @@ fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Opti
     to_it.or(before.last()).copied()
 }
 
-/// Range and median; the median of an even number is the mean of the middle two.
+/// Range and median. With an even number of values, the median is the mean of the middle two.
 fn duration_range(mut all: Vec<Nanos>) -> Option<DurationRange> {
     all.sort_unstable();
     let (least, greatest) = (*all.first()?, *all.last()?);
@@ -189,7 +190,7 @@ fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {
     }
 }
 
-/// Anomalies with each kind once, the worst first.
+/// Anomalies with one entry for each kind, the worst first.
 fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     let mut all: BTreeMap<AnomalyKind, Anomaly> = BTreeMap::new();
     for it in verdicts.iter().flat_map(|it| &it.anomalies) {

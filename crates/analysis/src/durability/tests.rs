@@ -9,9 +9,9 @@ use history_text::{HistoryText, describe_verdict};
 use model::Nanos;
 use model::durability::*;
 
-/// Each write is one word: session, then `a`cknowledged, `l`ocally, `f`ailed or `u`nknown; `!` before the letter makes
-/// it another attempt of the session's last write. `@1` continues with another server on the next timeline, `X` is a
-/// fault. Reads list the keys they found; keys of one read are separated by blanks.
+/// Each write is one word: a session, then `a` (acknowledged), `l` (local only), `f` (failed) or `u` (unknown). `!`
+/// before the letter makes it another attempt of the session's last write. `@1` continues with another server on the
+/// next timeline; `X` is a fault. Each read lists the keys that it found, separated by blanks.
 #[track_caller]
 fn check(writes: &str, readings: &[&str], expected: &str) {
     check_with(writes, readings, |_| {}, expected);
@@ -25,7 +25,8 @@ fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut HistoryT
 }
 
 /// Tests of Jepsen's `set` and `set-full` in this notation: attempts, acknowledgements and a final read. Jepsen counts
-/// a failed element that is present as recovered; pgdyno does not. Jepsen never counts an element twice; pgdyno does.
+/// a failed element that is present as recovered; pgdyno does not. Jepsen ignores duplicate elements; pgdyno counts
+/// them.
 #[test]
 fn judges_sets_as_jepsen() {
     check("", &[], "Unknown; not read");
@@ -56,7 +57,7 @@ fn judges_sets_as_jepsen() {
     check("0u", &["0/0", ""], "Broken flicker 1 0/0");
     check("0u", &["", "0/0"], "Kept");
     check("0a", &["0/0", "0/0", "0/0"], "Kept");
-    // The read at 20 ms, the fault at the same time, the read at 30 ms, or the other way round.
+    // The reads are at 20 and 30 ms; the fault is at the time of one of them.
     let fault = |at: u64| {
         move |told: &mut HistoryText| {
             told.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
@@ -113,8 +114,8 @@ fn classifies_losses_by_promise() {
     check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
     check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
     check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
-    // A write on this server's disk precedes later ones in its WAL, so a gap is a hole. A write in memory only is no
-    // hole.
+    // A write on this server's disk precedes later writes in its WAL, so that a gap is a hole. A write in memory only
+    // leaves no hole.
     check_under(
         Promise::Local,
         "0a 0a",
@@ -133,7 +134,7 @@ fn classifies_losses_when_promises_change() {
             told.history.promises.insert(1, weaker);
         }
     };
-    // The write ends at 11 ms. A second on either side of it counts.
+    // The write ends at 11 ms. Promises up to a second before and after it count.
     let ambiguous = "Unknown lost while the promise changed 1 0/0; while promise changed";
     check_with("0a", &[""], change(1), ambiguous);
     check_with("0a", &[""], change(1011), ambiguous);
@@ -163,7 +164,7 @@ fn classifies_losses_when_promises_change() {
         "Unknown lost while the promise changed 1 0/0; promise unknown 1, while promise changed",
     );
     check_with("0a", &["0/0"], unasked, "Kept");
-    // Another server's promise does not count; if the server is unknown, it may be any of them.
+    // Another server's promise does not count. If the server is unknown, any of the promises may apply.
     let other = |told: &mut HistoryText| told.history.promises[1].promise = Promise::Local;
     check_with("0a", &[""], other, "Broken lost 1 0/0");
     let behind = |told: &mut HistoryText| {
@@ -211,7 +212,7 @@ fn finds_split_brain_and_deposed_primaries() {
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
     check_with("0a", &["0/0"], sampled(true, false), "Kept");
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
-    // It was promoted before it answered.
+    // The server was promoted before it answered.
     let promoted = |known: u64| {
         move |told: &mut HistoryText| {
             sampled(true, true)(told);
@@ -220,7 +221,7 @@ fn finds_split_brain_and_deposed_primaries() {
     };
     check_with("0a", &["0/0"], promoted(1), "Kept");
     check_with("0a", &[""], promoted(0), "Unknown; from standby 0, not read, younger 1");
-    // A single sample is only one side.
+    // A single sample covers only one side of the read.
     let at_once = |told: &mut HistoryText| {
         sampled(true, true)(told);
         told.history.samples.truncate(1);
@@ -249,7 +250,8 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
     check_with("0a", &["0/0"], |told| told.history.end = None, "Unknown; open");
-    // Sequences beyond the last outcome may have been sent; sequences beyond the reserved ones were not.
+    // In an open ledger, sequences after the last outcome may have been sent; sequences that were not reserved were
+    // not.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
     // The last write of a session may have been retried; earlier ones were not.
@@ -277,7 +279,7 @@ fn incomplete_ledgers_raise_doubts() {
                 LedgerEntry::Completed(it) => Some(it),
                 _ => None,
             });
-            change(last.expect("there is one"));
+            change(last.expect("the history has an entry"));
         }
     };
     let contradicts = "Unknown; contradictions 1";
@@ -385,7 +387,7 @@ fn computes_recovery_points() {
 
 #[test]
 fn finds_outages_after_faults() {
-    // Two faults, each with the longest gap of its own.
+    // Each of the two faults has its own longest gap.
     check(
         "0a X @1 1a 1a X @2 1f 1f 1f 0a",
         &["0/0 1/0 1/1 0/1"],
@@ -396,7 +398,7 @@ fn finds_outages_after_faults() {
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
     // A gap without an end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
-    // A gap in which no attempt was possible: 11 ms is the first write's end.
+    // A gap in which no attempt was possible; the first write ends at 11 ms.
     let over = |told: &mut HistoryText| told.history.load_ended = Nanos::from_millis(111);
     check_with(
         "0a X @1",
@@ -404,7 +406,7 @@ fn finds_outages_after_faults() {
         over,
         "Unknown; 0 failovers, outage 100 ms; fault unseen 0, silent after 0",
     );
-    // A gap that ends with the fault, or begins with the next one, does not belong to it.
+    // A gap that ends at a fault does not belong to that fault; nor does one that begins at the next fault.
     let at = |moments: &'static [u64]| {
         move |told: &mut HistoryText| {
             let faults =
@@ -427,7 +429,7 @@ fn finds_outages_after_faults() {
     );
 }
 
-/// In any order of acknowledgements, even hours later.
+/// Acknowledgements may be out of order and hours apart.
 #[test]
 fn finds_gaps_between_slots() {
     let mut pulse = acknowledgements::AcknowledgementTimes::default();
@@ -487,7 +489,7 @@ fn counts_writes_by_outcome() {
         })
     };
     assert_eq!(untold(&mut told), [0, reserved, reserved, reserved]);
-    // A sequence between others has no outcome either.
+    // A sequence between two completed ones may lack an outcome too.
     told.entries.retain(
         |it| !matches!(it, LedgerEntry::Completed(it) if it.key == WriteKey { session: 0, sequence: 2 }),
     );

@@ -1,4 +1,4 @@
-//! Reads after the faults that can be trusted, and the rows they found
+//! Reads after the faults that can be trusted, and the rows that they found
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) struct TrustedReads<'a> {
     /// Reads from a primary of the newest timeline, in order of time.
     reads: Vec<&'a ReadBack>,
-    /// Doubts about the other reads.
+    /// Doubts about all other reads.
     pub doubts: Vec<InconclusiveReason>,
     history: &'a DurabilityHistory,
 }
@@ -39,7 +39,7 @@ impl<'a> TrustedReads<'a> {
         it
     }
 
-    /// True if the last read that began after `at` has the row; `None` if every read is older.
+    /// True if the last read that began after `at` has the row; `None` if no read began later.
     pub fn is_present_by(&self, key: WriteKey, at: Nanos) -> Option<bool> {
         self.reads.last().filter(|it| it.started >= at).map(|it| it.keys.contains(key))
     }
@@ -59,8 +59,8 @@ impl<'a> TrustedReads<'a> {
         self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
     }
 
-    /// Finds rows that are present, and absent in a later read. If a fault between the reads removed a row, it counts
-    /// only as a loss.
+    /// Finds rows that one read has and a later read lacks. If a fault between the reads removed a row, the row counts
+    /// only as lost.
     pub fn find_flickers(&self, found: &mut Anomalies) {
         for session in 0..self.sessions() {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
@@ -90,7 +90,8 @@ impl<'a> TrustedReads<'a> {
             && !self.history.faults.iter().any(|it| between(it.at))
     }
 
-    /// Finds rows that no client wrote. In a `closed` ledger these include keys that were reserved and never used.
+    /// Finds rows that no client wrote. If the ledger is `closed`, these include keys that were reserved but never
+    /// used.
     pub fn find_phantoms(&self, found: &mut Anomalies, survey: &LedgerSurvey, closed: bool) {
         let mut counts = [0, 0];
         let mut named = BTreeSet::new();
@@ -120,8 +121,8 @@ impl<'a> TrustedReads<'a> {
     }
 }
 
-/// True if samples before and after the read show its server in recovery. A standby may be promoted between a sample
-/// during the read and its answer.
+/// True if samples before and after the read both show its server in recovery. One sample is not enough: the standby
+/// may be promoted between the sample and its answer to the read.
 fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     let of_it = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
     let before = of_it().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
@@ -129,7 +130,7 @@ fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     before && after
 }
 
-/// Keys of a word's bits, lowest first.
+/// Keys of the bits set in a word, lowest first.
 fn keys(session: usize, place: usize, word: u64) -> impl Iterator<Item = WriteKey> {
     let key = move |bit: u64| WriteKey { session: session as u32, sequence: place as u64 * 64 + bit };
     (0..64).filter(move |bit| word >> bit & 1 == 1).map(key)

@@ -26,11 +26,11 @@ pub(super) struct WriteJudge<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTotals {
     pub counts: WriteCounts,
-    /// Writes acknowledged after every read.
+    /// Writes acknowledged after the last read.
     pub younger: u64,
     /// Absent writes whose promise is unknown.
     pub unpromised: u64,
-    /// Sequences without an outcome before one that has it.
+    /// Sequences without an outcome that precede a sequence with one.
     pub missing: u64,
     pub contradictions: u64,
     pub recovery_point: Option<RecoveryPoint>,
@@ -39,10 +39,10 @@ pub(super) struct WriteTotals {
 #[derive(Debug, Default)]
 struct SessionState {
     open: Option<WriteState>,
-    /// Acknowledged and absent writes, with the server that had them on its disk. If a later write on that server is
-    /// present, they are holes.
+    /// Acknowledged but absent writes, with the server that had them on its disk. They are holes if a later write of
+    /// the session on that server is present.
     absent: Vec<(ServerId, u64)>,
-    /// Last write of a run of losses without a promise, and the number of writes before it without a gap.
+    /// Last write of a run of losses without a promise, and the length of the run up to it.
     run: Option<(u64, u64)>,
 }
 
@@ -57,7 +57,7 @@ struct WriteState {
     unknown: bool,
     /// End of the last attempt.
     ended: Nanos,
-    /// Server of all attempts, if it is the same one.
+    /// Server of all attempts; `None` if they had different servers.
     server: Option<ServerId>,
 }
 
@@ -106,8 +106,8 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Judges the last writes, after the last entry. In a ledger that is not `closed`, the last write of each session
-    /// may have been retried, even on another server. All reserved sequences after it may have been sent.
+    /// Judges the last write of each session, after the last entry. If the ledger is not `closed`, that write may have
+    /// been retried, even on another server, and all reserved sequences after it may have been sent.
     pub fn finish(mut self, closed: bool, found: &mut Anomalies) -> WriteTotals {
         for number in 0..self.sessions.len() {
             if let Some(mut write) = self.sessions[number].open {
@@ -198,8 +198,8 @@ impl<'a> WriteJudge<'a> {
         there
     }
 
-    /// Checks for holes when a write is present: earlier writes that the same server acknowledged for the same session
-    /// must be present too.
+    /// Checks for holes after a write that is present: earlier writes that the same server acknowledged in the same
+    /// session must be present too.
     fn check_holes(&mut self, write: &WriteState, found: &mut Anomalies) {
         let WriteKey { session, .. } = write.key;
         let absent = &mut self.sessions[session as usize].absent;

@@ -18,12 +18,12 @@ use predicates::updated_columns;
 
 /// Smallest saving of an index, as a share of the time of all statements.
 const SAVING_MIN: f64 = 0.005;
-/// Share of its present cost to which an index must reduce some statement.
+/// Cost ratio to which an index must reduce at least one statement.
 const COST_SHARE_MAX: f64 = 0.5;
-/// Share of the best saving from which an index with fewer columns is preferred.
+/// Share of the best saving from which on an index with fewer columns is preferred.
 const NEARLY_EQUAL: f64 = 0.95;
 
-/// Advice from plans and from the statements' times within the window. `cells` is copied to the result.
+/// Advice from the plans and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
     let of_text = |it: &StatementPlan| -> Vec<&StatementStats> {
@@ -88,7 +88,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     Advice { cells, statements, indexes, saved, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
-/// Mean times of the statements that two cells sent, without and with the indexes.
+/// Mean times of the statements that both cells sent, without and with the indexes.
 pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
     let pair = |it: &StatementStats| {
         let other = with
@@ -124,15 +124,15 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     }
 }
 
-/// Estimated costs with each of these indexes, for servers whose planner cannot be asked. The estimate reads one page
-/// for each row that the columns select, at PostgreSQL's default cost.
+/// Estimates the costs with each of these indexes, for servers whose planner cannot estimate them. The estimate reads
+/// one page for each row that the columns select, at PostgreSQL's default cost.
 pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<IndexEstimate> {
     const PAGE: f64 = 4.0;
     let tried = |candidate: &IndexCandidate| {
         let rows = find_table(plans, candidate).map_or(0.0, |it| it.rows);
         let left = candidate.keys.iter().fold(rows, |left, key| match key.role {
             KeyRole::Equal => left / key.distinct.unwrap_or(1.0).max(1.0),
-            // The planner's default selectivity of a range with unknown bounds.
+            // PostgreSQL's default selectivity of a range with unknown bounds.
             KeyRole::Range => left / 3.0,
             KeyRole::Ascending | KeyRole::Descending => left,
         });
@@ -147,7 +147,8 @@ pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<Ind
     candidates.iter().map(tried).collect()
 }
 
-/// Share of each statement in the time of all statements. Without counted times: by observed calls and expected cost.
+/// Share of each statement in the time of all statements. Statements without counted times are weighted by observed
+/// calls and estimated cost.
 fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     if known.iter().any(|it| !it.is_empty()) {
         return known.iter().map(|calls| calls.iter().map(|it| it.share).sum()).collect();
@@ -163,7 +164,7 @@ fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
 fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     let before: Vec<f64> =
         plans.statements.iter().map(|statement| statement.plan.as_ref().map_or(0.0, |it| it.cost)).collect();
-    // Costs with the indexes that are already chosen.
+    // Costs with the indexes chosen so far.
     let mut best = before.clone();
     let mut taken = Vec::new();
     loop {

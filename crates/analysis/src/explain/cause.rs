@@ -1,8 +1,8 @@
-//! Suspects for the limit of the maximum, and the cause that perturbations prove
+//! Suspects for the limiter of the maximum, and the cause that perturbations prove
 //!
-//! Findings of trials at the edge are symptoms. A suspect names the knob to perturb. A queue in front of a saturated
-//! resource is not a cause, so suspects nearest to the data come first. CPUs come before pools, because a throttled
-//! pooler or server keeps its connections meanwhile.
+//! Findings of trials at the edge are symptoms. Each suspect names the knob to perturb. A queue in front of a saturated
+//! resource is a symptom, not a cause, so the suspects nearest to the data come first. CPUs come before pools, because
+//! a throttled pooler or server holds its connections longer.
 
 use crate::strategy::step_setup;
 use model::advice::{Advice, IndexAdvice};
@@ -11,25 +11,26 @@ use model::finding::{Bound, Circumstance, Finding};
 use model::plan::{Node, NodeKind, Pooler, Setup};
 use model::search::{Cause, Knob, Limit, Perturbation, Proof, ProofVerdict, Suspect};
 
-/// Factor by which a perturbation raises a quota. Without spare CPUs it lowers the quota by `QUOTA_DECREASE`.
+/// Factor by which a perturbation raises a quota. If the machine has too few spare CPUs, the quota is lowered by
+/// `QUOTA_DECREASE` instead.
 const QUOTA_INCREASE: f64 = 1.5;
 const QUOTA_DECREASE: f64 = 0.75;
-/// Slots that a larger pool leaves for monitoring, maintenance and reserved connections.
+/// Slots that an enlarged pool leaves free for monitoring, maintenance and reserved connections.
 const SPARE_SLOTS: u32 = 5;
 
-/// Distance of a symptom from the cause, the nearest first.
+/// Distance of a symptom from the data, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
-    /// Connections are refused, or the measurement does not show what was intended.
+    /// Connections are refused, or the measurement does not show the intended load.
     ConnectionRefused,
     OtherData,
-    /// More work than the operation needs.
+    /// The operation does more work than it needs to.
     Work,
     Processor,
     /// Exhausted disk quota.
     Disk,
     Memory,
-    /// Transactions wait, and no quota is exhausted.
+    /// Transactions wait, but no quota is exhausted.
     Waits,
     Machine,
     Pooler,
@@ -41,11 +42,11 @@ enum CauseRank {
     Generator,
 }
 
-/// Suspects of the cell, the most likely first, each limit once. `findings` are those of trials at or above the edge,
-/// `processors` those of the machine.
+/// Suspects of the cell, the most likely first; each limit occurs once. `findings` come from trials at or above the
+/// edge. `processors` is the number of CPUs of the machine.
 ///
-/// Any slow resource eventually fills a cap. The cap is therefore a suspect only if no resource behind it is, and no
-/// transactions wait there.
+/// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no resource behind it
+/// is one, and no transactions wait there.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
     let scene = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
@@ -53,7 +54,7 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
-    // The fuller one of two equally near suspects comes first.
+    // Of two equally near suspects, the fuller one comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, it) in known {
@@ -64,12 +65,12 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     all
 }
 
-/// Adds the advised indexes to the suspects whose table is read by full scans.
+/// Adds the advised indexes to suspects whose table is read by full scans.
 pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
     let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
     for it in &mut suspects {
         let Limit::Scan { table, ddl } = &mut it.limit else { continue };
-        // Statistics name the schema, `book.bookv2`, if it is not `public`.
+        // Statistics include the schema, as in `book.bookv2`, unless it is `public`.
         let of_table = |it: &&IndexAdvice| {
             let IndexCandidate { schema, table: name, .. } = &it.candidate;
             name == table || format!("{schema}.{name}") == *table
@@ -84,8 +85,8 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     suspects
 }
 
-/// Cause that the perturbations prove. If several limits are proven, the one with the largest effect on the maximum; if
-/// none is, the first suspect that no perturbation ruled out.
+/// Cause that the perturbations prove. Of several proven limits, it is the one with the largest effect on the maximum.
+/// If none is proven, it is the first suspect that no perturbation ruled out.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
     if let Some((proof, it)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
@@ -107,15 +108,15 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
     suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
-/// Elasticity of a perturbation. For a switch: the share by which the maximum grew, where a doubling is the most that
-/// any amount could yield. For a feed that overstates the maximum: the share by which the maximum fell.
+/// Effect of a perturbation. For an amount: the elasticity. For a switch: the share by which the maximum grew; doubling
+/// counts as the largest possible effect. For a feed that overstates the maximum: the share by which the maximum fell.
 fn effect(it: &Proof) -> f64 {
     let of = |ratio: f64| if matches!(it.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
     let of_switch = || it.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
     it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
 }
 
-/// True if transactions of the cell wait for a resource that they have reached.
+/// True if transactions of the cell wait for a resource behind the in-flight cap.
 fn is_behind(of: usize, it: &Finding) -> bool {
     match it {
         Finding::QueueInPooler { cell, .. }
@@ -185,7 +186,7 @@ impl CauseContext<'_> {
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(nudge))
             }
             Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
-                // A busy machine is a circumstance. It is a limit if the stack itself saturates it.
+                // A busy machine is a circumstance. It is a limit only if the stack itself saturates it.
                 let own: f64 = [generator, before, server].into_iter().flatten().sum();
                 let foreign = others.is_some_and(|it| it > own);
                 let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
@@ -212,7 +213,7 @@ impl CauseContext<'_> {
             Some(Perturbation { knob: turn, amount: None })
         };
         let (nearness, full, limit, nudge) = match it {
-            // Reported with the other CPUs.
+            // The other CPUs' findings cover it.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
                 let nudge = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
@@ -252,7 +253,7 @@ impl CauseContext<'_> {
                 let limit = Limit::Scan { table: table.clone(), ddl: None };
                 (CauseRank::Work, cpu.unwrap_or(0.0), limit, None)
             }
-            // Eight times the default, so that no checkpoint starts within a trial.
+            // Eight times the default, so that no checkpoint starts during a trial.
             Bound::Checkpoints { share, .. } => {
                 (CauseRank::Waits, share.min(0.1), Limit::Checkpoints, switch("max_wal_size", "8GB"))
             }
@@ -264,7 +265,7 @@ impl CauseContext<'_> {
         Some((nearness, full, Suspect { perturbation: nudge, limit }))
     }
 
-    /// Raises the quota by a half if the machine has that many spare CPUs, otherwise lowers it by a quarter.
+    /// Raises the quota by half if the machine has enough spare CPUs, otherwise lowers it by a quarter.
     fn perturb_cpu(&self, name: &str, of: f64) -> Option<Perturbation> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
@@ -292,14 +293,14 @@ impl CauseContext<'_> {
         Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
     }
 
-    /// Perturbs a feed with rows of the whole table, if the table is known.
+    /// Replaces a feed by rows of the whole table, if the table is known.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
         let turn = Knob::FeedRows { feed: name.to_owned() };
         step_setup::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
     }
 
-    /// Doubles the pool, or enlarges it by a half if PostgreSQL has too few slots.
+    /// Doubles the pool, or enlarges it by half if PostgreSQL has too few slots.
     fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
         let slots = match self.setup.stack.nodes.last().map(|it| &it.kind) {
             Some(NodeKind::Postgres(it)) => it.max_connections,
@@ -310,7 +311,7 @@ impl CauseContext<'_> {
         numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
     }
 
-    /// Doubles the value of the environment variable whose name contains one of these words, else of the usual one.
+    /// Doubles the environment variable whose name contains one of these words; otherwise the usual variable.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
         let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
@@ -339,7 +340,7 @@ fn numeric_perturbation(turn: Knob, from: u32, to: u32) -> Perturbation {
     Perturbation { knob: turn, amount: Some((from.into(), to.into())) }
 }
 
-/// Suspect for a disk: the quota if it is exhausted, otherwise the disk itself, which cannot be perturbed.
+/// Suspect for a disk: its quota if the quota is exhausted, otherwise the disk itself, which cannot be perturbed.
 fn disk_suspect(
     limit: Limit,
     turn: Knob,

@@ -8,7 +8,7 @@ fn reads(all: u64, old: u64, changes: u64) -> ReadCounts {
     ReadCounts { total: all, stale: old, changes }
 }
 
-/// Intervals of 95 %, from R's `prop.test(x, n, correct = FALSE)`.
+/// 95 % intervals from R's `prop.test(x, n, correct = FALSE)`.
 #[test]
 fn equals_wilson_intervals_for_independent_reads() {
     let check = |old: u64, all: u64, expected: &str| {
@@ -28,20 +28,20 @@ fn correlated_reads_widen_the_interval() {
         let is = effective_count(it);
         assert!((is - expected).abs() < 0.05, "{it:?}: {is}");
     };
-    // The correlation of stale reads is unknown.
+    // Without stale reads, their correlation is unknown.
     check(reads(300, 0, 0), 300.0);
     check(reads(300, 300, 0), 300.0);
-    // As many changes as by chance: 2 · 250 · 50 / 300.
+    // As many changes as expected by chance: 2 · 250 · 50 / 300.
     check(reads(300, 50, 83), 297.6);
-    // More changes do not count as more than independent.
+    // More changes than that do not increase the effective number of reads.
     check(reads(300, 150, 299), 300.0);
     // One burst counts hardly more than one read.
     check(reads(300, 50, 2), 3.6);
-    // All reads of one trial were stale, of the other none: two trials that prove nothing about a third.
+    // All reads of one trial were stale, and none of the other: two trials do not predict a third.
     check(reads(300, 150, 0), 1.0);
 }
 
-/// The interval contains the true share of a chain with persistent states.
+/// The interval contains the true share of a chain whose states persist.
 #[test]
 fn intervals_cover_the_true_share() {
     let mut chance = SplitMix64(7);
@@ -59,7 +59,7 @@ fn intervals_cover_the_true_share() {
         let (low, high) = stale_share(all).expect("there are reads").interval;
         held += usize::from((low..=high).contains(&0.2));
     }
-    // Binomial of 95 %: 950 ± 7.
+    // Binomial at 95 %: 950 ± 7.
     assert!((925..=975).contains(&held), "{held} of {rounds}");
 }
 
@@ -75,7 +75,7 @@ fn computes_quantiles_of_the_visibility_delay() {
     check(20, 20, 0.5, within(10));
     check(100, 100, 0.9, within(90));
     check(99, 99, 0.9, None);
-    // Numbers that were not visible are beyond all others.
+    // Numbers that were not visible rank after all others.
     check(60, 100, 0.5, within(50));
     check(50, 100, 0.5, within(50));
     check(49, 100, 0.5, Some(VisibilityDelay::AfterBound));
@@ -97,7 +97,7 @@ fn merges_trials_of_a_cell() {
         round_robin: in_turn,
     };
     let one = seen(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
-    // A server that was the primary before is a replica, and one does not answer.
+    // A replica that was once the primary, and a replica that does not answer.
     let others = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
     let other = seen(12, &others, Some(reads(10, 0, 0)));
     let silent = seen(0, &[], Some(reads(0, 0, 0)));

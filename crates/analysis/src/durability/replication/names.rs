@@ -3,7 +3,7 @@
 //! ```text
 //! a, b          FIRST 1 (a, b)
 //! 2 (a, b)      FIRST 2 (a, b)
-//! ANY 1 (*)     any one of all that stream
+//! ANY 1 (*)     any one of all streaming standbys
 //! ```
 
 use model::durability::{SyncMethod, SynchronousStandbys};
@@ -43,8 +43,8 @@ enum Token {
     Close,
 }
 
-/// Parses the value as PostgreSQL does. The empty text requests no synchronous standby; blanks alone are rejected, as
-/// in PostgreSQL.
+/// Parses the value as PostgreSQL does. An empty text requests no synchronous standby. A text of blanks only is an
+/// error, as in PostgreSQL.
 pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
         return Ok(None);
@@ -80,7 +80,7 @@ pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     }
 }
 
-/// Tokens that are not read yet.
+/// Tokens that are still to be read.
 struct TokenReader<'a> {
     tokens: &'a [(usize, Token)],
     end: usize,
@@ -165,7 +165,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     Ok(tokens)
 }
 
-/// Quoted name at the start of `text`, and its length there; two quotes within it stand for one.
+/// Quoted name at the start of `text`, and its length in `text`; two quotes within it represent one.
 fn quoted(text: &str) -> Option<(usize, Token)> {
     let mut name = String::new();
     let mut rest = &text[1..];

@@ -54,7 +54,7 @@ fn parses_names_as_postgresql() {
     }
 }
 
-/// Expectations of PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
+/// Expected results from PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
 #[test]
 fn equals_sync_states_of_postgresql_tests() {
     for (names, streaming, expected) in [
@@ -69,7 +69,7 @@ fn equals_sync_states_of_postgresql_tests() {
         ("FIRST 2(standby1, standby2)", "2 1 4", "2 sync, 1 sync, 0 async"),
         ("ANY 2(standby1, standby2)", "2 1 4", "1 quorum, 1 quorum, 0 async"),
         ("ANY 2(*)", "2 1 3 4", "1 quorum, 1 quorum, 1 quorum, 1 quorum"),
-        // Additional cases: no setting, names in capitals, ANY with fewer standbys than it requires.
+        // Additional cases: an empty setting, names in capitals, ANY with fewer standbys than it requires.
         ("", "1 2", "0 async, 0 async"),
         ("STANDBY2", "1 2", "0 async, 1 sync"),
         ("ANY 2(standby1, standby2)", "1", "1 quorum"),
@@ -96,14 +96,14 @@ fn promise_combines_both_settings() {
         ("on", "Local", "Flush"),
         ("remote_apply", "Local", "Apply"),
     ] {
-        let shown = |standbys| format!("{:?}", promise(setting, standbys).expect("a word of the manual"));
+        let shown = |standbys| format!("{:?}", promise(setting, standbys).expect("a known setting"));
         assert_eq!(shown(None), alone, "{setting}");
         assert!(shown(some.as_ref()).starts_with(with), "{setting}");
     }
     assert_eq!(promise("perhaps", None), None);
 }
 
-/// Answers as `name=received`, `name=?` without one, with `!` for standbys that were synchronous.
+/// Promotion with answers as `name=received`, or `name=?` without an answer; `!` marks standbys that were synchronous.
 fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
     let answer = |text: &str| {
         let (name, received) = text.split_once('=').expect("name=received");
@@ -122,7 +122,7 @@ fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
 #[test]
 fn only_safe_standbys_may_be_promoted() {
     for (names, promoted, answers, safe) in [
-        // One of two has it: both must have answered, and the one with more is right.
+        // One of the two standbys has the write: both must have answered, and the one with more WAL is right.
         ("ANY 1 (a,b)", "a", "a=9 b=5", true),
         ("ANY 1 (a,b)", "b", "a=9 b=5", false),
         ("ANY 1 (a,b)", "a", "a=9 b=9", true),
@@ -132,23 +132,23 @@ fn only_safe_standbys_may_be_promoted() {
         ("ANY 1 (*)", "a", "a=9 b=?", false),
         ("ANY 1 (*)", "a", "a=9 b=5", true),
         ("ANY 1 (*)", "a", "a=9", true),
-        // Both have it.
+        // Both standbys have the write.
         ("ANY 2 (a,b)", "a", "a=9 b=?", true),
         ("ANY 2 (a,b)", "b", "a=9 b=5", false),
         ("ANY 3 (a,b)", "a", "a=9 b=?", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=3", true),
         ("ANY 2 (a,b,c)", "a", "a=9 b=? c=?", false),
-        // A standby outside the list is right if it has as much as enough members.
+        // A standby outside the list is right if it has as much WAL as enough members have.
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=9", true),
         ("ANY 1 (a,b)", "c", "a=9 b=5 c=8", false),
         ("ANY 1 (a,b)", "a", "a=9 b=5 c=99", true),
-        // Synchronous standbys have everything, potential ones perhaps not.
+        // Synchronous standbys have all writes; potential ones may not.
         ("FIRST 1 (a,b)", "a", "a=5! b=3", true),
         ("FIRST 1 (a,b)", "b", "a=5! b=3", false),
         ("FIRST 1 (a,b)", "b", "a=5! b=5", true),
         ("FIRST 1 (a,b)", "b", "a=?! b=9", false),
         ("FIRST 2 (a,b)", "b", "a=?! b=9!", true),
-        // Nothing was promised: the standby with the most WAL.
+        // Nothing was promised: the standby with the most WAL is right.
         ("", "a", "a=9 b=5", true),
         ("", "b", "a=9 b=5", false),
         ("", "b", "a=? b=5", true),

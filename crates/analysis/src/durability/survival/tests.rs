@@ -30,9 +30,9 @@ fn verdict() -> DurabilityVerdict {
     }
 }
 
-/// A trial in which the primary was killed at 1 s and another took over. Words change it: `lost`, `ambiguous`,
-/// `unpromised`, `local`, `retried`, `hole` with a count, `younger`, `torn`, `contradicts`, `elsewhere`, `silent`,
-/// `changed` as doubts, `undone`, `nothing` (no ledger).
+/// A trial in which the primary was killed at 1 s and another server was promoted. Words change it: `lost`,
+/// `ambiguous`, `unpromised`, `local`, `retried`, `hole`, each with a count; the doubts `younger`, `torn`,
+/// `contradicts`, `elsewhere`, `silent`, `changed`; `undone`; and `nothing` (no ledger).
 fn trial(words: &str) -> FaultInjection {
     let promoted = PromotionRecord {
         from: "postgres".to_owned(),
@@ -62,7 +62,7 @@ fn trial(words: &str) -> FaultInjection {
             "hole" => Some(AnomalyKind::Hole),
             _ => None,
         };
-        let Some(verdict) = &mut it.verdict else { panic!("nothing stands last") };
+        let Some(verdict) = &mut it.verdict else { panic!("`nothing` must be the only word") };
         if let Some(kind) = kind {
             verdict.anomalies.push(Anomaly { kind, count, examples });
             if kind == AnomalyKind::LostWithoutPromise {
@@ -125,7 +125,7 @@ fn check(trials: &str, control: &str, expected: &str) {
 fn concludes_from_trials_and_control() {
     check("", "unpromised=7", "Kept: 0 of 100 in 1/1 [] []");
     check("||", "unpromised=7|", "Kept: 0 of 300 in 3/3 [] []");
-    // Without a control, losses may be impossible here.
+    // Without a control, this setup may be unable to lose writes.
     check("||", "none", "Unknown: 0 of 300 in 3/3 [] [NoControl]");
     check("||", "||", "Unknown: 0 of 300 in 3/3 [] [ControlLostNothing]");
     // A control without a ledger, or with a contradicting one, proves nothing.
@@ -134,18 +134,18 @@ fn concludes_from_trials_and_control() {
     check("", "local=7", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "lost=1", "Kept: 0 of 100 in 1/1 [] []");
     check("", "ambiguous=1", "Kept: 0 of 100 in 1/1 [] []");
-    // One broken promise in many failovers counts.
+    // One broken promise decides, whatever the number of failovers.
     check("|lost=2|", "unpromised", "Broken: 2 of 300 in 3/3 [Lost 2] []");
     check("|lost=2|torn=9", "none", "Broken: 2 of 300 in 3/3 [Lost 2] [LedgerTorn { bytes: 9 }]");
     check("hole=1", "none", "Broken: 0 of 100 in 1/1 [Hole 1] [NoControl]");
-    // A doubt in one trial is a doubt of the cell.
+    // A doubt about one trial is a doubt about the cell.
     check("|silent|", "unpromised", "Unknown: 0 of 300 in 3/3 [] [NoWritesAfterFault { fault: 0 }]");
     check(
         "lost=2 contradicts",
         "unpromised",
         "Unknown: 0 of 100 in 1/1 [Lost 2] [LedgerContradictsItself { entries: 1 }]",
     );
-    // Losses without a promise are no violation, and prove without a control that losses are detected.
+    // Losses without a promise are no violation. They prove, without a control, that losses are detected.
     check("unpromised=3|", "none", "Kept: 3 of 200 in 2/2 [LostWithoutPromise 3] []");
     check("local=3|", "unpromised", "Kept: 0 of 200 in 2/2 [LostLocal 3] []");
     check(
@@ -153,7 +153,8 @@ fn concludes_from_trials_and_control() {
         "none",
         "Unknown: 1 of 100 in 1/1 [LostAmbiguous 1] [LostWhilePromiseChanged]",
     );
-    // Without a ledger there is no conclusion; one trial without it, among others, counts as not read back.
+    // Without a ledger there is no conclusion. If only one of several trials lacks it, that trial counts as not read
+    // back.
     check("nothing|nothing", "none", "no ledger: 0 of 0 in 2/2 [] []");
     check("|nothing", "unpromised", "Unknown: 0 of 100 in 2/2 [] [NotReadBack]");
     check("|undone", "unpromised", "Kept: 0 of 200 in 1/1 [] []");
@@ -175,11 +176,15 @@ fn merges_anomalies_and_doubts() {
     );
     let it = survival("unpromised=8|unpromised=8", "none");
     assert_eq!(it.anomalies[0].examples.len(), EXAMPLES);
-    // The first of the trials with the most losses.
+    // The first of the trials with the most losses counts.
     let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
     assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
     let mut equal = [trial("unpromised=8"), trial("unpromised=8")];
-    let point = equal[1].verdict.as_mut().and_then(|it| it.recovery_point.as_mut()).expect("it has one");
+    let point = equal[1]
+        .verdict
+        .as_mut()
+        .and_then(|it| it.recovery_point.as_mut())
+        .expect("the trial has a recovery point");
     point.window_ns = None;
     let it = cell_result(0, &equal.iter().collect::<Vec<_>>(), None).expect("there are trials");
     assert_eq!(it.recovery_point.and_then(|it| it.window_ns), Some((-8, 5)));
@@ -193,8 +198,8 @@ fn computes_bounds_and_counts() {
     assert!((it.bound - 0.139_1).abs() < 1e-4, "{}", it.bound);
     // A trial may have several failovers, or none.
     let mut several = trial("");
-    several.verdict.as_mut().expect("it has one").failovers = 20;
-    let it = cell_result(0, &[&several], None).expect("there is one");
+    several.verdict.as_mut().expect("the trial has a verdict").failovers = 20;
+    let it = cell_result(0, &[&several], None).expect("there is a trial");
     assert_eq!((it.trials, it.failovers, (it.bound * 1e3).round()), (1, 20, 139.0));
     let it = survival("", "unpromised=5|unpromised=6|");
     assert_eq!(it.control, Some(ControlSummary { cell: 7, trials: 3, lossy_trials: 2, lost: 11 }));
@@ -205,8 +210,8 @@ fn computes_bounds_and_counts() {
     assert_eq!(survival("undone", "none").bound.to_bits(), 1.0_f64.to_bits());
     assert_eq!(cell_result(0, &[], None), None);
     let one = trial("");
-    assert_eq!(cell_result(0, &[&one], Some((1, &[]))).expect("there is one").control, None);
-    // A ledger without faults, and faults of which one could not be injected.
+    assert_eq!(cell_result(0, &[&one], Some((1, &[]))).expect("there is a trial").control, None);
+    // A trial with a ledger and no fault, and a trial in which one fault could not be injected.
     let [mut quiet, mut half] = [trial(""), trial("")];
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
@@ -217,7 +222,7 @@ fn computes_bounds_and_counts() {
             (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])
         );
     }
-    // All writes, of all trials.
+    // Writes of all trials are added up.
     let counts = |n: u64| WriteCounts {
         acknowledged: n,
         local: 2 * n,
@@ -229,14 +234,14 @@ fn computes_bounds_and_counts() {
     };
     let counted = [1, 10, 100].map(|n| {
         let mut it = trial("");
-        it.verdict.as_mut().expect("it has one").counts = counts(n);
+        it.verdict.as_mut().expect("the trial has a verdict").counts = counts(n);
         it
     });
     let it = cell_result(0, &counted.iter().collect::<Vec<_>>(), None).expect("there are trials");
     assert_eq!(it.counts, counts(111));
 }
 
-/// Durations since the fault on the server that was followed.
+/// Durations count from the fault on the server that was replaced.
 #[test]
 fn computes_duration_ranges() {
     let flat = |range: Option<DurationRange>| {
@@ -255,14 +260,14 @@ fn computes_duration_ranges() {
             it
         })
         .into();
-    // Before the kill its WAL was withheld, and a replica paused: neither causes a promotion.
+    // Before the kill, replication was blocked and a replica was paused: neither causes a promotion.
     let withheld = InjectedFault {
         action: FaultAction::BlockReplication { duration: ms(1) },
         ..killed(1100, "postgres")
     };
     all[0].injected.push(withheld);
     all[1].injected.push(killed(1800, "postgres-3"));
-    // A second primary dies and returns; faults that were not injected do not count.
+    // A second primary is killed and returns; faults that were not injected do not count.
     let second =
         PromotionRecord { from: "postgres-2".to_owned(), at: ms(9000), ..all[3].promotions[0].clone() };
     all[3].promotions.push(second);
@@ -278,7 +283,7 @@ fn computes_duration_ranges() {
             rewound: true,
         });
     }
-    all[2].verdict.as_mut().expect("it has one").outages = vec![
+    all[2].verdict.as_mut().expect("the trial has a verdict").outages = vec![
         WriteOutage { fault: 0, from: ms(1), to: ms(2) },
         WriteOutage { fault: 1, from: ms(5), to: ms(11) },
     ];
@@ -287,16 +292,16 @@ fn computes_duration_ranges() {
     assert_eq!((flat(it.healthy), flat(it.rejoined)), (None, Some([700, 800, 900])));
     assert_eq!(flat(it.outage), Some([6, 2010, 2010]));
     let promoted = |injection: &FaultInjection| {
-        flat(cell_result(0, &[injection], None).expect("there is one").promoted).map(|it| it[0])
+        flat(cell_result(0, &[injection], None).expect("there is a trial").promoted).map(|it| it[0])
     };
-    // The server that was followed is unknown: the last injected fault before counts.
+    // If the replaced server is unknown, the last injected fault before the promotion counts.
     let mut unknown = trial("");
     unknown.promotions[0].from.clear();
     unknown.injected.push(killed(2000, "pooler"));
     unknown.injected.push(InjectedFault { nodes: Vec::new(), ..killed(2100, "") });
     unknown.injected.push(killed(2300, "pooler"));
     assert_eq!(promoted(&unknown), Some(200));
-    // Of several faults on the same server, the last one before it counts.
+    // If there are several faults on the replaced server, the last one before the promotion counts.
     let mut twice = trial("");
     twice.injected.extend([killed(1800, "postgres"), killed(2500, "postgres")]);
     assert_eq!(promoted(&twice), Some(400));

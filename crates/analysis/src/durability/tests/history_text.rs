@@ -60,7 +60,7 @@ impl HistoryText {
                     Some('l') => WriteOutcome::AcknowledgedLocally,
                     Some('f') => WriteOutcome::Failed(code),
                     Some('u') => WriteOutcome::Unknown(Code::RESET),
-                    _ => panic!("{word} is no write"),
+                    _ => panic!("{word} is not a write"),
                 };
                 let (key, number) = (WriteKey { session, sequence: *next - 1 }, *attempts);
                 let (invoked, ended) = (now, now + Nanos::from_millis(1));
@@ -107,7 +107,7 @@ impl HistoryText {
         invented_server(number)
     }
 
-    /// Changes a server in all places of the ledger.
+    /// Changes the server's entry everywhere in the ledger.
     pub fn rename(&mut self, number: u16, change: impl Fn(&mut ServerInstance)) {
         for it in &mut self.entries {
             if let LedgerEntry::Server(id, server) = it
@@ -126,7 +126,7 @@ impl HistoryText {
         }
     }
 
-    /// Servers that were used.
+    /// Number of the server of each completed write.
     fn reserved_sequences(&self) -> impl Iterator<Item = u16> {
         self.entries.iter().filter_map(|entry| match entry {
             LedgerEntry::Completed(entry) => entry.server.map(|it| it.0),
@@ -135,7 +135,7 @@ impl HistoryText {
     }
 }
 
-/// Server `number`, on the timeline after that of the previous one.
+/// Server `number`; its timeline follows that of the previous server.
 fn invented_server(number: u16) -> ServerInstance {
     let address = format!("127.0.0.1:{}", 5432 + number);
     ServerInstance {

@@ -1,11 +1,11 @@
-//! Defects planted into valid histories: each must be found in every history
+//! Defects planted into valid histories. The check must find each of them.
 
 use super::super::judge;
 use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
 use model::durability::*;
 use model::{Code, Nanos};
 
-/// A defect, how it is planted, and the anomaly or doubt that shows it was found.
+/// Defect, with a function that plants it and the anomaly or doubt that it must cause.
 struct PlantedDefect {
     name: &'static str,
     /// Plants the defect; false if this history has no place for it.
@@ -52,7 +52,7 @@ const DEFECTS: &[PlantedDefect] = &[
         name: "wrong timeline",
         plant: |it, _| {
             let oldest = it.history.samples[0].server.clone();
-            let last = it.reads.last_mut().expect("three readings");
+            let last = it.reads.last_mut().expect("the evidence has reads");
             let older = oldest.timeline < last.server.timeline;
             last.server = oldest;
             older
@@ -74,8 +74,8 @@ const DEFECTS: &[PlantedDefect] = &[
     PlantedDefect {
         name: "replica as primary",
         plant: |it, _| {
-            let last = it.reads.last_mut().expect("three readings");
-            // It lags, and reports this only when sampled.
+            let last = it.reads.last_mut().expect("the evidence has reads");
+            // The server lags, which only a sample of its state shows.
             last.in_recovery = true;
             last.rows.pop();
             true
@@ -95,8 +95,8 @@ const DEFECTS: &[PlantedDefect] = &[
         plant: |run, _| {
             let Some(promotion) = run.history.promotions.first_mut() else { return false };
             let of_it = promotion.positions.iter_mut().find(|it| it.name == promotion.promoted);
-            let answer = of_it.expect("it answered");
-            let received = answer.received.expect("it answered");
+            let answer = of_it.expect("the standby answered");
+            let received = answer.received.expect("the standby answered");
             if received == 0 || promotion.positions.len() < 2 {
                 return false;
             }
@@ -131,7 +131,7 @@ fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
     all.iter().filter(alone).copied().collect()
 }
 
-/// A random write with this outcome that is present, or absent, at the end.
+/// Random write with this outcome that is present, or absent, at the end.
 fn pick(
     of: &Evidence,
     chance: &mut TestRng,
@@ -156,7 +156,7 @@ fn remove(of: &mut Evidence, key: WriteKey) {
     }
 }
 
-/// Loses the last write of a session on its server, so that it leaves no hole.
+/// Removes the last write of a session on its server, which leaves no hole.
 fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
     let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let Some((_, last)) = last else { return false };
@@ -167,13 +167,13 @@ fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
 fn phantom(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let session = chance.below(of.reserved.len() as u64) as u32;
     let sequence = of.reserved[session as usize] + chance.below(100);
-    of.reads.last_mut().expect("three readings").rows.push((WriteKey { session, sequence }, true));
+    of.reads.last_mut().expect("the evidence has reads").rows.push((WriteKey { session, sequence }, true));
     true
 }
 
 fn duplicate(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let Some((_, it)) = pick(of, chance, acknowledged, true) else { return false };
-    of.reads.last_mut().expect("three readings").rows.push((it.key, true));
+    of.reads.last_mut().expect("the evidence has reads").rows.push((it.key, true));
     true
 }
 
@@ -181,14 +181,14 @@ fn flicker(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let Some((_, it)) = pick(of, chance, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
         return false;
     };
-    of.reads.last_mut().expect("three readings").rows.retain(|(key, _)| *key != it.key);
+    of.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != it.key);
     true
 }
 
-/// Loses a write that is not the last of its session on its server.
+/// Removes a write that is not the last of its session on its server.
 fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
-    let rows = of.reads.last().expect("three readings").rows.clone();
+    let rows = of.reads.last().expect("the evidence has reads").rows.clone();
     let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
     let followed = |it: &WriteAttempt| {
         all.iter().any(|(_, other)| {
@@ -204,7 +204,7 @@ fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
     true
 }
 
-/// Swaps the keys of two rows: the tokens show it.
+/// Swaps the keys of two rows, which the tokens reveal.
 fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let first = |session: u32| {
@@ -226,7 +226,7 @@ fn cut(of: &mut Evidence, chance: &mut TestRng, end: LedgerEnd) -> bool {
     true
 }
 
-/// Acknowledges a write that was committed on the old primary only, whose warning was ignored.
+/// Acknowledges a write that was committed only on the old primary, as if the client had ignored the warning.
 fn local(of: &mut Evidence, chance: &mut TestRng) -> bool {
     let lost = pick(of, chance, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
@@ -255,7 +255,7 @@ fn back(of: &mut Evidence, _: &mut TestRng) -> bool {
     later > 0 && later < clocks
 }
 
-/// The first server acknowledges once more, after its successor did.
+/// The first server acknowledges a write after its successor has done so.
 fn split(of: &mut Evidence, _: &mut TestRng) -> bool {
     let all = attempts(of);
     let acknowledged = all.iter().filter(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
@@ -284,12 +284,12 @@ fn planted(histories: u64) {
             if tried == histories {
                 break;
             }
-            assert!(seed < 100 * histories, "{} finds nothing to be planted into", defect.name);
+            assert!(seed < 100 * histories, "{} finds no history in which it can be planted", defect.name);
             let mut evidence = SimulatedCluster::run(seed, Scenario { quorum: true });
             assert_eq!(
                 evidence.judge().conclusion,
                 Conclusion::Kept,
-                "seed {seed}, before anything is planted"
+                "seed {seed}, before any defect is planted"
             );
             if !(defect.plant)(&mut evidence, &mut TestRng(seed)) {
                 continue;
@@ -313,7 +313,7 @@ fn finds_planted_defects() {
     planted(histories(100) / 10);
 }
 
-/// One write of a million: the check does not sample, and stores only bits.
+/// One lost write in a million is found: the check reads all writes and does not sample.
 #[test]
 fn finds_one_lost_write_in_a_million() {
     const SESSIONS: u32 = 8;

@@ -1,8 +1,8 @@
 //! Simulated cluster that keeps all its promises
 //!
-//! It has a primary, standbys with a prefix of its log, sessions that write, kills, and promotions of the right
-//! standby. With any seed, the check must report no violation. It must count every write that was lost without a
-//! promise.
+//! The cluster has a primary, standbys with a prefix of its log, and sessions that write. It kills servers and promotes
+//! the right standby. The check must report no violation for any seed. It must count every write that was lost without
+//! a promise.
 
 use super::super::judge;
 use crate::durability::replication::{self, SyncState, sync_states};
@@ -28,7 +28,7 @@ impl TestRng {
     }
 }
 
-/// One read before it is reduced to bits: its rows with their authenticity.
+/// One read before it is reduced to bits: its rows, each with its authenticity.
 pub(super) struct RawRead {
     pub began: Nanos,
     pub server: ServerInstance,
@@ -76,9 +76,9 @@ struct Session {
     number: u16,
     /// True if the last write may be retried.
     open: bool,
-    /// Start of the wait, and length of the log that must be replicated.
+    /// Start of the wait, and the length of the log that must be replicated first.
     waits: Option<(Nanos, usize)>,
-    /// True if it waits for a commit of its own, the last of those.
+    /// True if the session waits for a commit of its own, and this is the last such commit.
     commits: bool,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct SimulatedCluster {
     setting: (&'static str, String),
     sessions: Vec<Session>,
     unique: bool,
-    /// Entries in transit to the ledger, by thread.
+    /// Entries that have not reached the ledger, by thread.
     under_way: [Vec<LedgerEntry>; 2],
     evidence: Evidence,
     acknowledged: BTreeSet<WriteKey>,
@@ -101,7 +101,7 @@ pub(super) struct SimulatedCluster {
 
 const BLOCK: u64 = 64;
 
-/// Conditions for planting a defect; the others are random.
+/// Conditions that a planted defect requires; the other choices are random.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scenario {
     /// A quorum that never changes, one kill, a closed ledger.
@@ -180,7 +180,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// Chooses the promise from now on.
+    /// Sets the promise for the commits that follow.
     fn set(&mut self, wish: Scenario) {
         let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
         let commit =
@@ -250,7 +250,8 @@ impl SimulatedCluster {
         }
     }
 
-    /// With a unique key, an existing row is unchanged. Returns true if there was anything to commit.
+    /// Commits the write. An existing row is unchanged, because the key is unique. Returns true if there was anything
+    /// to commit.
     fn commit(&mut self, key: WriteKey) -> bool {
         let log = &mut self.nodes[self.primary].log;
         let commits = !(self.unique && log.contains(&key));
@@ -261,7 +262,7 @@ impl SimulatedCluster {
         commits
     }
 
-    /// Sends only the part of the log that is on the primary's disk.
+    /// Replicates only the part of the log that is on the primary's disk.
     fn replicate(&mut self) {
         self.flushed = self.flushed.max(self.nodes[self.primary].log.len().min(self.flushed + 1));
         let number = self.chance.below(self.nodes.len() as u64) as usize;
@@ -277,7 +278,7 @@ impl SimulatedCluster {
         (0..self.nodes.len()).filter(|it| *it != self.primary).collect()
     }
 
-    /// True if the promise of the first `behind` commits holds.
+    /// True if the promise for the first `behind` commits is fulfilled.
     fn holds(&self, behind: usize) -> bool {
         if self.setting.0 == "off" {
             return true;
@@ -305,7 +306,7 @@ impl SimulatedCluster {
     fn cancel(&mut self) {
         let waiting = self.sessions.iter().position(|it| it.waits.is_some());
         let Some(number) = waiting.filter(|_| self.standbys().is_some()) else { return };
-        let (invoked, behind) = self.sessions[number].waits.expect("it waits");
+        let (invoked, behind) = self.sessions[number].waits.expect("the session waits");
         if !self.holds(behind) {
             self.settle(number, invoked, WriteOutcome::AcknowledgedLocally);
         }
@@ -313,7 +314,7 @@ impl SimulatedCluster {
 
     fn fail_write(&mut self) {
         if let Some(number) = self.sessions.iter().position(|it| it.waits.is_some()) {
-            let (invoked, _) = self.sessions[number].waits.expect("it waits");
+            let (invoked, _) = self.sessions[number].waits.expect("the session waits");
             self.settle(number, invoked, WriteOutcome::Unknown(Code::TIMED_OUT));
         }
     }
@@ -420,7 +421,7 @@ impl SimulatedCluster {
         self.sample();
     }
 
-    /// Crashes and restarts the primary: commits that were not on its disk are lost.
+    /// Crashes and restarts the primary; commits that were not on its disk are lost.
     fn crash(&mut self) {
         self.fail_all_writes();
         self.evidence.history.faults.push(FaultEvent { at: self.now, fails_over: false });
@@ -432,7 +433,7 @@ impl SimulatedCluster {
         self.sample();
     }
 
-    /// Reads the visible commits of the primary: all except those that still wait.
+    /// Reads the visible commits of the primary: all except those that still wait for replication.
     fn read(&mut self) {
         let commits = |it: &Session| it.waits.filter(|_| it.commits).map(|(_, behind)| behind - 1);
         let hidden: BTreeSet<usize> = self.sessions.iter().filter_map(commits).collect();
@@ -471,7 +472,7 @@ impl SimulatedCluster {
         self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
         if !wish.quorum && self.chance.percent(10) {
-            // The generator was killed as well.
+            // The generator was killed as well, so that only the first entries remain.
             let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
             self.evidence.entries.truncate(left);
             self.evidence.history.end = Some(LedgerEnd::Open);
@@ -543,11 +544,11 @@ fn valid_histories(count: u64) {
     assert!(alarms.is_empty(), "{} of {count}, such as {}", alarms.len(), alarms[0]);
     assert!(
         kept > count / 2 && failovers > count / 2 && lost > count / 10,
-        "the histories are worth something"
+        "most histories must have writes and failovers"
     );
 }
 
-/// Number of histories, if it differs from the usual one, for `./x proof`.
+/// Number of histories: that of the environment, set by `./x proof`, otherwise the usual one.
 pub(super) fn histories(usual: u64) -> u64 {
     let asked = std::env::var("PGDYNO_DURABILITY_HISTORIES");
     asked.map_or(usual, |it| it.parse().expect("a number of histories"))

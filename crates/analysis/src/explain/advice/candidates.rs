@@ -3,14 +3,14 @@
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
-/// Rows of a table below which a full scan is cheap with any index.
+/// Fewest rows of a table whose full scan is worth avoiding.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 const TABLE_BYTES_MIN: u64 = 80 * 1024;
 /// Share of selected rows above which a full scan is the fastest plan.
 pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
 /// Share of an index above which reading it counts as a full scan.
 const INDEX_READ_SHARE_MAX: f64 = 0.5;
-/// Most columns of an index that are compared for equality. Further ones hardly narrow the search.
+/// Most columns that an index compares for equality. Further columns hardly narrow the search.
 const EQUAL_COLUMNS_MAX: usize = 3;
 /// Most candidates that are tried.
 const CANDIDATES_MAX: usize = 30;
@@ -20,12 +20,12 @@ const CANDIDATES_MAX: usize = 30;
 pub(super) struct FullScan<'a> {
     pub table: &'a TableStats,
     pub condition: Option<&'a str>,
-    /// Rows that one execution passes to its parent node.
+    /// Rows that one execution passes on to the parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// True if joins above it compare its columns, so that they could supply a value for each execution.
+    /// True if joins above the scan compare its columns, so that they could supply a value for each execution.
     pub joined: bool,
-    /// Columns in the order of an index's keys: equality, then range, then sort order.
+    /// Columns that an index may begin with: equality, then range, then sort order.
     equal: Vec<IndexKey>,
     range: Vec<IndexKey>,
     order: Vec<IndexKey>,
@@ -37,7 +37,7 @@ impl FullScan<'_> {
         !(self.equal.is_empty() && self.range.is_empty() && self.order.is_empty())
     }
 
-    /// Share of the table's rows that it passes on, 0..=1.
+    /// Share of the table's rows that the scan passes on, 0..=1.
     pub fn share(&self) -> f64 {
         (self.selected_rows / self.table.rows.max(1.0)).min(1.0)
     }
@@ -94,7 +94,7 @@ fn collect_scans<'a>(
     above.pop();
 }
 
-/// True if the node reads an index from end to end, unless a parent node stops early.
+/// True if the node reads an index from end to end, unless a parent node stops it early.
 fn is_unconditional(it: &PlanNode) -> bool {
     it.kind.starts_with("Index") && it.index_condition.is_none()
 }

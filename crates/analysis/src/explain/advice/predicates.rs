@@ -1,7 +1,7 @@
 //! Finds the columns that a plan's conditions compare with values
 //!
-//! PostgreSQL prints conditions with every name resolved and every operation in parentheses, and an SQL parser reads
-//! them. Conditions that it cannot parse yield no columns.
+//! PostgreSQL prints conditions with every name resolved and every operation in parentheses. An SQL parser reads them;
+//! a condition that it cannot parse yields no columns.
 
 use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
@@ -25,7 +25,7 @@ pub enum Comparison {
     Range,
 }
 
-/// Comparisons that AND joins, so that all of them must hold. Other parts of the condition are left out.
+/// Comparisons that are joined by AND, so that all of them must hold. Other parts of the condition are ignored.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
     if let Some(it) = expression(condition) {
@@ -34,7 +34,8 @@ pub fn predicates(condition: &str) -> Vec<Predicate> {
     all
 }
 
-/// Column that a plan sorts by, and true if it is descending: `b.name DESC`. `None` for expressions and special orders.
+/// Column that a plan sorts by, and true if the order is descending: `b.name DESC`. `None` for expressions and for
+/// other orders.
 pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
     let (key, descending) = key.strip_suffix(" DESC").map_or((key, false), |it| (it, true));
     let (relation, column) = find_column(&expression(key)?)?;
@@ -102,7 +103,7 @@ fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec
     }
 }
 
-/// A bare column, or one that is cast to text: an index on `varchar` serves both.
+/// A bare column, or a column cast to text: one index on `varchar` serves both.
 fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
     match it {
         Expr::Nested(it) => find_column(it),
@@ -116,13 +117,13 @@ fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
     }
 }
 
-/// Every column in an expression.
+/// All columns in an expression.
 fn all_columns(it: &Expr) -> Vec<(Option<String>, String)> {
     match it {
         Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => all_columns(it),
         Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
         Expr::Function(it) => {
-            // The arguments as written: it matters which columns they contain, not how they are used.
+            // Search the text of the arguments: only the columns in it matter, not their use.
             let text = it.args.to_string();
             let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
             inside.split(", ").filter_map(expression).flat_map(|it| all_columns(&it)).collect()

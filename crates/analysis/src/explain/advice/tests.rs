@@ -3,7 +3,7 @@
 use super::*;
 use model::explain::{ColumnStats, ExistingIndex, IndexKey, PlanNode, TableStats};
 
-/// A million books; every author has five, every name two.
+/// A million books; every author has five books, and every name occurs twice.
 fn books(indexes: &[&str]) -> TableStats {
     let column = |name: &str, distinct| ColumnStats {
         name: name.to_owned(),
@@ -122,7 +122,7 @@ fn does_not_propose_existing_indexes() {
     assert_eq!(candidate_indexes(partial, scan(Some(AUTHOR), 1.0)), "(author)");
 }
 
-/// The statements of the document: by name, by author, by both, one update, an insert, and a count of all books.
+/// Statements of the example document: by name, by author, by both, an update, an insert, and a count of all books.
 fn document() -> (Plans, Vec<StatementStats>) {
     let change = |operation: &str, below: Vec<PlanNode>| PlanNode {
         kind: "ModifyTable".to_owned(),
@@ -157,7 +157,7 @@ fn document() -> (Plans, Vec<StatementStats>) {
     (Plans { statements, tables: vec![books(&["id"])], ..Plans::default() }, all)
 }
 
-/// Estimates as from HypoPG: an index helps statements that compare its first column for equality.
+/// Estimates like those of HypoPG: an index helps statements that compare its first column for equality.
 fn tried(plans: &mut Plans) {
     let costs = |candidate: &IndexCandidate| {
         let cost = |planned: &StatementPlan| {
@@ -218,7 +218,7 @@ fn proposes_two_indexes_and_none_for_a_count() {
     assert_eq!(advice.statements[3].mean, Some(0.1));
     let shares: Vec<f64> = advice.statements.iter().filter_map(|it| it.share).collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
-    // All but the count, the insert and the statement without a plan.
+    // The saving covers all statements except the count, the insert and the statement without a plan.
     assert!((advice.saved.unwrap() - 0.749).abs() < 0.001, "{:?}", advice.saved);
 }
 
@@ -231,7 +231,7 @@ fn estimates_the_same_indexes_without_the_planner() {
     assert_eq!(ddl, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
 }
 
-/// Statements without counted times weigh as much as their calls and their cost.
+/// Statements without counted times are weighted by their calls and their cost.
 #[test]
 fn weighs_uncounted_statements_by_calls_and_cost() {
     let (mut plans, _) = document();
@@ -241,7 +241,7 @@ fn weighs_uncounted_statements_by_calls_and_cost() {
     assert_eq!((advice.indexes[0].saved, advice.statements[0].share), (None, None));
 }
 
-/// An index that is read completely costs as much as the table.
+/// Reading an entire index costs as much as reading the table.
 #[test]
 fn rejects_indexes_that_are_read_completely() {
     let check = |kind: &str, condition: Option<&str>, passed: f64, limited: bool, expected: &str| {

@@ -8,11 +8,11 @@ use model::plan::{
 use model::search::SearchResult;
 use model::{Nanos, Spacing};
 
-/// PostgreSQL with 50 slots and one CPU of two. The words add nodes before it: `pooler` (20 servers, a tenth of a CPU),
-/// `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
+/// PostgreSQL with 50 slots and one of two CPUs. The words add nodes in front of it: `pooler` (20 servers, a tenth of a
+/// CPU), `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
 fn setup(words: &str) -> Setup {
     let mut setup = trial::setup(if words.contains("pooler") { "pooled" } else { "direct" });
-    let postgres = setup.stack.nodes.last_mut().expect("one is there");
+    let postgres = setup.stack.nodes.last_mut().expect("the stack has PostgreSQL");
     postgres.limits = Limits {
         memory: Some(400 << 20),
         read_iops: Some(400),
@@ -202,7 +202,7 @@ fn describe(it: &Suspect) -> String {
 #[track_caller]
 fn check(words: &str, findings: &[Finding], first: &str) {
     let setup = setup(words);
-    // Findings on other cells do not count for this one.
+    // Findings on other cells do not count.
     let elsewhere = Finding::ServerBound {
         cell: 1,
         node: "postgres".into(),
@@ -221,10 +221,10 @@ fn check(words: &str, findings: &[Finding], first: &str) {
     }
 }
 
-/// Each stack has one limit; symptoms of others occur with it.
+/// Each stack has one limit, accompanied by the symptoms of others.
 #[test]
 fn names_the_planted_cause_first() {
-    // CPU quotas. A throttled node keeps its connections, rows and threads meanwhile.
+    // CPU quotas. A throttled node holds its connections, rows and threads longer.
     check("", &[postgres(0.99), cap()], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     check(
         "pooler",
@@ -240,7 +240,7 @@ fn names_the_planted_cause_first() {
         &[service_pool(), service(0.3), queue(), cap()],
         "Cpu node: service | Cpu node: service 0.3 -> 0.45",
     );
-    // Disk quotas: data that do not fit in memory are read again, with any quota.
+    // Disk quotas. Data that do not fit in memory are read again, whatever the quota.
     check(
         "",
         &[memory(), reads(398.0, Some(400.0)), cap()],
@@ -257,7 +257,7 @@ fn names_the_planted_cause_first() {
         &[reads(9000.0, None), memory()],
         "Memory node: postgres | Memory node: postgres 419430400 -> 838860800",
     );
-    // Pools. Twenty of fifty slots may become forty.
+    // Pools. With fifty slots, a pool of twenty may be doubled.
     check("pooler", &[queue(), pool(), cap()], "Pool node: pooler | PoolSize node: pooler 20 -> 40");
     check(
         "service pooler",
@@ -296,7 +296,7 @@ fn names_the_planted_cause_first() {
     check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
     check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");
     check("", &[checkpoints(), cap()], "Checkpoints | Setting name: max_wal_size value: 8GB");
-    // A missing index keeps CPUs busy; a feed that fits in memory hides their limit.
+    // A missing index keeps CPUs busy; a feed that fits in memory hides the limit of the CPUs.
     check("", &[postgres(0.99), scans(), cap()], "Scan table: book.bookv2 ddl: None");
     check(
         "service",
@@ -304,7 +304,7 @@ fn names_the_planted_cause_first() {
         "Scan table: book.bookv2 ddl: None",
     );
     check("", &[postgres(0.99), feed()], "Feed feed: requests");
-    // Exhausted slots, and a cap on the clients.
+    // Exhausted slots, and a cap on clients.
     check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
     check("", &[cap()], "ClientCap | Clients 200 -> 400");
     check("", &[clients()], "Clients | Clients 20 -> 40");
@@ -322,7 +322,7 @@ fn suspects_each_limit_once_and_the_fuller_one_first() {
     assert_eq!(names, ["Cpu node: pooler", "Cpu node: postgres", "Pool node: pooler"]);
 }
 
-/// Raising a cap has no effect if it is reached because of a saturated resource behind it.
+/// Raising the cap has no effect if a saturated resource behind it is the reason that it is reached.
 #[test]
 fn suspects_only_the_in_flight_cap_when_it_is_reached() {
     let wait = |cell, event: &str| {
@@ -349,7 +349,7 @@ fn suspects_only_the_in_flight_cap_when_it_is_reached() {
         (vec![balancer], false),
         (vec![wait(0, "LWLock/BufferMapping")], false),
         (vec![wait(1, "LWLock/BufferMapping")], true),
-        // Other programs use the machine: that is no limit of the stack.
+        // Other programs use the machine, so that it is not a limit of the stack.
         (vec![busy], true),
     ] {
         let all = [vec![cap()], beside].concat();
@@ -453,7 +453,7 @@ fn answer() -> SearchResult {
 fn proof(suspect: &Suspect, ratio: f64, elasticity: Option<f64>, verdict: ProofVerdict) -> Proof {
     Proof {
         limit: suspect.limit.clone(),
-        perturbation: suspect.perturbation.clone().expect("it can be turned"),
+        perturbation: suspect.perturbation.clone().expect("the suspect has a knob"),
         base: answer(),
         changed: answer(),
         ratio: Some((ratio, None)),
@@ -516,7 +516,7 @@ fn perturbs_the_limits_of_all_replicas_together() {
     let nudges = |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
     let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
     assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
-    // The primary has one of two CPUs, and 1.5 times each replica's quota exceeds the rest.
+    // The primary has one of two CPUs. Raising each replica's quota by half would exceed the rest.
     let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
     assert_eq!(nudges(&replicated(0.3), replica(), 1.8), less);
     let mine = |cpu| nudges(&replicated(cpu), postgres(0.99), 2.0);
@@ -537,7 +537,7 @@ fn names_the_scan_behind_a_saturated_cpu() {
         Cause::Proven { proof: 0, by: None },
         "not PostgreSQL's"
     );
-    // With an index that would help, that index is the perturbation.
+    // An index that would help becomes the perturbation.
     let nudge = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
     let turned = [Suspect { perturbation: nudge, ..scan.clone() }, cpu.clone()];
     assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
@@ -557,7 +557,7 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
     let turn = Knob::FeedRows { feed: "requests".into() };
     assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
-    // The cached feed limits the maximum: a fall to a third counts as much as a rise to three times.
+    // The cached feed limits the maximum: a fall to a third counts as much as a threefold rise.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
     assert_eq!(cause(&setup, &known, &proofs), Cause::Proven { proof: 1, by: None });
@@ -590,7 +590,7 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
         |table: &str| Suspect { perturbation: None, limit: Limit::Scan { table: table.into(), ddl: None } };
     let check = |table: &str, cell, expected: Option<&str>| {
         let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
-        let Limit::Scan { ddl, .. } = &it.limit else { panic!("it stays one") };
+        let Limit::Scan { ddl, .. } = &it.limit else { panic!("the limit must still be a scan") };
         assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
         let turn = it.perturbation.map(|it| it.knob);
         assert_eq!(turn, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
@@ -626,5 +626,5 @@ fn suspects_a_busy_machine_last() {
     let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
     assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });
     assert_eq!(first(Some(0.1)), Limit::Host);
-    assert_eq!(first(None), Limit::Host, "nobody knows of others");
+    assert_eq!(first(None), Limit::Host, "without known use by other programs");
 }
