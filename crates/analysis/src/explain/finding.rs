@@ -1,7 +1,8 @@
 //! Findings: facts about a run that its reader needs, with their evidence
 //!
-//! A rule reports a finding only if all its inputs were measured. Rules without their inputs are reported as such.
-//! Counts of events cover all trials; figures are medians over the valid ones. Slots that ran out count even if the
+//! A rule reports a finding only if all its inputs were measured; otherwise the missing input is reported. Counts of
+//! events cover all trials. Figures are medians over the valid trials. Exhausted slots are reported even if the
+//! generator was late.
 //! generator was late.
 
 mod alternatives;
@@ -57,7 +58,7 @@ impl<'a> CellTrials<'a> {
     }
 }
 
-/// All findings from the trials, in the order of the cells; comparisons of cells come last. Callers choose the most
+/// All findings from the trials, in the order of the cells; comparisons of cells come last. The caller chooses the most
 /// important ones.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
@@ -84,8 +85,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
-        // Without waiting clients, transactions in flight are known only as an average over the trial, so the others
-        // are averaged as well.
+        // If waiting clients are not counted, transactions in flight are known only as an average over the trial. The
+        // other figures are then averaged over the trial as well.
         let reports = |it: &Node| it.kind.product().reports(series::POOL_CLIENTS_WAITING);
         found.extend(queue::in_pooler(if cell.pooler().is_none_or(reports) { full } else { cell }));
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
@@ -109,7 +110,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// True if the finding names a limit of the throughput. Averages over a time with an outage do not show one.
+/// True if the finding names a limit of the throughput. Such a finding cannot be derived from averages over a time with
+/// an outage.
 fn is_limiter(it: &Finding) -> bool {
     matches!(
         it,
@@ -122,7 +124,7 @@ fn is_limiter(it: &Finding) -> bool {
 }
 
 /// Rule on samples. `full` has the samples under full load, `whole` those of the whole windows. Series that are sampled
-/// every ten seconds, or that vary from second to second, need whole windows.
+/// every ten seconds or vary from second to second need whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
 const RULES: [(FindingRule, RuleFn); 18] = [
@@ -156,7 +158,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     for (rule, judge) in RULES {
         take(rule, judge(full, whole), &mut found);
     }
-    // A wait with a bound of its own is reported there.
+    // A wait that has a bound of its own is reported there.
     let told = |class| {
         found
             .iter()
@@ -174,7 +176,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
-    // Without a valid trial nothing is judged; the trials' reasons are reported instead.
+    // Without a valid trial no rule is judged; the reasons of the invalid trials are reported instead.
     if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
         let it = Circumstance::RulesSkipped { rules: lacking };
         found.push(Finding::Circumstance { cell: whole.number, circumstance: it });
@@ -182,10 +184,9 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Samples under full load. For a closed model: all of them. For an open model, and for users that arrive over time:
-/// the last third, towards which schedules grow; an average over the ramp would hide the limit at its end. For a
-/// constant rate: all but the first quarter, in which queues fill; a third of a short window has fewer than two
-/// samples.
+/// Samples under full load. Closed model: all samples. Open model, and users that arrive over time: the last third,
+/// because schedules grow towards the end, and an average over the ramp would hide the limit. Constant rate: all but
+/// the first quarter, in which queues fill, because a third of a short window has fewer than two samples.
 fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     let window = trial.summary.map_or(Nanos::ZERO, |it| it.window);
     let last_third = Nanos(window.0 / 3 * 2);

@@ -1,7 +1,7 @@
-//! Trends of a soak: leaks and drifts while a level is held for long
+//! Trends of a soak: leaks and drifts while a level is held for a long time
 //!
-//! A long trial is cut into [`STRETCHES`] slices. Each slice has one value of everything that may leak or drift: the
-//! median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges those values.
+//! A long trial is cut into [`STRETCHES`] slices. In each slice, every metric that may leak or drift has one value: the
+//! median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges these values.
 
 #[cfg(test)]
 mod planted;
@@ -21,11 +21,12 @@ const DEAD_ROWS: &str = series::PG_DEAD_ROWS;
 const DATABASE_SIZE: &str = series::PG_DATABASE_SIZE;
 const FILES: &str = series::PROCESS_FILES;
 
-/// Series that trends are read from.
+/// Series from which trends are computed.
 pub const SERIES: [&str; 6] =
     [PROCESS_MEMORY, GROUP_MEMORY, series::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
-/// Slices of a trial: enough for an interval with correlated neighbours, few enough for trials of hours.
+/// Number of slices of a trial: enough for an interval although neighbours are correlated, and few enough for trials of
+/// hours.
 pub const STRETCHES: u64 = 120;
 const SECOND: Nanos = Nanos::from_secs(1);
 
@@ -95,7 +96,7 @@ impl SoakCollector {
     }
 }
 
-/// Result for a level that was held; `maximum` in the unit of the level.
+/// Result for a level that was held; `maximum` has the unit of the level.
 pub fn endurance(
     cell: usize,
     stage: StepPurpose,
@@ -189,7 +190,7 @@ struct SampledLine {
     /// Label, for tables only.
     label: Option<String>,
     number: u64,
-    /// Last sample time, and the sum over all labels of the metric.
+    /// Last sample time, and the sum over all labels at that time.
     moment: Option<(Nanos, f64)>,
     /// Values at the sample times of the current slice.
     values: Vec<f64>,

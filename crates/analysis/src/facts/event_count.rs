@@ -1,7 +1,7 @@
 //! Counts events that several logs report
 //!
-//! A pooler, a balancer or a service repeats the server's messages, so the lines of all logs together count an event
-//! several times. Each such log has a part of the server's events: the greatest count is used.
+//! A pooler, a balancer or a service repeats the server's messages, so the logs together count an event several times.
+//! Each of these logs has some of the server's events, so the greatest count is used.
 
 use crate::facts::samples;
 use crate::facts::trial::TrialFacts;
@@ -27,7 +27,7 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     others.dedup();
     for node in others {
         let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
-        // A line that stands for several events does not show which program rejected them.
+        // An aggregated line does not show which program rejected the connections.
         let is_own = |it: &LogEvent| {
             is_rejection(&it.text) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
@@ -41,7 +41,7 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
 ///
 /// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
 /// events, so the greatest count is the best. Clients do not receive errors that were retried or that a service hid. A
-/// log may be unavailable, and the counter is seconds late.
+/// log may be unavailable, and the counter is updated seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     let told = it.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
@@ -65,7 +65,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     grown.reduce(|sum, it| sum + it).map(|it| it as u64)
 }
 
-/// True if a node is the server or one of its replicas, whose names are the server's name and a number.
+/// True if the node is the server or one of its replicas. A replica's name is the server's name and a number.
 pub fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn attached(setup: &mut model::plan::Setup) {
-        let server = setup.stack.nodes.last_mut().expect("it has one");
+        let server = setup.stack.nodes.last_mut().expect("the stack has PostgreSQL");
         server.kind = NodeKind::Attached(AttachedNode {
             product: &product::POSTGRESQL,
             dsn: "host=localhost".into(),

@@ -14,7 +14,7 @@ pub struct TableStats {
     pub rows: f64,
     /// Size without indexes, bytes.
     pub bytes: u64,
-    /// Distinct values of the column; the number of rows if it is unknown.
+    /// Distinct values of the column, or the number of rows if that is unknown.
     pub distinct: f64,
 }
 
@@ -46,7 +46,7 @@ pub fn feed_coverage(
     FeedCoverage { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
 }
 
-/// Expected pages with at least one of `rows` randomly placed rows: P (1 − (1 − 1/P)ʳ), as for balls thrown into boxes.
+/// Expected number of pages with at least one of `rows` randomly placed rows: P (1 − (1 − 1/P)ʳ).
 fn touched_pages(rows: f64, pages: f64) -> f64 {
     if pages <= 1.0 {
         return pages.min(rows);
@@ -76,11 +76,11 @@ mod tests {
                 400 * MB,
             )
         };
-        let small = of(2_000).table.expect("a table");
+        let small = of(2_000).table.expect("the table is known");
         assert!(small.fits_only_in_cache());
         assert!((small.share - 0.0002).abs() < 1e-9);
         assert_eq!(small.touched / MB, 15);
-        let large = of(150_000).table.expect("a table");
+        let large = of(150_000).table.expect("the table is known");
         assert!(!large.fits_only_in_cache(), "{large:?}");
         assert_eq!(large.touched / MB, 772);
     }
@@ -96,11 +96,11 @@ mod tests {
                 MB,
             );
             assert_eq!(it.repeats_after, Some(1000));
-            it.table.expect("a table").share
+            it.table.expect("the table is known").share
         };
         assert!((of(1e6) - 0.001).abs() < 1e-9);
         assert!((of(1e5) - 0.01).abs() < 1e-9);
-        assert!((of(500.0) - 1.0).abs() < 1e-9, "never more than all");
+        assert!((of(500.0) - 1.0).abs() < 1e-9, "a share cannot exceed 1");
         assert!((of(0.0) - 0.001).abs() < 1e-9, "nothing known");
     }
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_table_that_fits_in_memory_is_fully_covered() {
         let it = feed_coverage("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
-        assert!(!it.table.expect("a table").fits_only_in_cache());
+        assert!(!it.table.expect("the table is known").fits_only_in_cache());
         assert_eq!(it.repeats_after, None);
         assert_eq!(feed_coverage("f", (10, 9), FeedOrder::Random, None, MB).table, None);
     }

@@ -31,7 +31,7 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Starved => known.then(|| (trial.clients.len() - served(STARVED_SHARE * mean)) as f64),
         Figure::PoolerCpu => usage::upstream_processors(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
-        // A warm system has no warm-up time.
+        // A system that is warm from the start has no warm-up time.
         Figure::TimeToSteady => {
             trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
             steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())

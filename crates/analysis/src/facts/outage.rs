@@ -1,44 +1,43 @@
 //! Outages: intervals in which no transaction succeeded
 //!
-//! In the open model arrivals continue during an outage and are counted. In the closed model every client waits or is
-//! refused, so an outage adds hardly any sample. There, objectives on times and errors are judged for a user who
-//! arrives at a random time of the window, uniformly distributed. The user waits longer than a bound b with the
-//! probability Σ max(0, gap − b) / window. Gaps count from a tenth of a second on, so that many short outages weigh as
-//! much as a long one.
+//! In the open model, arrivals continue during an outage and are counted. In the closed model, every client waits or is
+//! refused, so an outage adds hardly any sample. Objectives on times and errors are then judged for a user who arrives
+//! at a uniformly random time of the window. The probability that the user waits longer than a bound b is Σ max(0, gap
+//! − b) / window. Gaps of at least 100 ms count, so that many short outages weigh as much as a long one.
 //!
 //! A gap is an outage if neither chance nor the statements explain it ([`unexplained`]):
 //!
 //! - At the success rate of the rest of the window, chance alone would hardly leave an interval of this length without
 //!   a success.
-//! - It is several times as long as the transaction that a client is in at a random time.
-//! - Slow statements that overlap by chance do not explain it. A client that is independent of the others has no
-//!   success for the next g with the probability S(g) = Σ max(0, r − g) / (clients · window), r being all response
-//!   times. A transaction longer than g is such a gap if the other clients have no success either. So n(g) ·
-//!   S(g)^(clients − 1) such gaps are expected, n(g) being the number of transactions longer than g. In an outage all
+//! - It is several times as long as the transaction that a client executes at a random time.
+//! - Slow statements that overlap by chance do not explain it. With r as the response times, a client that is
+//!   independent of the others has no success for the next g with the probability S(g) = Σ max(0, r − g) / (clients ·
+//!   window). A transaction longer than g causes a gap of g only if the other clients have no success either. With n(g)
+//!   transactions longer than g, n(g) · S(g)^(clients − 1) such gaps are expected. In an outage, by contrast, all
 //!   clients wait together.
-//! - Clients waited: transactions were as long as the gap, or failed. Users who think need no server.
+//! - Clients waited: transactions took as long as the gap, or failed. Users in their think time need no server.
 //!
-//! The expected-interval correction of HdrHistogram would need the interval at which users arrive, which a closed model
-//! does not have. It would correct slow statements too.
+//! HdrHistogram's correction by an expected interval is not used. It needs the interval between arrivals, which a
+//! closed model does not have, and it would correct slow statements too.
 
 use model::{Interval, LatencyHistogram, Nanos, Outage, Second, Successes};
 
 /// Shortest outage: a dozen buckets of [`model::Successes`].
 const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
-/// Shortest gap that counts in an open model, where arrivals show shorter ones, and for a single client, whose slow
-/// statement looks like a short outage. Seconds of a file show none shorter.
+/// Shortest gap that counts in an open model, where arrivals show shorter ones. It also applies to a single client,
+/// whose slow statement looks like a short outage. The seconds of a file do not show shorter gaps.
 const LONG: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` successes are
 /// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
 const CHANCE_LOG: f64 = 9.2;
-/// Multiple of the [`usual`] response time, in an open model of the median, below which a gap is no outage.
+/// Multiple of the [`usual`] response time below which a gap is no outage; in an open model, multiple of the median.
 /// Transactions of equal length that begin together also end together.
 const CYCLES: f64 = 3.0;
-/// At most one in this number of transactions is delayed by outages. If more are, the samples show it.
+/// Outages delay at most one of this number of transactions. If they delay more, the samples themselves show it.
 const HELD_UP: u64 = 100;
-/// Probability up to which slow statements of independent clients do not explain the gaps of a run.
+/// Probability up to which overlapping slow statements do not explain the gaps of a run.
 const OVERLAP: f64 = 0.01;
-/// Smallest share of a gap that a transaction took if it waited for the gap's end.
+/// Smallest share of a gap that a transaction must last to count as waiting for the gap's end.
 const WAITED: f64 = 0.9;
 
 /// Counts of one second that show an outage.
@@ -47,12 +46,12 @@ pub struct SecondCounts {
     from: Nanos,
     to: Nanos,
     begun: u64,
-    /// Transactions that ended, with any outcome. `ok`: successes.
+    /// Transactions that ended, with any outcome; `ok` counts the successes.
     ended: u64,
     ok: u64,
     /// Arrivals that did not succeed, and refused connections.
     failed: u64,
-    /// Times of successes, as in [`Interval`]; seconds of a file do not have them.
+    /// Times of successes, as in [`Interval`]; `None` for the seconds of a file.
     successes: Option<Successes>,
 }
 
@@ -86,15 +85,15 @@ pub struct OutageDetector {
     /// Last success, or the start of the window.
     last: Nanos,
     in_flight: u64,
-    /// First end of a second since `last` at which no transaction was in flight or had failed.
+    /// End of the first second since `last` in which no transaction failed and at whose end none was in flight.
     idle_since: Option<Nanos>,
-    /// True if since `last`, at the end of every second, none was in flight and some had failed.
+    /// True if at the end of every second since `last` no transaction was in flight and some had failed.
     rejected: bool,
     /// `rejected` at the end of the latest second.
     at_end: bool,
     /// True if the latest second had failures and no success. The time after the window does not count.
     empty: Option<bool>,
-    /// True if the seconds from that of `last` on had failures.
+    /// True if the seconds since that of `last` had failures.
     failures: bool,
     /// Whole seconds of the gap, and the number of them with failures.
     whole: u64,
@@ -119,7 +118,7 @@ impl OutageDetector {
         let failed = it.failed > 0;
         self.failures |= failed;
         match it.successes {
-            // Seconds of a file have no times of successes: assume that they fill the second.
+            // The seconds of a file have no times of successes: assume that the successes fill the second.
             None if it.ok > 0 => self.success(it.from, it.to),
             None => self.empty = Some(failed),
             Some(successes) => {
@@ -143,14 +142,14 @@ impl OutageDetector {
         (self.whole, self.failing) = (0, 0);
     }
 
-    /// Adds a success at `to`, with none since `from`, both within one second.
+    /// Adds a success at `to` after a gap since `from`; both are within one second.
     fn success_after(&mut self, from: Nanos, to: Nanos) {
         self.last = from;
         self.success(to, to);
     }
 
     fn close(&mut self, to: Nanos, unended: bool) {
-        // Seconds after the window, in which clients wait for the end of their sessions, do not count.
+        // Seconds after the window do not count: clients then wait for the end of their sessions.
         let waited = self.idle_since.is_none_or(|idle| idle >= to);
         if waited && to - self.last >= OUTAGE_MIN {
             let failing = match to - self.last < LONG {
@@ -173,8 +172,8 @@ impl OutageDetector {
     }
 }
 
-/// Measured gaps that neither chance nor slow statements explain. `clients`: of a closed model whose clients are all
-/// present for the whole window; `None` for any other.
+/// Measured gaps that neither chance nor slow statements explain. `clients` is the number of clients of a closed model
+/// if all are present for the whole window, otherwise `None`.
 pub(crate) fn unexplained(
     gaps: &[Outage],
     window: Nanos,
@@ -206,7 +205,7 @@ pub(crate) fn unexplained(
     candidates
 }
 
-/// Length of the transaction that a client is in at a random time: the median weighted by time. The longest 1 % of
+/// Length of the transaction that a client executes at a random time: the median weighted by time. The longest 1 % of
 /// transactions, which an outage may have delayed, are left out.
 fn usual(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / HELD_UP;
@@ -225,7 +224,7 @@ fn usual(response: &LatencyHistogram) -> Nanos {
     kept.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
-/// Gaps in which all `clients` waited at the same time more often than independent clients do.
+/// Gaps in which all `clients` waited at the same time, if there are more of them than independent clients would cause.
 fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, window: Nanos) -> Vec<Outage> {
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
     // In a gap shorter than a second, a client waited for its end or was refused.
@@ -265,13 +264,13 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
     gaps
 }
 
-/// Quantile `q` (0..=1) of the time that users wait for the end of an outage, if they arrive at uniformly random times
+/// Quantile `q` (0..=1) of the time that users wait for the end of an outage if they arrive at uniformly random times
 /// of the window. It is a lower bound if an outage did not end within the window.
 pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
-    // A user who arrives in the last w of an outage waits less than w. Find w for which the others, Σ (length − w),
-    // take this long.
+    // A user who arrives in the last w of an outage waits less than w. Find the w for which the rest of the outages, Σ
+    // (length − w), lasts this long.
     let beyond = (1.0 - q) * window.as_secs_f64();
     let mut sum = 0.0;
     for (number, length) in lengths.iter().enumerate() {
@@ -285,13 +284,13 @@ pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos 
     Nanos::ZERO
 }
 
-/// Mean wait of these users.
+/// Mean wait of users who arrive at uniformly random times.
 pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
     let squares: f64 = outages.iter().map(|it| it.duration().as_secs_f64().powi(2)).sum();
     Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
 }
 
-/// Share of these users who are refused, or not served within the window.
+/// Share of such users who are refused, or not served within the window.
 pub(crate) fn failing_share(outages: &[Outage], window: Nanos) -> f64 {
     let those = outages.iter().filter(|it| it.failing || it.ongoing);
     those.map(|it| it.duration().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
@@ -303,9 +302,9 @@ mod tests {
     use crate::fixture::millis;
     use model::{Code, Measurement};
 
-    /// Parses a second: `500` transactions of 2 ms that succeeded, over the whole second, or from one tenth to another,
-    /// `100@0-2`; `^900` four more that took 900 ms; `!3` failed; `~3` refused connections; `+4` more in flight than
-    /// before, `-4` fewer.
+    /// Parses a second: `500` transactions of 2 ms that succeeded, spread over the whole second, or between two tenths
+    /// of it as in `100@0-2`. `^900`: four more transactions that took 900 ms; `!3`: failed; `~3`: refused connections;
+    /// `+4`: more in flight than before; `-4`: fewer.
     fn second(number: u64, text: &str) -> Interval {
         let mut it = Interval::new(&[0]);
         (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
@@ -342,7 +341,7 @@ mod tests {
         it
     }
 
-    /// The time after the window is empty.
+    /// The time after the window has no transactions.
     fn measured(seconds: &[&str]) -> Measurement {
         let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
@@ -374,10 +373,10 @@ mod tests {
     #[test]
     fn finds_outages_and_ignores_short_pauses() {
         for (seconds, expected) in [
-            // Killed after 2.2 of 6 s: clients of a closed model are refused; or arrivals fail.
+            // Killed after 2.2 of 6 s: clients of a closed model are refused, or arrivals fail.
             (&["500", "500", "100@0-2 !4", "~80", "~80", "~80"][..], "2.2-6.0 failing unended"),
             (&["500", "500", "100@0-2 !4", "!500", "!500", "!500"], "2.2-6.0 failing unended"),
-            // Frozen: clients wait. It ends, or it does not.
+            // Frozen, so that clients wait. The outage ends, or does not.
             (&["500", "500", "100@0-2 +4", "", "400@1-10 -4", "500"], "2.2-4.1"),
             (&["500", "500", "100@0-2 +4", "", "", ""], "2.2-6.0 unended"),
             // Connections are refused for a while.
@@ -387,7 +386,8 @@ mod tests {
             (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),
             // Two outages.
             (&["500 !4", "!9", "500 +4", "", "500 -4"], "1.0-2.0 failing, 3.0-4.0"),
-            // Shorter than a second: clients waited, or were refused. No client, or one of the four, sent a request.
+            // Shorter than a second: clients waited or were refused, or no client or only one of the four sent a
+            // request.
             (&["500", "400@0-6 +4", "400@5-10 ^900 -4", "500"], "1.6-2.5"),
             (&["500", "400@0-6 +4", "400@5-10 ~9 -4", "500"], "1.6-2.5 failing"),
             (&["500", "400@0-6 ~9 100@9-10", "500"], "1.6-1.9 failing"),
@@ -401,7 +401,7 @@ mod tests {
             (&["500", "400@0-5 +4", "", "400@5-10 ^2000", "400@0-4 100@9-10 ^500"], "1.5-3.5, 4.4-4.9"),
             // No client sent a request.
             (&["500", "500", "", "", "500", "500"], ""),
-            // At 2/s chance makes a gap of three seconds; not one of eleven.
+            // At 2/s, chance explains a gap of three seconds, but not of eleven.
             (&["2", "2", "2", "1@0-0 +1", "", "", "2 -1", "2", "2"], ""),
             (
                 &[
@@ -410,7 +410,7 @@ mod tests {
                 ],
                 "3.0-15.0",
             ),
-            // No success at all: there is nothing to compare with.
+            // Without any success there is nothing to compare with.
             (&["!500", "!500", "!500"], ""),
         ] {
             let found: Vec<String> = found(&measured(seconds)).iter().map(shown).collect();
@@ -418,8 +418,8 @@ mod tests {
         }
     }
 
-    /// Gaps of half a second, which four clients leave by chance if their transactions often take longer; two clients
-    /// leave them more often than four.
+    /// Gaps of half a second. Four clients cause them by chance if their transactions often take longer; two clients
+    /// cause more of them.
     #[test]
     fn slow_statements_that_overlap_are_no_outage() {
         let gap = |n: u64| Outage {
@@ -441,7 +441,7 @@ mod tests {
             (120, 1, 4, 0),
         ] {
             let mut it = measured(&["500"; 60]);
-            // Transactions that an outage delays take as long as the outage; natural ones take 0.6 to 1 s.
+            // Transactions delayed by an outage last as long as the outage; others last 0.6 to 1 s.
             let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
             let response = &mut it.interval.scripts[0].response;
             (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
@@ -494,7 +494,7 @@ mod tests {
             (&[outage(2_000, 5_000)], 0.7, 0),
             (&[outage(2_000, 5_000)], 0.5, 0),
             (&[outage(2_000, 5_000)], 1.0, 3000),
-            // (3 − w) + (2 − w) = 2; from the first alone it would be 1 s.
+            // (3 − w) + (2 − w) = 2; the first outage alone would give 1 s.
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.8, 1500),
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
             (&[], 0.99, 0),

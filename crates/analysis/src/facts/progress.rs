@@ -3,7 +3,8 @@
 use model::summary::Progress;
 use model::{Interval, LatencyHistogram, Nanos, PerSecond, ScriptCounts};
 
-/// `interval`: data of all threads since the previous line. `began`: start of the window.
+/// Figures of a progress line. `interval` has the data of all threads since the previous line; `began` is the start of
+/// the window.
 pub fn progress(interval: &Interval, began: Nanos) -> Progress {
     let mut response = LatencyHistogram::new();
     let mut service_sum = 0;
@@ -28,7 +29,7 @@ pub fn progress(interval: &Interval, began: Nanos) -> Progress {
     it
 }
 
-/// Mean of the differences whose minuends and subtrahends have these sums.
+/// Mean of `count` differences, computed from the sums of their minuends and subtrahends.
 pub fn mean_difference(minuends: u128, subtrahends: u128, count: u64) -> Nanos {
     match count {
         0 => Nanos::ZERO,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 pub use model::series::*;
 
-/// All series that facts are read from.
+/// All series from which facts are read.
 pub const SERIES: &[&str] = &[
     PG_SESSIONS,
     PG_WAITS,
@@ -67,13 +67,13 @@ pub const SERIES: &[&str] = &[
     PROCESS_CPU[1],
 ];
 
-/// Seconds above which a trial is long.
+/// Duration in seconds above which a trial is long.
 const LONG_TRIAL_SECONDS: u64 = 600;
 /// Series that are sampled ten times a second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
 
-/// Collects the samples that facts are read from. In a long trial, series that are sampled ten times a second are
-/// averaged over each second: an hour has 700,000 samples of them.
+/// Collects the samples from which facts are read. In a long trial, series that are sampled ten times per second are
+/// averaged over each second, because an hour has 700,000 samples of them.
 #[derive(Debug)]
 pub struct SampleReducer {
     is_long: bool,
@@ -87,7 +87,7 @@ struct OpenSecond {
     node: String,
     series: &'static str,
     second: u64,
-    /// Last sample time, and number of sample times.
+    /// Last sample time and number of sample times.
     at: Nanos,
     moments: u32,
     sums: Vec<(String, f64)>,
@@ -98,7 +98,7 @@ impl SampleReducer {
         SampleReducer { is_long: seconds > LONG_TRIAL_SECONDS, samples: Vec::new(), open: Vec::new() }
     }
 
-    /// Adds a sample, in order of time by node and series. Other series are left out.
+    /// Adds a sample. Samples must be in order of time by node and series. Other series are ignored.
     pub fn push(&mut self, it: Sample) {
         let often = OFTEN.into_iter().find(|series| it.series == *series);
         let Some(series) = often.filter(|_| self.is_long && it.at > Nanos::ZERO) else {
@@ -157,7 +157,7 @@ impl OpenSecond {
     }
 }
 
-/// Clients of a pooler in its last sample after the window, by node; nodes without any are left out. Poolers that do not
+/// Clients of each pooler in its last sample after the window; nodes without clients are left out. Poolers that do not
 /// report waiting clients do not report idle ones either.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
@@ -198,7 +198,7 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
 /// Mean number of sessions in `state`. A state without sessions has no sample, so every sample time of any state
 /// counts.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
-    // Without sessions no state has a sample, but their number has.
+    // Without sessions, no state has a sample, but the total number of sessions has.
     let [told, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = told.max(counted);
     let of_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
@@ -223,7 +223,7 @@ fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
 
-/// CPUs that the node used: by its control group, otherwise by its processes.
+/// CPUs that the node used, from its control group if there is one, otherwise from its processes.
 pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_CPU, |_| true).or_else(|| {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
@@ -231,13 +231,14 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     })
 }
 
-/// Bytes per second that the node read from disks: by its control group, otherwise by its processes.
+/// Bytes per second that the node read from disks, from its control group if there is one, otherwise from its
+/// processes.
 pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
     let of = |series| growth(samples, node, series, |_| true);
     of(CGROUP_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES))
 }
 
-/// CPUs of the node that were throttled, because its quota was used up.
+/// CPUs that the node could not use while it was throttled by its quota.
 pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
@@ -282,7 +283,7 @@ mod tests {
         let user = row(1000, "user", 9.0);
         let (active, idle) = (row(200, "active", 3.0), row(200, "idle", 1.5));
         assert_eq!(kept(601), [active, idle, user, row(1100, "active", 5.0)]);
-        assert_eq!(kept(600).len(), 5, "all of a short one");
+        assert_eq!(kept(600).len(), 5, "a short trial keeps all samples");
     }
 
     #[test]
@@ -311,7 +312,7 @@ mod tests {
             sample(12, POOL_SERVERS_ACTIVE, "app", 20.0),
         ];
         assert_eq!(remaining_clients(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
-        assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "nobody looked afterwards");
+        assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "no sample after the window");
         let gone = [sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0), sample(12, POOL_CLIENTS_ACTIVE, "app", 0.0)];
         assert_eq!(remaining_clients(&gone, Nanos::from_secs(10)), []);
     }

@@ -1,18 +1,18 @@
 //! Changes in the sizes of answers that suggest error pages
 //!
-//! An error page or a log-in page with status 200 counts as success; its size distinguishes it.
+//! An error page or a login page with status 200 counts as success; only its size distinguishes it.
 
 use model::{AnswerSizes, Second, SizeFigures, SizeHistogram, SizeUnit};
 
-/// Fewest answers with which a population is judged.
+/// Fewest answers from which a population of sizes is judged.
 const ANSWERS_MIN: u64 = 200;
-/// Smallest share of the answers of each of two populations.
+/// Smallest share of all answers that each of two populations must have.
 const POPULATION: f64 = 0.05;
-/// Smallest ratio of the start of the larger population to the end of the smaller one.
+/// Smallest ratio of the lower end of the larger population to the upper end of the smaller one.
 const GAP_RATIO_MIN: u64 = 2;
 /// Share of small answers above which sizes have dropped.
 const SMALL_SHARE_MIN: f64 = 0.8;
-/// Most intervals that are kept of each trial.
+/// Most intervals that are kept for each trial.
 const STRETCHES_MAX: usize = 64;
 
 /// Fewest answers beyond a quantile that is reported.
@@ -31,7 +31,7 @@ pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
     })
 }
 
-/// Two populations of sizes, without answers between them.
+/// Two populations of sizes with no answers in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Populations {
     /// Median of the smaller ones, bytes.
@@ -42,9 +42,9 @@ pub struct Populations {
     pub share: f64,
 }
 
-/// Two populations that a single process does not produce: the gap between them is wide compared with the larger sizes'
-/// own range, and with any gap among these. A list of varying length has gaps as wide as one of its items, so it is not
-/// detected; nor are sizes that vary continuously.
+/// Two populations that a single process does not produce: the gap between them is wide compared with the range of the
+/// larger sizes, and with any gap among these. Lists of varying length are not detected, because their gaps are as wide
+/// as one of their items. Sizes that vary continuously are not detected either.
 pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
     if count < ANSWERS_MIN {
@@ -73,7 +73,7 @@ pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     })
 }
 
-/// Bounds of the bucket that contains the quantile of some buckets, at least one.
+/// Bounds of the bucket that contains quantile `q`; `ranges` has at least one bucket.
 fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     let count: u64 = ranges.iter().map(|it| it.2).sum();
     let rank = ((count as f64 * q).ceil() as u64).max(1);
@@ -85,7 +85,7 @@ fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     found.map_or((0, 0), |it| (it.0, it.1))
 }
 
-/// Size up to which answers are small compared with these: half of their median, and at most their tenth percentile.
+/// Size up to which an answer is small compared with `sizes`: half of their median, and at most their tenth percentile.
 fn small_limit(sizes: &SizeHistogram) -> Option<u64> {
     let (median, tenth) = (sizes.quantile(0.5)?, sizes.quantile(0.1)?);
     Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ANSWERS_MIN / 2 && *it > 0)
@@ -95,13 +95,13 @@ fn is_small(sizes: &SizeHistogram, limit: u64) -> bool {
     sizes.count() > 0 && sizes.count_at_most(limit) as f64 >= SMALL_SHARE_MIN * sizes.count() as f64
 }
 
-/// True if most of these answers are smaller than nearly all of those.
+/// True if most of `these` answers are smaller than nearly all of `those`.
 pub fn is_mostly_smaller(these: &SizeHistogram, those: &SizeHistogram) -> bool {
     let enough = these.count() >= ANSWERS_MIN / 2;
     enough && small_limit(those).is_some_and(|limit| is_small(these, limit))
 }
 
-/// Sizes of the answers to one request, by interval of a trial.
+/// Sizes of the answers to one request, by interval of the trial.
 #[derive(Clone, Debug)]
 pub struct SizeSeries {
     pub operation: u16,
@@ -119,7 +119,7 @@ impl SizeSeries {
         all
     }
 
-    /// Drop of sizes: those of the first quarter compared with all later intervals in which most answers were small.
+    /// Drop of sizes: compares those of the first quarter with all later intervals in which most answers were small.
     pub fn find_fall(&self) -> Option<SizeDrop> {
         let quarter = self.stretches.len().div_ceil(4);
         let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));

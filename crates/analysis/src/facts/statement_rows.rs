@@ -6,18 +6,19 @@
 use crate::facts::sizes::figures;
 use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
 
-/// Fewest answers of a statement that is judged, and fewest without a row at the end of a window.
+/// Fewest answers of a statement from which it is judged, and fewest answers without a row at the end of a window.
 const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
-/// Smallest share of a statement's answers that are at the end of the window, without a row.
+/// Smallest share of a statement's answers that the empty answers at the end of the window must have.
 const LAST_SHARE_MIN: f64 = 0.1;
-/// Share of a second's answers without a row from which on the second is empty.
+/// Share of answers without a row from which on a second is empty.
 const EMPTY_SECOND: f64 = 0.99;
-/// Largest share of answers without a row before a statement stops to find rows. A queue that is often empty, or a
+/// Largest share of answers without a row before a statement stops finding rows. A queue that is often empty, or a
 /// lookup that often misses, exceeds it.
 const EMPTY_BEFORE_MAX: f64 = 0.5;
 
-/// Share of a statement's answers without a row from which on it is reported. A SELECT may look for rare rows.
+/// Share of answers without a row from which on a statement is reported. It depends on the kind, because a SELECT may
+/// look for rare rows.
 fn empty_share_min(kind: StatementKind) -> f64 {
     if kind == StatementKind::Select { 0.99 } else { 0.95 }
 }
@@ -50,7 +51,7 @@ struct StatementCounts {
     before: AnswerCounts,
     /// Sum of the empty seconds after it.
     after: AnswerCounts,
-    /// First of the empty seconds.
+    /// First second after which all seconds are empty.
     since: u64,
     operation: u16,
     command: u16,
@@ -69,7 +70,7 @@ impl AnswerCounts {
         self.empty += other.empty;
     }
 
-    /// True if at least this share has no row.
+    /// True if at least this share of the answers has no row.
     fn reaches(self, share: f64) -> bool {
         self.empty as f64 >= share * self.all as f64
     }
@@ -215,7 +216,7 @@ mod tests {
         // Keys beyond the table: 97 of 100 miss.
         check(200, update, &|rng, _| u64::from(rng.below(100) < 3), Some((0.97, None)));
         check(200, select, &|rng, _| u64::from(rng.below(100) < 3), None);
-        // Rows come back, or too few answers show it.
+        // Rows appear again, or there are too few answers.
         check(50, update, &|_, second| u64::from(!(30..50).contains(&second)), None);
         check(3, update, &empty_from(0), None);
         check(50, update, &empty_from(58), None);

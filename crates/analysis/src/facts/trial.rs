@@ -32,7 +32,8 @@ pub struct TrialFacts<'a> {
     pub delivered: &'a [f64],
     /// Coverage of the tables by the setup's feeds that name a column.
     pub reaches: &'a [FeedCoverage],
-    /// Nodes that still had clients after the load had ended and its clients had had time to leave, with their number.
+    /// Nodes that still had clients after the load had ended and its clients had had time to disconnect, with the
+    /// number of clients.
     pub left: &'a [(String, u64)],
     /// Sizes of HTTP answers over time.
     pub answers: &'a [SizeSeries],
@@ -43,7 +44,7 @@ pub struct TrialFacts<'a> {
 }
 
 impl<'a> TrialFacts<'a> {
-    /// Summary of a valid trial: it ended normally or by a stop rule, and has no reason to be invalid.
+    /// Summary of a valid trial. The trial ended normally or by a stop rule, and has no reason to be invalid.
     pub fn valid(&self) -> Option<&'a Summary> {
         let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
         self.summary.filter(|it| ended && it.validity.valid)
@@ -54,7 +55,7 @@ impl<'a> TrialFacts<'a> {
         self.setup.stack.nodes.last()
     }
 
-    /// Nodes before PostgreSQL, starting with the one that clients connect to.
+    /// Nodes in front of PostgreSQL, starting with the one that clients connect to.
     pub fn upstream_nodes(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }

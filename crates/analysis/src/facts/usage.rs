@@ -9,8 +9,7 @@ const HOST: &str = "host";
 /// Kinds of time in which a CPU was free.
 const FREE: [&str; 2] = ["idle", "iowait"];
 
-/// CPUs of the generator, by its own accounting, which separates its threads from the monitoring and from the processes
-/// that it started.
+/// CPUs of the generator by its own accounting, which does not include the monitoring or child processes.
 pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let counts = &it.total.counts;
@@ -19,7 +18,7 @@ pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
 }
 
-/// CPUs used by the nodes before PostgreSQL; `None` if there are none.
+/// CPUs used by the nodes in front of PostgreSQL; `None` if there are none.
 pub fn upstream_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let each = trial.upstream_nodes().iter().map(|node| processors(trial.samples, &node.name));
     each.collect::<Option<Vec<f64>>>().filter(|it| !it.is_empty()).map(|it| it.iter().sum())
@@ -29,7 +28,7 @@ pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 
-/// Busy CPUs that none of the known programs explain.
+/// Busy CPUs that none of the known programs explains.
 pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
     let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };

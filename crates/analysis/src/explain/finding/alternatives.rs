@@ -1,4 +1,4 @@
-//! Findings on cells that run one setup in two ways: open and closed loop, or two feeds
+//! Findings on pairs of cells with one setup: open and closed loop, or two feeds
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::figure::read_figure;
@@ -7,13 +7,14 @@ use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};
 
-/// Ratio of two p99 above which they describe different systems. Repeated runs on a busy machine differ by a half.
+/// Ratio of two p99 values above which the cells describe different systems. Repeated runs on a busy machine differ by
+/// half.
 const TAIL_RATIO_MIN: f64 = 2.0;
 /// Likewise for throughput, which varies less.
 const RATE_RATIO_MIN: f64 = 1.5;
 
-/// For each open cell, the closed cell of the same setup with the highest throughput, if its tail is much better. An
-/// open-loop test below the capacity has the better tail: then nothing is hidden.
+/// For each open-loop cell: the closed-loop cell of the same setup with the highest throughput, if its tail latency is
+/// much lower. Below its capacity, the open-loop test has the lower tail latency, and the closed loop hides nothing.
 pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     // A step of a search may use another model than the cell's load.
     let is_open = |cell: &CellTrials<'_>| cell.trials.iter().any(|it| it.setup.load.model.is_open());
@@ -35,7 +36,7 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     open.filter_map(one).collect()
 }
 
-/// Pairs of cells that differ in one feed only, and in their results.
+/// Pairs of cells that differ only in one feed and in their results.
 pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (at, with) in cells.iter().enumerate() {
@@ -59,7 +60,7 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
     }
     let (mine, other) = (cell_response(cell)?, cell_response(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
-    // Steps of a search have loads of their own, which determine their tails.
+    // Steps of a search have loads of their own, which determine their tail latencies.
     let as_asked = |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = as_asked(cell) && as_asked(with);
     let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
@@ -100,7 +101,7 @@ fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
 }
 
-/// Reads per transaction. PostgreSQL's own counts lag by a second or two at either end.
+/// Bytes read per transaction. PostgreSQL's own counts lag by a second or two at both ends of the window.
 pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
         cell.median(|it| {

@@ -6,7 +6,7 @@ use model::finding::SizeChange;
 use model::plan::{OperationKind, Setup};
 use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
-/// Drops in the sizes of a cell's answers, and sizes with two populations.
+/// Drops in the sizes of a cell's answers, and sizes that form two populations.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for place in answered_requests(cell) {
@@ -17,7 +17,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
             Some(it) => {
                 Some((SizeChange::Fell { before: it.before, after: it.after, second: it.second }, it.share))
             }
-            // Each answer to a replayed log is compared with the recorded one.
+            // Answers to a replayed log are compared with the recorded answers instead.
             None if is_replayed(cell, place.0) => None,
             None => populations(&total_sizes(&cell.trials, place))
                 .map(|it| (SizeChange::TwoPopulations { small: it.small, large: it.large }, it.share)),
@@ -27,7 +27,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// True if recorded sizes of the operation's answers are known.
+/// True if the log recorded the sizes of the operation's answers.
 fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
     let mut figures = cell.trials.iter().flat_map(|trial| trial.replayed);
     figures.any(|it| it.operation == operation && it.sized > 0)
@@ -57,7 +57,7 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
 
 /// Fewest answers that are compared with recorded ones.
 const REPLAYED_MIN: u64 = 200;
-/// Share of answers whose size differs from the recorded one, and share of those with another status.
+/// Shares from which on answers differ: share with another size than recorded, and share with another status.
 const OTHER_SIZE: f64 = 0.25;
 const OTHER_STATUS: f64 = 0.05;
 
@@ -97,7 +97,7 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Statements that find no row, each with the trial in which most answers have none.
+/// Statements that find no row, each with the trial in which the largest share of its answers is empty.
 pub fn empty_statements(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut all: Vec<EmptyStatement> = cell
         .trials
@@ -155,7 +155,7 @@ fn finding(
     share: f64,
 ) -> Finding {
     let known = cell.setup.operations.get(usize::from(operation));
-    // Computations before the requests are commands of their own.
+    // Computations before a request are separate commands.
     let step = known.and_then(|it| match &it.kind {
         OperationKind::Http(steps) if steps.len() > 1 => {
             let number = usize::from(command).checked_sub(it.sets.len())?;

@@ -10,12 +10,12 @@ use model::plan::{Node, NodeKind};
 
 /// Share of the available CPUs above which a node is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Share of a quota's periods with throttling above which the quota limits the node, and chance does not explain it.
+/// Share of a quota's periods with throttling above which the quota limits the node. Chance does not explain so many.
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of lent servers above which a pool is full.
 const POOL_FULL_SHARE: f64 = 0.9;
-/// Share of busy servers below which most of a pool is idle. A server does nothing between two statements of its
-/// client, so even a pool that is the limit is not always busy.
+/// Share of busy server connections below which most of a pool is idle. A server connection is idle between two
+/// statements of its client, so even a pool that is the limiter is not always busy.
 const POOL_IDLE_SHARE: f64 = 0.5;
 
 /// CPU usage of a node.
@@ -35,7 +35,7 @@ impl CpuUsage {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each copy of a service has threads of its own.
+        // Each copy of a service has its own threads.
         let (threads, copies) = match &node.kind {
             NodeKind::Pooler(it) => (it.usable_cpus(), 1.0),
             NodeKind::Service(it) => (None, f64::from(it.copies)),
@@ -60,8 +60,8 @@ impl CpuUsage {
     }
 }
 
-/// A pooler without CPU time shows a full pool in its console: servers are lent but idle. PostgreSQL's own view
-/// distinguishes the two. A session in a transaction without a statement waits for the pooler or the client.
+/// A CPU-bound pooler shows a full pool in its console, although its server connections are idle. PostgreSQL's view of
+/// the sessions distinguishes the two cases: a session that is idle in transaction waits for the pooler or the client.
 pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
     let active = active(cell)?;
@@ -89,7 +89,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let full = lent >= POOL_FULL_SHARE * size
         && busy >= POOL_IDLE_SHARE * size
         && cell.setup.load.model.clients() > pool;
-    // If sessions wait for each other's locks, more servers would wait too.
+    // If sessions wait for each other's locks, more server connections would wait too.
     let bound = full && !cpu.is_saturated() && sessions_wait(cell).is_none();
     let finding = || Finding::PoolBound {
         cell: cell.number,
@@ -109,7 +109,7 @@ fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuU
     Ok(CpuUsage::measure(cell, node)?.map(|cpu| (node, size, cpu)))
 }
 
-/// Servers lent to clients, from the pooler's console.
+/// Server connections lent to clients, from the pooler's console.
 fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
     cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_SERVERS_ACTIVE, |_| true)))
 }
@@ -119,7 +119,7 @@ fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
     cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(MissingInput::Server)
 }
 
-/// Without a quota for PostgreSQL the machine is the limit, which has its own rule.
+/// Without a quota for PostgreSQL the machine is the limit; another rule covers it.
 pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let full = |node: &Node| {
@@ -127,7 +127,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     };
     let replicas: Vec<Option<(String, CpuUsage)>> =
         replicas(cell, node).iter().map(full).collect::<Result<_, _>>()?;
-    // Replicas are alike: the busiest one counts.
+    // All replicas have the same setup, so only the busiest one is reported.
     let replica = replicas.into_iter().flatten().max_by(|a, b| a.1.used.total_cmp(&b.1.used));
     let finding = |(node, cpu): (String, CpuUsage)| Finding::ServerBound {
         cell: cell.number,
@@ -140,7 +140,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
 }
 
-/// The other nodes of the primary's kind.
+/// The other nodes of the same kind as the primary.
 fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
     let stack = &cell.setup.stack;
     let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();

@@ -10,9 +10,9 @@ use model::matrix::{ChangeVerdict, Figure};
 use model::plan::{Experiment, Node, NodeKind, Setup, Transport};
 use std::collections::BTreeMap;
 
-/// Errors per thousand transactions above which a cell did other work than a cell without errors.
+/// Errors per thousand transactions above which a cell's work differs from that of a cell without errors.
 const ERRORS: f64 = 10.0;
-/// Ratio of transactions in flight above which two cells' deadlocks are not comparable.
+/// Ratio of transactions in flight above which the deadlocks of two cells are not comparable.
 const CONCURRENT: f64 = 1.5;
 
 /// Deadlocks per thousand transactions.
@@ -31,7 +31,8 @@ fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
     cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
 }
 
-/// Ratio of throughputs of each pair, first cell to second, decided together. Pairs without valid runs are left out.
+/// Ratio of throughputs, first cell to second, for each pair. All pairs are decided together; pairs without valid runs
+/// are left out.
 fn throughputs<'a>(
     pairs: &Pairs<'a>,
     seed: u64,
@@ -55,7 +56,7 @@ fn throughputs<'a>(
 /// Pairs of cells that are compared.
 type Pairs<'a> = Vec<(&'a CellTrials<'a>, &'a CellTrials<'a>)>;
 
-/// Findings on throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
+/// Findings on the throughput of cells that do the same work: the cost of a pooler, the apparent cost over another
 /// transport, and differences between pool modes. Cells that did other work are named if there is a cell to compare
 /// them with.
 pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
@@ -74,7 +75,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     for (cell, why) in &other {
         let among = |pairs: &Pairs<'_>| pairs.iter().any(|it| it.0.number == *cell || it.1.number == *cell);
-        // Pairs with different transports are reported only together with pairs with equal ones.
+        // Pairs with different transports are reported only together with pairs with equal transports.
         if among(&like) || among(&modes) {
             found.push(Finding::NotCompared { cell: *cell, reason: *why });
         }
@@ -87,7 +88,7 @@ pub fn throughput(cells: &[CellTrials<'_>], seed: u64) -> Vec<Finding> {
     found
 }
 
-/// Reason why a cell's throughput is not comparable: its clients did not all do their work.
+/// Reason why a cell's throughput is not comparable: some of its clients did not do all their work.
 fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if slots_exhausted(cell).is_some() {
         return Some(IncomparableReason::SlotsExhausted);
@@ -99,8 +100,8 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
 }
 
-/// Compares cells through a pooler or balancer with the direct cell. Over the same transport everywhere this is its
-/// cost. Over another transport it is the apparent cost, which ignores the transport.
+/// Compares cells behind a pooler or balancer with the direct cell. If all connections have the same transport, the
+/// difference is the cost of the pooler or balancer. Otherwise it is an apparent cost that includes the transport.
 fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let like = throughputs(like, seed);
     let unlike = throughputs(unlike, seed);

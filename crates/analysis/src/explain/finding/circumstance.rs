@@ -9,7 +9,7 @@ use model::finding::{Circumstance, MissingInput, NormalizedRate};
 use model::summary::InvalidReason;
 use model::{LogEvent, Nanos};
 
-/// Feeds whose values touch less than the server's memory, of a table that is larger.
+/// Feeds whose values touch less data than fits in the server's memory, although their table is larger.
 pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut known: Vec<&FeedCoverage> = Vec::new();
     for it in cell.trials.iter().flat_map(|it| it.reaches) {
@@ -37,11 +37,11 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Logins per transaction above which clients reconnect regularly; below `LOGINS_PER_SECOND_MIN` per second they do not
+/// Logins per transaction above which clients reconnect regularly. Fewer than `LOGINS_PER_SECOND_MIN` per second do not
 /// matter.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Cancelled transactions per thousand. With this many errors a cell did other work.
+/// Cancelled transactions per thousand from which on the cell did other work than a cell without errors.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
@@ -91,12 +91,12 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// Share of the machine's CPUs that the hypervisor gave to others, above which it matters. Throughput differs by as
-/// much from run to run.
+/// Share of the machine's CPU time that the hypervisor gave to others, from which on it matters. Throughput differs by
+/// as much from run to run.
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Timer jitter of a busy machine, seconds. On a quiet machine it is a tenth of that.
+/// Timer jitter of a busy machine, in seconds. A quiet machine has a tenth of it.
 const JITTER_MIN: f64 = 0.001;
-/// Idle share of its CPUs below which a machine's jitter is caused by the load that is measured.
+/// Idle share of the machine's CPUs below which the measured load itself causes the jitter.
 const IDLE: f64 = 0.2;
 
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {

@@ -7,14 +7,14 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
-/// Smallest idle share of PostgreSQL's CPUs: a fifth of them would allow a quarter more work.
+/// Smallest idle share of PostgreSQL's CPUs; with a fifth idle, a quarter more work would be possible.
 const CPU_RESERVE_MIN: f64 = 0.2;
-/// Smallest share of clients ÷ response time that was delivered. The law is exact, but the mean covers only
+/// Smallest ratio of delivered throughput to clients ÷ response time. Little's law is exact, but the mean covers only
 /// transactions that ended.
 const LITTLE_SHARE_MIN: f64 = 0.9;
 
-/// In a closed loop, N clients deliver at most N ÷ response time. If no resource is full, this limits the throughput.
-/// `found` holds all other findings on the cell.
+/// In a closed loop, N clients deliver at most N ÷ response time. If no resource is saturated, this limits the
+/// throughput. `found` has all other findings on the cell.
 pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
     // Use the model of the trials: a search tries several.
     let closed = |it: &TrialFacts<'_>| match it.setup.load.model {

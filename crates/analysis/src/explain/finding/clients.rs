@@ -9,9 +9,9 @@ use model::summary::{Doubt, Failure, FailureClass};
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
-/// Share of hardly served clients that is not reported.
+/// Share of starved clients that is not reported.
 const STARVED_CLIENTS_SHARE: f64 = 0.05;
-/// Transactions per client above which chance alone does not leave a client without any.
+/// Transactions per client above which chance does not explain a client without any.
 const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
 
 pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -33,8 +33,8 @@ pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// The limit that PostgreSQL's message names, `src/backend/utils/init/postinit.c`: `too many connections for role
-/// "few"`.
+/// Limit named in PostgreSQL's message: `too many connections for role "few"`; source:
+/// `src/backend/utils/init/postinit.c`.
 fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let summaries = cell.trials.iter().filter_map(|it| it.summary);
     let failures = summaries.flat_map(|it| it.connects.refused.iter().chain(&it.failures));
@@ -50,13 +50,13 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     }
 }
 
-/// Refused logins. With a pooler, also transactions that failed with the server's code.
+/// Refused logins. With a pooler, also transactions that failed with the server's code for it.
 fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
     let Some(it) = trial.summary else { return 0 };
     let refused = count(&it.connects.refused);
-    // With a connection per transaction, a refused login is a failed transaction too.
+    // With a connection per transaction, a refused login is also counted as a failed transaction.
     if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
 }
 
@@ -74,7 +74,7 @@ fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
     events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
 }
 
-/// Starved clients, in the closed model only: in an open one, any idle client takes the next arrival.
+/// Starved clients. Only in the closed model: in the open model, any idle client takes the next arrival.
 pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
     struct StarvationCounts {
         served: usize,
@@ -134,7 +134,8 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Clients that stayed connected. Behind a service, a pooler's clients are the service's connections, which it keeps.
+/// Clients that stayed connected. If there is a service, the pooler's clients are the service's connections, which stay
+/// open.
 pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
     let of_generator = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {

@@ -4,12 +4,12 @@ use super::{CellTrials, Finding};
 use model::finding::Circumstance;
 use model::target::DataState;
 
-/// Growth in per cent from which on data differ. A short trial with writes changes less.
+/// Growth in per cent from which on the data count as different. A short trial with writes changes less.
 const GROWTH_PERCENT_MIN: f64 = 10.0;
-/// Smallest difference of sizes in bytes. Smaller ones, such as a few pages of an index, do not matter.
+/// Smallest difference of sizes, in bytes. Smaller differences, such as a few pages of an index, do not matter.
 const SIZE_DIFFERENCE_MIN: u64 = 1 << 20;
 
-/// The finding if the data's sizes differ, or if tables were replaced or the server restarted.
+/// Finding if the sizes of the data differ, tables were replaced, or the server was restarted.
 pub fn changed(cell: &CellTrials<'_>) -> Option<Finding> {
     let states: Vec<&DataState> = cell.trials.iter().filter_map(|it| it.data).collect();
     let first = states.first()?;

@@ -6,15 +6,15 @@ use crate::facts::samples::{self, growth, mean, sums};
 use model::finding::{Bound, MissingInput};
 use model::plan::Limits;
 
-/// Share of a quota above which it is exhausted. The kernel allows 412 reads a second at a quota of 400; below this
-/// share the quota was not reached all the time.
+/// Share of a quota above which it is exhausted. The kernel allows 412 reads per second at a quota of 400. With a lower
+/// share, the quota was not exhausted all the time.
 const QUOTA_USED_SHARE: f64 = 0.85;
-/// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and others also read
-/// and write, and no session waits for them.
+/// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and other programs
+/// also use the disk, without any session waiting for them.
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of its limit above which memory is full.
 const FULL: f64 = 0.9;
-/// Bytes read from disk per transaction above which evicted pages are missed: every second transaction reads a page.
+/// Bytes read from disk per transaction above which evicted pages are missed: one page for every second transaction.
 const MISSED: f64 = 4096.0;
 
 /// Use and quota of one direction of the disk.
@@ -24,7 +24,7 @@ struct DiskUsage {
     in_bytes: bool,
 }
 
-/// Usage of the quota in operations or in bytes that is nearer to its end; operations if there is no quota.
+/// Usage of the quota in operations or in bytes, whichever is closer to exhaustion; operations if there is no quota.
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],
@@ -78,7 +78,7 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// WAL is written to the same disk. If the quota is exhausted, sessions that wait for WAL wait for the quota.
+/// WAL is written to the same disk. If the quota is exhausted, sessions that wait for WAL also wait for the quota.
 pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Limits { write_iops, write_bps, .. } = node.limits;
@@ -97,7 +97,7 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// The page cache fills any memory limit sooner or later. The limit delays the server if transactions wait for evicted
+/// The page cache eventually fills any memory limit. The limit delays the server only if transactions wait for evicted
 /// pages.
 pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;

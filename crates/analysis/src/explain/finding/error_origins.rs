@@ -6,7 +6,7 @@ use model::finding::{Circumstance, LoggedErrors, SessionOrigin};
 use model::plan::{NodeKind, Transport};
 use model::{EventKind, LogEvent, LogSession, Nanos};
 
-/// Kinds of events that are errors, in the order of the finding.
+/// Kinds of events that are errors, in the order in which the finding lists them.
 const KINDS: [EventKind; 4] =
     [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
 
@@ -31,7 +31,7 @@ pub fn error_origins(cell: &CellTrials<'_>) -> Option<Finding> {
     known.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// True for a server's events of the window. Clients log in before the window, and may then be refused.
+/// True for the server's events within the window. Clients log in before the window and may be refused then.
 fn is_in_trial(trial: &TrialFacts<'_>, event: &LogEvent) -> bool {
     let begun = event.at > Nanos::ZERO || event.kind == EventKind::TooManyConnections;
     begun && is_server(trial, &event.node)
@@ -39,8 +39,9 @@ fn is_in_trial(trial: &TrialFacts<'_>, event: &LogEvent) -> bool {
 
 /// Path of the session that caused an event.
 ///
-/// Poolers and balancers pass on the clients' `application_name`, so a session of the load belongs to the node next to
-/// PostgreSQL, if it uses that node's transport. A pooler's own log-in has no name yet, and a service chooses its name.
+/// Poolers and balancers pass on the clients' `application_name`. A session of the load therefore belongs to the node
+/// next to PostgreSQL, if it uses that node's transport. A pooler's own login has no name yet, and a service sets its
+/// own name.
 fn origin(trial: &TrialFacts<'_>, event: &LogEvent) -> SessionOrigin {
     let Some(session) = &event.session else { return SessionOrigin::Unknown };
     if session.is_own() {

@@ -4,11 +4,11 @@ use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, maximum, mean, sums};
 use model::finding::{Circumstance, MissingInput};
 
-/// Mean number of sessions idle in transaction for longer than a second that is reported: one session for a tenth of
-/// the time. It blocks a tenth of a pool's server, or the locks that the session holds.
+/// Smallest mean number of sessions idle in transaction for over a second that is reported. It equals one session for a
+/// tenth of the time, which blocks a server connection of the pool, or the locks of the session, for that time.
 const SESSIONS_MIN: f64 = 0.1;
 
-/// Judges the whole window: one such transaction in it is enough.
+/// Judges the whole window, because one such transaction in it is enough.
 pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let on_average = |series: &str| cell.median(|it| mean(&sums(it.samples, node, series, |_| true)));

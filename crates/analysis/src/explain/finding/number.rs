@@ -14,9 +14,9 @@ const NUMBERS: [&str; 2] = [samples::POOL_SERVERS_ACTIVE, samples::POOL_CLIENTS_
 const TOTALS: [&str; 3] =
     [samples::POOL_TRANSACTIONS, samples::POOL_TRANSACTION_TIME, samples::POOL_WAIT_TIME];
 
-/// Compares the transactions in the pooler with its own sums of count and time. The number is that of clients with a
-/// server or waiting for one, from its console every second. In session mode a client also keeps its server between
-/// transactions. A violation is reported if most trials show it.
+/// Compares the number of transactions in the pooler with the number that its own counts and times imply. The number is
+/// sampled each second from the console: clients with a server connection or waiting for one. In session mode, a client
+/// also keeps its server connection between transactions. A violation is reported if most trials show it.
 pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
     let lends = node.kind.pooler().is_some_and(|it| it.mode != PoolMode::Session);

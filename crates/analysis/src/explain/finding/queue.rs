@@ -19,7 +19,7 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         NodeKind::Balancer(balancer) => Some((it, balancer.maxconn)),
         _ => None,
     })?;
-    // Queues of the servers, and of the backend, which holds requests without a chosen server.
+    // Queues of the servers, and queue of the backend, which holds requests that have no server yet.
     let of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
@@ -36,8 +36,8 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Behind a pooler that does not report waiting clients, transactions in flight must exceed PostgreSQL's busy sessions by
-/// a twentieth of the clients.
+/// Queue in a pooler. If the pooler does not report waiting clients, transactions in flight must exceed PostgreSQL's
+/// busy sessions by a twentieth of the clients.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let under_way = cell.median(transactions_in_flight)?;

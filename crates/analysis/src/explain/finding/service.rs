@@ -13,7 +13,7 @@ const EXHAUSTED_SHARE: f64 = 0.9;
 const QUEUE_MIN: f64 = 1.0;
 /// Share of requests that waited above which chance does not explain it.
 const WAITED_SHARE_MIN: f64 = 0.1;
-/// SETs per transaction above which servers move between sessions with different settings.
+/// SETs per transaction above which server connections move between sessions with different settings.
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
@@ -46,7 +46,7 @@ fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f
     cell.median(|trial| mean(&sums(trial.samples, &node.name, series, |it| it == of)))
 }
 
-/// Answered transactions per second, with any outcome: rejected ones had used the service too.
+/// Answered transactions per second, with any outcome, because rejected ones used the service too.
 fn rate(it: &TrialFacts<'_>) -> Option<f64> {
     let summary = it.valid()?;
     let answered = summary.total.counts.executed();
@@ -88,7 +88,7 @@ fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
     sizes.map(|it| &*it.label).collect()
 }
 
-/// A service without a thread limit cannot exhaust it.
+/// A service without a thread limit cannot exhaust its threads.
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
@@ -107,8 +107,8 @@ pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-/// A service with more connections than its pooler has servers. It is reported if connections wait in the pooler, or if
-/// servers are set up again for other sessions.
+/// Reports a service with more connections than its pooler has server connections, if connections wait in the pooler,
+/// or if server connections are reconfigured for other sessions.
 pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
         return Ok(Vec::new());

@@ -7,19 +7,19 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use std::collections::BTreeSet;
 
-/// Rows read by scans per transaction above which they matter. A CPU reads some ten million rows a second, so this
-/// takes a millisecond.
+/// Rows read by scans per transaction above which the scans matter. A CPU reads about ten million rows per second, so
+/// ten thousand rows take a millisecond.
 const ROWS: f64 = 10_000.0;
 /// Rows of a table below which a full scan is a good plan.
 const SMALL: f64 = 1000.0;
 /// Rows read per returned row below which an index would not help.
 const FOR_ONE: f64 = 100.0;
-/// Ratio of throughput during checkpoints to that of other seconds below which checkpoints are reported. A tenth less
-/// exceeds random variation, if there are `SECONDS` of each.
+/// Ratio of throughput during checkpoints to that of other seconds below which checkpoints are reported. With `SECONDS`
+/// of each kind, a tenth is more than random variation.
 const SLOWED: f64 = 0.9;
 const SECONDS: usize = 3;
 /// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
-/// reported. Autovacuum starts at a fifth.
+/// reported. Autovacuum starts at a fifth of all rows.
 const GROWN: f64 = 2.0;
 const DEAD: f64 = 0.02;
 /// Fewest trials that show a trend.
@@ -40,7 +40,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         tables.insert(&it.label);
     }
     if tables.is_empty() {
-        // A database without a scan has no table to report; a server that was not sampled has no figure at all.
+        // A database without a scan has no table to report. A server that was not sampled has no figures at all.
         let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
         return if asked { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
@@ -82,7 +82,7 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// Seconds of the trial, with true if the checkpointer wrote.
+/// Seconds of the trial, each with true if the checkpointer wrote.
 fn checkpoint_seconds(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
     let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
@@ -101,8 +101,8 @@ fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
     Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
 }
 
-/// Trials in order of repetition, valid or not: each leaves its dead row versions to the next unless vacuum removes
-/// them.
+/// Dead row versions over the trials in order of repetition, valid or not: each trial leaves its dead row versions to
+/// the next unless vacuum removes them.
 pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));

@@ -10,14 +10,14 @@ mod reported;
 mod sampled;
 mod unused;
 
-/// Expects these findings over `runs` of `cells`, the first of which is the baseline.
+/// Expects these findings from `runs` of `cells`; the first cell is the baseline.
 #[track_caller]
 fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
     let experiment = experiment(cells, Some(0));
     check_in(&experiment, runs, expected);
 }
 
-/// Expects these findings for another experiment. Separate rows test the rules without their inputs.
+/// Expects these findings for any experiment. Rules with missing inputs are not compared; other tests cover them.
 #[track_caller]
 fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
@@ -39,7 +39,7 @@ fn short(text: &str) -> String {
         let (number, after) = number.split_at(end);
         out += before;
         match number.parse::<f64>() {
-            // Ranges and whole numbers are unchanged.
+            // Ranges and whole numbers stay unchanged.
             Ok(value) if number.contains('.') => out += &format!("{:?}", (value * 1e4).round() / 1e4),
             _ => out += number,
         }
@@ -93,7 +93,7 @@ fn reports_exhausted_connection_slots() {
                 .event(EventKind::TooManyConnections, 11)
                 .event_count(EventKind::TooManyConnections, 30),
             TestRun::new(0, 1),
-            // Nothing was measured, but the server's log shows the reason.
+            // Nothing was measured, but the server's log has the reason.
             TestRun::new(0, 2).without_summary().event(EventKind::TooManyConnections, 5),
         ],
         &[
@@ -153,7 +153,7 @@ fn reports_starved_clients() {
     );
     check(&["session"], &[run().clients(vec![50; 200])], &[]);
     check(&["session"], &[run().clients([vec![50; 195], vec![0; 5]].concat())], &[]);
-    // The run is so short that chance may leave a client without transactions.
+    // In such a short run, chance may leave a client without transactions.
     check(&["session"], &[run().clients([vec![9; 20], vec![0; 180]].concat())], &[]);
     check(&["session"], &[run().clients(starved()).open()], &[]);
     check(&["session"], &[run().clients(starved()).invalid()], &[]);
@@ -177,7 +177,7 @@ fn cpu(run: TestRun, node: &str, used: f64, throttled: f64) -> TestRun {
 
 #[test]
 fn reports_a_queue_in_the_pooler() {
-    // 1000 transactions per second of 2 ms: two are in flight.
+    // 1000 transactions per second of 2 ms each: two are in flight.
     let waiting = |n| run().tps(1000.0).gauge("pooler", "pool_clients_waiting", "db/app", n);
     check(
         &["pooled"],
@@ -191,7 +191,8 @@ fn reports_a_queue_in_the_pooler() {
     let odyssey = |n, tps| run().tps(tps).gauge("pooler", "odyssey_cl_waiting", "db/app", n);
     check(&["odyssey"], &[odyssey(180.0, 1000.0)], &[]);
     check(&["odyssey"], &[sessions(odyssey(180.0, 1000.0), 2.0, 0.0, 18.0)], &[]);
-    // 50,000 per second of 2 ms: a hundred are in flight, but PostgreSQL has twenty busy sessions.
+    // 50,000 transactions per second of 2 ms each: a hundred are in flight, but PostgreSQL has only twenty busy
+    // sessions.
     check(
         &["odyssey"],
         &[sessions(odyssey(0.0, 50_000.0), 18.0, 2.0, 0.0)],
@@ -222,7 +223,7 @@ fn reports_a_queue_in_the_balancer() {
 #[test]
 fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     let lent = |n| run().gauge("pooler", "pool_servers_active", "db/app", n);
-    // The console shows a full pool; PostgreSQL's sessions are idle, and the pooler's quota is exhausted.
+    // The console shows a full pool, but PostgreSQL's sessions are idle, and the pooler's quota is exhausted.
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.099, 90.0), 1.5, 0.0, 18.5)],
@@ -230,7 +231,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
         ],
     );
-    // In transactions with two statements the sessions are idle in transaction: they wait for the pooler too.
+    // In transactions with two statements, sessions that wait for the pooler are idle in transaction.
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
@@ -245,7 +246,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
-    // Between two statements servers are idle; if they wait for locks, the pool is not the limit.
+    // Server connections are idle between two statements. If they wait for locks, the pool is not the limit.
     let half = |active| sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), active, 0.0, 20.0 - active);
     check(
         &["pooled"],
@@ -260,7 +261,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &[half(10.0).gauge("postgres", "pg_active_waits", "Lock/transactionid", 9.0)],
         &["Bound { cell: 0, bound: RowLocks { share: 1.0, active: 10.0, longest: None, statements: [] } }"],
     );
-    // A statement that sleeps on purpose occupies its server as a running one does.
+    // A statement that sleeps on purpose occupies its server connection like any other.
     check(
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
@@ -268,7 +269,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
         ],
     );
-    // Neither: both are full, the pool is half empty, or no series distinguishes them.
+    // Neither is reported: both are full, the pool is half empty, or no series distinguishes them.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
     check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
@@ -376,7 +377,7 @@ fn reports_deadlocks_per_thousand_transactions() {
 
 #[test]
 fn judges_a_ramp_by_its_last_third() {
-    // In the last third of ten seconds, servers are lent but idle.
+    // In the last third of ten seconds, server connections are lent but idle.
     let held = |run: TestRun| {
         let run = run.ramp("pooler", "pool_servers_active", |second| if second > 6 { 20.0 } else { 1.0 });
         let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
@@ -401,7 +402,7 @@ fn judges_a_ramp_by_its_last_third() {
     }
 }
 
-/// As in the steps of a short search: the last third is one second, in which no counter grows.
+/// A short search step: its last third is a single second, in which no counter grows.
 #[test]
 fn judges_a_short_constant_rate_window_as_a_whole() {
     let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
@@ -434,7 +435,7 @@ fn reports_clients_that_remain_connected() {
         &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
-    // Behind a service, the remaining clients are its own connections, which it keeps.
+    // If there is a service, the remaining clients are its own connections, which stay open.
     let mut serviced = experiment(&["pooled"], None);
     let nodes = &mut serviced.cells[0].setup.stack.nodes;
     nodes.insert(0, trial::service());
@@ -457,7 +458,7 @@ fn compares_only_equal_transports() {
              verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
         ],
     );
-    // Without the fair comparison the unfair one is not reported either.
+    // The unfair comparison is not reported without the fair one.
     check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
 }
 
@@ -516,7 +517,7 @@ fn reports_pool_modes_without_a_difference() {
            0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
         ],
     );
-    // The matrix shows the difference; with few runs there is no finding.
+    // The matrix shows the difference; few runs are not enough for a finding.
     check(
         &["pooled", "statement"],
         &[transaction.clone(), repeated(1, &[9000.0, 9001.0, 9002.0, 9003.0])].concat(),

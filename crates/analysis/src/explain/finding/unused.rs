@@ -1,7 +1,7 @@
 //! Findings on nodes that the load did not pass through
 //!
-//! Transactions counted by poolers and PostgreSQL are compared with those that clients completed; of a
-//! balancer, its sessions. No limit is attributed to an unused node.
+//! Compares the transactions that poolers and PostgreSQL count with those that clients completed. For balancers, it
+//! compares sessions instead. No limit is attributed to an unused node.
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, sums, total_growth};
@@ -9,16 +9,16 @@ use model::finding::{Bound, Circumstance, UsageCounter};
 use model::plan::{Node, NodeKind};
 use model::product::Role;
 
-/// Fewest completed transactions with which a node is judged.
+/// Fewest completed transactions from which a node is judged.
 const ENOUGH: f64 = 100.0;
 /// Share of the completed transactions below which a node counts as unused. Each transaction of a client is at least
 /// one transaction of every node on its path. A half allows for late counts.
 const DIRECT: f64 = 0.5;
-/// Share for a path with a service, which may answer most requests without its database.
+/// Share if a service is on the path, because it may answer most requests without its database.
 const BEHIND_SERVICE: f64 = 0.01;
-/// Most transactions of the monitoring that may not be counted yet, as a share of the completed transactions.
+/// Most transactions of the monitoring that may still be uncounted, as a share of the completed transactions.
 const NOISE: f64 = 0.05;
-/// Shortest time between a server's first and last answer with which it is judged, seconds.
+/// Shortest time between a server's first and last sample from which on it is judged, in seconds.
 const SHORTEST: f64 = 2.0;
 /// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
 const LATE: f64 = 1.0;
@@ -32,7 +32,7 @@ struct Counts {
     noise: f64,
 }
 
-/// A finding for each pooler, balancer and server that the load did not pass through in any of the trials.
+/// Findings on the poolers, balancers and servers that the load did not pass through in any of the trials.
 pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let of_node = |node: &Node| {
         let known = cell.trials.iter().filter_map(|it| Some((*it, judged_counts(it, node)?)));
@@ -58,9 +58,9 @@ pub fn unused_nodes(trial: &TrialFacts<'_>) -> Vec<String> {
     trial.setup.stack.nodes.iter().filter(unused).map(|it| it.name.clone()).collect()
 }
 
-/// Counts of a node in a trial; `None` if they cannot show whether the load passed through it.
+/// Counts of a node in a trial; `None` if they cannot show whether the load passed through the node.
 fn judged_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
-    // All reads may go to replicas, which are not nodes of the path.
+    // Replicas may serve all reads, and they are not nodes of the path.
     let replicas = trial.setup.stack.replication.is_some();
     let hidden = is_server(node) && (replicas || has_sessions(trial, node));
     if hidden || stays_open(trial) { None } else { counts(trial, node) }
@@ -80,7 +80,7 @@ fn is_server(node: &Node) -> bool {
     node.kind.role() == Role::Server
 }
 
-/// True if a finding attributes a limit to one of the nodes that these findings name.
+/// True if the finding attributes a limit to one of the `unused` nodes.
 pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|it| {
@@ -107,15 +107,15 @@ pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
             | Bound::RowLocks { .. }
             | Bound::Scans { .. }
             | Bound::Checkpoints { .. }
-            // Its evidence is the idle CPU time of PostgreSQL.
+            // Its evidence is PostgreSQL's idle CPU time.
             | Bound::Clients { .. } => server(),
         },
         _ => false,
     }
 }
 
-/// True if clients had sessions at a server. PostgreSQL 15 counts the transactions of statements that touch no table only
-/// when the session ends or counts something else, so that its counters do not show that the load came through.
+/// True if clients had sessions at a server. PostgreSQL 15 counts a transaction that touches no table only when the
+/// session ends or counts something else. Its counters then do not show that the load reached it.
 fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
     maximum(&sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true)).is_some_and(|it| it >= 1.0)
 }
@@ -159,7 +159,7 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if !product.reports(counted) {
         return None;
     }
-    // The console reports no transactions of a database that no client has used.
+    // The console has no row for a database that no client has used.
     let asked = if product.reports(samples::POOL_SIZE) { samples::POOL_SIZE } else { counted };
     let moments = sums(trial.samples, &node.name, asked, |_| true);
     let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
@@ -173,8 +173,8 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise: 0.0 })
 }
 
-/// Sessions of a balancer's frontends: those that were open at once, and those that began. It passes bytes on, so that it
-/// counts no transactions, and it counts bytes at the end of a session.
+/// Sessions of a balancer's frontends: those that were open at once, and those that began. A balancer forwards bytes,
+/// so it counts no transactions, and it counts bytes only at the end of a session.
 fn of_balancer(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let of_clients = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
     let (open, begun) =
@@ -189,8 +189,8 @@ fn of_balancer(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     })
 }
 
-/// Transactions that clients completed between two times of the window, in seconds, counting the whole seconds between
-/// them.
+/// Transactions that clients completed between two times of the window, given in seconds. Only whole seconds between
+/// the two times count.
 fn completed(trial: &TrialFacts<'_>, from: f64, to: f64) -> Option<f64> {
     let summary = trial.summary?;
     if trial.delivered.is_empty() {

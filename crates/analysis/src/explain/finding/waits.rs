@@ -5,14 +5,14 @@ use crate::facts::samples::{self, maximum, sums};
 use model::finding::{Bound, MissingInput};
 use std::collections::BTreeMap;
 
-/// Share of active sessions with one wait class that is reported. Without the wait the throughput would grow by at most
-/// a half: 1 / (1 - 1/3).
+/// Share of active sessions in one wait class from which on it is reported. Without the wait, throughput would grow by
+/// at most half: 1 / (1 - 1/3).
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
-/// Share of active sessions in one wait event from which the event is reported, although no known limiter explains it.
+/// Share of active sessions in one wait event from which on the event is reported if no known limiter explains it.
 const EVENT_SHARE_MIN: f64 = 0.5;
 /// Fewest active sessions that form a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
-/// Active sessions below which their waits delay no transaction.
+/// Mean number of active sessions below which their waits delay no transaction.
 const WORKING: f64 = 0.5;
 /// Most statements that are reported.
 const STATEMENTS: usize = 3;
@@ -33,7 +33,7 @@ impl WaitClass {
             "lock/transactionid" | "lock/tuple" => WaitClass::Rows,
             "io/walsync" | "io/walwrite" | "lwlock/walwrite" => WaitClass::Log,
             "ipc/syncrep" => WaitClass::Replicas,
-            // The second session that needs a block waits for the first one's read.
+            // A session that needs a block which another session is reading waits for that read.
             "io/datafileread"
             | "io/datafileprefetch"
             | "ipc/bufferio"
@@ -46,14 +46,14 @@ impl WaitClass {
     }
 }
 
-/// True if this bound explains such waits.
+/// True if this bound explains waits of the class.
 pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
     match by {
         Bound::RowLocks { .. } => class == WaitClass::Rows,
         Bound::WalFlush { .. } => class == WaitClass::Log,
         Bound::SyncReplicas { .. } => class == WaitClass::Replicas,
         Bound::Reads { .. } => class == WaitClass::Read,
-        // WAL has the same quota.
+        // WAL writes count towards the same quota.
         Bound::Writes { .. } => matches!(class, WaitClass::Write | WaitClass::Log),
         _ => false,
     }
@@ -80,12 +80,12 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
-/// Bounds of commits and updates. `cell` has samples under full load, `whole` those of the whole window, for rare
-/// samples.
+/// Bounds of commits and updates. `cell` has the samples under full load; `whole` has those of the whole window, for
+/// series that are sampled rarely.
 pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
-    // A single session that waits for the disk at each commit is delayed as much as twenty. Without active sessions,
-    // none is delayed.
+    // One session that waits for the disk at each commit is delayed as much as twenty. Without active sessions, none is
+    // delayed.
     let large = |class| class_share(cell, class).filter(|it| *it >= BOUND_SHARE_MIN && active >= WORKING);
     let mut found = Vec::new();
     found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
@@ -122,7 +122,7 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
 }
 
-/// `running` means that a session does not wait.
+/// Wait event in which most active sessions are. A session in state `running` does not wait.
 pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = &cell.server()?.name;
     let active = active(cell)?;
@@ -131,7 +131,7 @@ pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
         let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
         events.extend(waits.map(|it| (&*it.label, ())));
     }
-    // A statement that sleeps on purpose, such as `pg_sleep`, counts as running for other sessions.
+    // For other sessions, a statement that sleeps on purpose, such as `pg_sleep`, counts as running.
     let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -1,11 +1,12 @@
-//! Twenty simulated soaks with a leak or a drift, and twenty without, of 120 slices in two hours
+//! Twenty simulated soaks with a leak or drift and twenty without; each has 120 slices in two hours
 
 use super::trend;
 use crate::stats::rng::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 
-/// Metric, its shape over the trial (0..=1) in its unit, and the deviation and slice-to-slice correlation of its noise.
+/// Metric with its planted shape over the trial (0..=1), in the metric's unit, and the deviation and slice-to-slice
+/// correlation of its noise.
 struct PlantedTrend {
     name: &'static str,
     what: TrendMetric,
@@ -55,26 +56,26 @@ fn leaking() -> Vec<PlantedTrend> {
         one("memory, fast", memory(), |t| (200.0 + 400.0 * t) * MIB, (20.0 * MIB, 0.3)),
         one("memory, neighbours alike", memory(), |t| (500.0 + 60.0 * t) * MIB, (4.0 * MIB, 0.6)),
         one(
-            "memory under collected garbage",
+            "leaking memory with garbage collections",
             memory(),
             |t| (300.0 + 120.0 * t + 40.0 * saw(t, 17.0)) * MIB,
             (MIB, 0.0),
         ),
         one(
-            "memory beside a cache that fills",
+            "leaking memory and a filling cache",
             memory(),
             |t| (100.0 + 40.0 * filling(t, 0.1) + 80.0 * t) * MIB,
             (2.0 * MIB, 0.2),
         ),
         one("memory in steps", memory(), |t| (150.0 + 5.0 * (t * 15.0).floor()) * MIB, (MIB, 0.0)),
         one(
-            "memory, faster and faster",
+            "memory that leaks ever faster",
             memory(),
             |t| (150.0 + 60.0 * t + 60.0 * t * t) * MIB,
             (3.0 * MIB, 0.0),
         ),
         one(
-            "memory under a wave",
+            "leaking memory with a periodic load",
             memory(),
             |t| (400.0 + 90.0 * t + 8.0 * (9.0 * TAU * t).sin()) * MIB,
             (2.0 * MIB, 0.0),
@@ -84,7 +85,7 @@ fn leaking() -> Vec<PlantedTrend> {
         one("a few connections", connections(), |t| (10.0 + 8.0 * t).floor(), (0.3, 0.0)),
         one("dead rows that nobody cleans up", dead(), |t| 500.0 + 200_000.0 * t, (3000.0, 0.2)),
         one(
-            "dead rows beside a slow vacuum",
+            "dead rows with a slow vacuum",
             dead(),
             |t| 1000.0 + 90_000.0 * t + 20_000.0 * saw(t, 14.0),
             (500.0, 0.0),
@@ -129,13 +130,13 @@ fn steady() -> Vec<PlantedTrend> {
             (2.0 * MIB, 0.0),
         ),
         one(
-            "a database that fills its free space",
+            "a database that reuses its free space",
             size(),
             |t| (800.0 + (60.0 * filling(t, 0.1)).floor()) * MIB,
             (0.0, 0.0),
         ),
         one(
-            "a step later on",
+            "a single late step",
             memory(),
             |t| if t < 0.7 { 200.0 * MIB } else { 225.0 * MIB },
             (4.0 * MIB, 0.0),
@@ -151,7 +152,7 @@ fn steady() -> Vec<PlantedTrend> {
         one("dead rows, cleaned up", dead(), |t| 30_000.0 * saw(t, 7.0), (500.0, 0.0)),
         one("dead rows, cleaned up once", dead(), |t| 30_000.0 * saw(t, 1.6), (500.0, 0.0)),
         one(
-            "a pool that opens what it may",
+            "a pool that grows to its maximum",
             connections(),
             |t| (20.0 * filling(t, 0.03)).round(),
             (0.0, 0.0),
@@ -159,7 +160,7 @@ fn steady() -> Vec<PlantedTrend> {
         one("connections that come and go", connections(), |_| 40.0, (3.0, 0.4)),
         one("a day of response times", TrendMetric::P99, |t| 0.020 + 0.006 * (TAU * t).sin(), (0.001, 0.0)),
         one(
-            "a day and a half",
+            "daily load over a day and a half",
             TrendMetric::Median,
             |t| 0.004 + 0.001 * (1.5 * TAU * t).cos(),
             (0.000_1, 0.2),
@@ -189,7 +190,7 @@ fn verdict(it: &PlantedTrend, seed: u64) -> TrendVerdict {
     trend(it.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
 }
 
-/// Number of seeds for which each is reported to leak or drift.
+/// Number of seeds for which each metric is reported to leak or drift.
 fn reported_counts(planted: &[PlantedTrend], seeds: u64) -> Vec<(&'static str, u64)> {
     let moves =
         |it: &PlantedTrend, seed| matches!(verdict(it, seed), TrendVerdict::Leak | TrendVerdict::Drift);

@@ -6,7 +6,7 @@ fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str
     Sample { at: Nanos::from_secs(at), node: node.into(), series: series.into(), label: label.into(), value }
 }
 
-/// 2,000 transactions, one in fifty of `slow`.
+/// One second with 2,000 transactions; one in fifty takes `slow`.
 fn second(at: u64, slow: Nanos) -> Second {
     let mut response = LatencyHistogram::new();
     (0..2000).for_each(|n| response.record(if n % 50 == 0 { slow } else { Nanos::from_millis(2) }));
@@ -19,7 +19,7 @@ fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> 
     soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.from, it.to)).collect()
 }
 
-/// Twenty minutes in slices of ten seconds: p99, the memory and files of a service and the database grow, other metrics
+/// Twenty minutes in slices of ten seconds. p99, a service's memory and files, and the database grow; all other metrics
 /// are constant.
 #[test]
 fn finds_trends_second_by_second() {
@@ -29,7 +29,7 @@ fn finds_trends_second_by_second() {
         let grown = at as f64 * 1e6;
         soaking.samples(&[
             sample(at + 1, "service", PROCESS_MEMORY, "", 1e9 + grown),
-            // It has a process memory, so the value with the page cache is ignored.
+            // The process memory is known, so the memory including the page cache is ignored.
             sample(at + 1, "service", GROUP_MEMORY, "", 2e9 + grown),
             sample(at + 1, "postgres", GROUP_MEMORY, "", 3e9),
             // Two users, one node.
@@ -38,7 +38,7 @@ fn finds_trends_second_by_second() {
             sample(at + 1, "postgres", "pg_deadlocks", "", grown),
             sample(at + 1, "postgres", DEAD_ROWS, "", 100.0),
         ]);
-        // Sampled every ten seconds.
+        // This series is sampled every ten seconds.
         if at % 10 == 9 {
             soaking.samples(&[
                 sample(at + 1, "postgres", DATABASE_SIZE, "app", 8e8 + grown / 10.0),
@@ -86,7 +86,7 @@ fn short_trials_have_no_verdict() {
     assert_eq!(trends(SoakCollector::new(Nanos::from_secs(20))), []);
 }
 
-/// 34 per second for a quarter of an hour, as in document 004: 272 in a slice, and p99 needs a thousand.
+/// 34 transactions per second for a quarter of an hour, as in document 004: a slice has 272, but p99 needs a thousand.
 #[test]
 fn merges_stretches_with_few_transactions() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(900));
@@ -104,17 +104,17 @@ fn merges_stretches_with_few_transactions() {
     assert_eq!(kinds, [median, p99, (&TrendMetric::Throughput, TrendVerdict::Steady)]);
 }
 
-/// A slice's quantile is that of its merged histogram: the mean of the seconds' p99 would be 11 ms.
+/// A slice's quantile is that of its merged histograms. The mean of the seconds' p99 values would be 11 ms.
 #[test]
 fn quantiles_come_from_merged_histograms() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
     for at in 0..1200 {
-        // Every second second is fast throughout.
+        // In every second second, all transactions are fast.
         soaking.second(&second(at, Nanos::from_millis(if at % 2 == 0 { 20 } else { 2 })));
     }
     let found = trends(soaking);
     let p99 = found.iter().find(|it| it.0 == TrendMetric::P99).expect("there are samples");
-    // One in a hundred is slow, and 99 % are not above 2 ms.
+    // One in a hundred transactions is slow; 99 % take at most 2 ms.
     assert!((p99.2 - 0.002).abs() < 1e-5, "{p99:?}");
 }
 
@@ -134,7 +134,7 @@ fn reports_the_level_as_a_share_of_the_maximum() {
     }
 }
 
-/// Growth that accelerates from zero: the line starts below zero.
+/// Growth that accelerates from zero: the fitted line starts below zero.
 #[test]
 fn start_values_are_not_negative() {
     let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();

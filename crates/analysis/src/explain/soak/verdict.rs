@@ -1,7 +1,7 @@
 //! Verdict on a trend: leak, drift, steady or unknown
 //!
-//! A slope whose interval excludes 0 is not enough: caches fill and level off, garbage grows and is collected, load
-//! varies over the day. Without the first tenth, a leak or drift must satisfy all of these:
+//! A slope whose interval excludes 0 is not enough: caches fill and level off, garbage accumulates and is collected,
+//! and load varies over the day. With the first tenth left out, a leak or drift must meet all of these criteria:
 //!
 //! 1. Its slope by Theil and Sen differs from 0, with correlated neighbours taken into account (`slopes`). If
 //!    neighbours are too correlated for an interval, it moved by [`SCATTER_RATIO_MIN`] times the scatter of most points
@@ -22,15 +22,15 @@ const WARMUP: f64 = 0.1;
 /// Fewest points that can be divided into quarters.
 const POINTS_MIN: usize = 24;
 const STEP: f64 = 0.25;
-/// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills by 1 −
-/// e^(−t/τ) is at 0.41 after two τ, and at 0.64 after one τ; a leak is at 1.
+/// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills as 1 −
+/// e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ; a leak has 1.
 const SLOWING: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
-/// Reach of the interval, as a share of the level, above which a slope that may be 0 is unknown.
+/// Distance of the interval's ends from 0, as a share of the level, above which a slope that may be 0 is unknown.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// Trend of the points: hours and values in the unit of `what`, in order of time, about evenly spaced. At least one
-/// point.
+/// Trend of the points, which are hours and values in the unit of `what`. They are in order of time and about evenly
+/// spaced; at least one point is required.
 pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let (first, last) = (points[0].0, points[points.len() - 1].0);
     let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
@@ -42,7 +42,7 @@ pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
     };
     let course = verdict(&what, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
-    // The line may extrapolate below zero, values cannot.
+    // The line may extrapolate below zero, but values cannot be negative.
     let at = |hours: f64| line.value_at(hours).max(0.0);
     Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: course }
 }
@@ -82,7 +82,7 @@ fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> T
     match (goes_on && !slows, held) {
         (true, true) => TrendVerdict::Leak,
         (true, false) => TrendVerdict::Drift,
-        // Remaining change at its final speed.
+        // Remaining change at the final speed.
         (false, _) if after.slope.abs() * span < least => TrendVerdict::Steady,
         (false, _) => TrendVerdict::Unknown,
     }
@@ -94,14 +94,14 @@ fn scatter(points: &[(f64, f64)], line: &SlopeEstimate) -> f64 {
     quantile(&rest, 0.95) - quantile(&rest, 0.05)
 }
 
-/// Verdict without a usable interval: steady only if it hardly moved at all.
+/// Verdict without a usable interval: steady only if the series hardly moved at all.
 fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
     let values = || points.iter().map(|it| it.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if high - low <= least { TrendVerdict::Steady } else { TrendVerdict::Unknown }
 }
 
-/// Steps from each quarter to the next: of their lowest tenths for held resources, otherwise of their medians.
+/// Steps from each quarter to the next: between the lowest tenths for held resources, otherwise between the medians.
 fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
     let quarter = |number: usize| {
         let (from, to) = (points.len() * number / 4, points.len() * (number + 1) / 4);
@@ -137,7 +137,7 @@ fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
     least.max(share * level)
 }
 
-/// Value below which this share of at least one value lies.
+/// Quantile of `values`, of which there is at least one; `share` is 0..=1.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

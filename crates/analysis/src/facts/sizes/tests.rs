@@ -4,7 +4,7 @@ use super::*;
 /// Draws a size.
 type Law = fn(&mut Rng) -> u64;
 
-/// Sizes with natural variation: none is reported.
+/// Distributions of sizes with natural variation, none of which is reported.
 const NATURAL: [(&str, Law); 12] = [
     ("constant", |_| 40_000),
     ("empty", |_| 0),
@@ -20,7 +20,7 @@ const NATURAL: [(&str, Law); 12] = [
     ("list of geometric length", |it| 30 + 180 * ((1.0 - it.uniform()).ln() / 0.8_f64.ln()) as u64),
 ];
 
-/// 60 seconds of `rate` answers each.
+/// Sizes over 60 seconds with `rate` answers per second.
 fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeSeries {
     let mut rng = Rng(seed);
     let mut all = SizeSeriesSet::default();
@@ -61,7 +61,7 @@ fn does_not_report_natural_variation() {
 fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
-            // A log-in page of 300 bytes, or smaller answers than usual, instead of all answers of the second half.
+            // In the second half, all answers are a login page of 300 bytes, or smaller than usual.
             let fallen = course(seed, 50, &|rng, second| {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }
@@ -88,12 +88,12 @@ fn finds_two_populations() {
             }
         }
     };
-    // A log-in page of 2 KB among pages of 40 KB.
+    // A login page of 2 KB among pages of 40 KB.
     check(20, &|it| if it.below(10) < 3 { 2_000 } else { 40_000 }, Some((2_000, 40_000)));
     check(20, &|it| if it.below(10) < 9 { 2_000 } else { 40_000 }, Some((2_000, 40_000)));
     check(20, &|it| if it.below(2) == 0 { 2_000 } else { 39_000 + it.below(2_000) }, Some((2_000, 40_000)));
     check(20, &|it| if it.below(2) == 0 { 0 } else { 40_000 }, Some((0, 40_000)));
-    // Too few of one, or of all.
+    // One population is too small, or there are too few answers.
     check(20, &|it| if it.below(100) < 2 { 2_000 } else { 40_000 }, None);
     check(1, &|it| if it.below(2) == 0 { 2_000 } else { 40_000 }, None);
 }
@@ -109,6 +109,6 @@ fn long_trials_have_few_stretches() {
     let it = all.finish().remove(0);
     assert!(it.stretches.len() <= STRETCHES_MAX);
     assert_eq!(it.total().count(), 10_000);
-    let fall = it.find_fall().expect("it fell");
+    let fall = it.find_fall().expect("the sizes drop");
     assert!((4_900..=5_120).contains(&fall.second), "{fall:?}");
 }

@@ -27,7 +27,7 @@ fn reports_answers_of_another_size() {
     assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
     let change = "TwoPopulations { small: 2047, large: 40000 }";
     assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
-    // A replayed log has both sizes.
+    // A replayed log has answers of both sizes.
     let (answers, sized, measured) = (800, 800, 40_000);
     let same = ReplayFigures {
         operation: 0,

@@ -32,7 +32,7 @@ fn names_the_origin_of_logged_errors() {
         ("haproxy", false, load, "balancer"),
         ("direct", false, load, "Direct"),
         ("unix", false, ("pgdyno load", "[local]"), "Direct"),
-        // A pooler's own log-in.
+        // The pooler's own login.
         ("pooled", false, ("[unknown]", "127.0.0.1"), "pooler"),
         ("pooled", false, ("pgdyno monitor", "127.0.0.1"), "Own"),
         ("pooled", false, ("pgdyno", "[local]"), "Own"),
@@ -63,7 +63,7 @@ fn counts_logged_errors_by_kind_and_origin() {
     let log = |run: TestRun, kind: EventKind, session| run.logs_session("postgres", kind, session);
     let run = log(log(TestRun::new(0, 0), Error, own), Error, load);
     let run = log(log(log(run, Error, load), TooManyConnections, load), Deadlock, load);
-    // Repeated by the pooler's log, no error, and a log without sessions.
+    // The pooler's log repeats a message, one message is no error, and one log does not name sessions.
     let run = run.logs("pooler", Deadlock, &["ERROR 40P01 deadlock detected"]);
     let run = log(run, SlowStatement, load).logs("postgres", Error, &["an error"; 3]);
     let expected = [

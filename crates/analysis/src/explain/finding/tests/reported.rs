@@ -15,7 +15,7 @@ fn reports_reconnects() {
         ],
     );
     check(&["direct"], &[begun(50.0)], &[]);
-    // The load requests a connection for each transaction.
+    // The load opens a connection for each transaction.
     let mut each = experiment(&["direct"], None);
     each.cells[0].setup.load.reconnect = true;
     check_in(&each, &[begun(300.0)], &[]);
@@ -36,7 +36,7 @@ fn reports_cancelled_statements() {
     );
     let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
     check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
-    // A service's clients receive another error, but the server's log has it.
+    // A service's clients receive another error, but the server logs the cancellation.
     check(
         &["direct"],
         &[begun(run().logged("57014", 200))],
@@ -90,7 +90,7 @@ fn reports_bloat() {
             "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
         ],
     );
-    // Two trials are no trend, these do not grow, and these are too few to matter.
+    // Two trials show no trend, these trials do not grow, and these have too few dead rows to matter.
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0)], &[]);
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0), dead(2, 1500.0)], &[]);
     check(&["direct"], &[dead(0, 100.0), dead(1, 500.0), dead(2, 1500.0)], &[]);
@@ -104,7 +104,7 @@ fn reports_bloat() {
     );
 }
 
-/// Two transactions in five stay idle for five seconds each; and cases that are not reported.
+/// Two of five transactions stay idle for five seconds each; other cases are not reported.
 #[test]
 fn reports_idle_transactions() {
     let idle = |sessions: f64, longest: f64, horizon: f64, blocked: f64| {
@@ -126,10 +126,11 @@ fn reports_idle_transactions() {
     check(&["pooled"], &[waiting], &[queue, &found("0.0", "0.0", "Some((20, 24.0))")]);
     // Odyssey's console does not report waiting clients.
     check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
-    // Every transaction is idle between its statements, for milliseconds; in a hundred seconds, one stays idle for two.
+    // Every transaction is idle for milliseconds between its statements. One transaction in a hundred seconds is idle
+    // for two.
     check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
     check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
-    // One at the end of one trial of three is an exception; in all trials it is reported.
+    // One idle transaction at the end of one of three trials is not reported; one in every trial is.
     let late = |n, second| TestRun::new(0, n).sample(second, "postgres", "pg_idle_transactions", "", 1.0);
     let quiet = |n| TestRun::new(0, n).gauge("postgres", "pg_idle_transactions", "", 0.0);
     check(&["direct"], &[late(0, 9), quiet(1), quiet(2)], &[]);
@@ -137,7 +138,7 @@ fn reports_idle_transactions() {
 
 #[test]
 fn reports_violations_of_littles_law() {
-    // A thousand a second of 4 ms, of which they wait 1 ms: five are in the pooler.
+    // A thousand transactions per second of 4 ms, plus 1 ms of waiting: five are in the pooler.
     let passing = |inside| {
         run()
             .counter("pooler", "pool_transactions", "app", 1000.0)
@@ -194,7 +195,7 @@ fn reports_rules_with_missing_input() {
     assert_eq!(told(&["pooled"], std::slice::from_ref(&all)), pooler);
     let pooled = cpu(all, "pooler", 0.05, 0.0);
     assert_eq!(told(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
-    // Without a valid trial, the trials' reasons are reported.
+    // Without a valid trial, the reasons of the invalid trials are reported.
     assert_eq!(told(&["direct"], &[run().invalid()]), "");
 }
 
@@ -208,14 +209,14 @@ fn reports_an_unused_pooler() {
         found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
     };
     let counted = |rate| console().counter("pooler", "pool_transactions", "app", rate);
-    // No row of a database that a client has used, or a row that does not grow.
+    // The console has no row of a database that a client used, or has a row that does not grow.
     assert_eq!(found(console(), "pooled"), [unused]);
     assert_eq!(found(counted(0.0), "pooled"), [unused]);
     assert_eq!(found(counted(1000.0), "pooled"), [""; 0]);
     // The console was not sampled, or no transaction completed anywhere.
     assert_eq!(found(TestRun::new(0, 0), "pooled"), [""; 0]);
     assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
-    // Odyssey counts in intervals of its own.
+    // Odyssey counts in its own intervals.
     let odyssey = TestRun::new(0, 0).counter("pooler", "pool_transactions", "app", 0.0);
     assert_eq!(found(odyssey, "odyssey"), [""; 0]);
 }

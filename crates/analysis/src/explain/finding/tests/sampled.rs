@@ -1,4 +1,4 @@
-//! Rules on samples: each has rows that must fire, and rows that must not
+//! Rules on samples: for each rule, cases that it reports, and cases that it does not
 
 use super::*;
 use model::plan::{Limits, Replication, SyncMode};
@@ -26,7 +26,7 @@ fn serviced(word: &str, copies: u32) -> Experiment {
     })
 }
 
-/// Active sessions: `waiting` for this event, and `running`.
+/// Adds active sessions: `waiting` for this event, and `running`.
 fn waiting(run: TestRun, event: &str, waiting: f64, running: f64) -> TestRun {
     sessions(run, waiting + running, 0.0, 0.0).gauge("postgres", "pg_active_waits", event, waiting).gauge(
         "postgres",
@@ -109,7 +109,7 @@ fn reports_an_exhausted_service_pool() {
     );
     check_in(&serviced("direct", 1), &[pool(9.9, 0.5)], &[]);
     check_in(&serviced("direct", 1), &[pool(5.0, 40.0)], &[]);
-    // Connections that waited, of 1000 answered requests in a second, one of which failed.
+    // Number of connections that waited. 1000 requests per second are answered; one of them failed.
     let counted = |waited| pool(9.9, 0.0).counter("service", "service_pool_waited_total", "pool", waited);
     check_in(
         &serviced("direct", 1),
@@ -180,7 +180,7 @@ fn reports_commits_that_wait_for_wal() {
         check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
         check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
     }
-    // Sessions that write and sessions that wait for them have one cause.
+    // Sessions that write WAL and sessions that wait for them have one cause.
     let both =
         waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
     check(&["direct"], &[both], &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 3.0 } }"]);
@@ -237,7 +237,7 @@ fn reports_reads_bound_by_the_disk() {
     };
     check_in(&quota(), &[reads(412.0, 5.0)], &[&bound("Some(412.0)", "Some(400.0)", "0.5")]);
     check_in(&quota(), &[reads(345.0, 2.5)], &[&bound("Some(345.0)", "Some(400.0)", "0.25")]);
-    // Far from the quota, or no session waits for it.
+    // The reads are far below the quota, or no session waits for the disk.
     check_in(&quota(), &[reads(200.0, 4.0)], &[]);
     check_in(&quota(), &[reads(412.0, 1.0)], &[]);
     // Without a quota, waits decide.
@@ -248,7 +248,7 @@ fn reports_reads_bound_by_the_disk() {
         &[reads(412.0, 4.0).not_applied("postgres", "read_iops")],
         &[&bound("Some(412.0)", "None", "0.4")],
     );
-    // In bytes, if that quota is nearer to its end.
+    // The quota in bytes counts if it is closer to exhaustion.
     let bytes = limited(Limits { read_iops: Some(4000), read_bps: Some(1_000_000), ..Limits::default() });
     check_in(
         &bytes,
@@ -266,7 +266,7 @@ fn reports_writes_bound_by_the_disk() {
         waiting(run(), event, 5.0, 5.0).counter("postgres", "cgroup_writes", "", per_second)
     };
     let quota = || limited(Limits { write_iops: Some(200), ..Limits::default() });
-    // WAL writes have the same quota.
+    // WAL writes count towards the same quota.
     check_in(
         &quota(),
         &[writes("IO/WALSync", 195.0)],
@@ -333,7 +333,7 @@ fn reports_sequential_scans() {
     check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
-    // A report that returns all rows that it reads.
+    // A report returns all rows that it reads.
     let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
     check(&["direct"], &[returned(1_000_000.0)], &[told]);
     check(&["direct"], &[returned(100_000_000.0)], &[]);
@@ -370,7 +370,7 @@ fn reports_slowdowns_by_checkpoints() {
 
 #[test]
 fn reports_too_few_clients() {
-    // 200 clients, 2.5 ms each: 80,000 a second at most.
+    // 200 clients with 2.5 ms each deliver at most 80,000 transactions per second.
     let half = |tps, cpu| {
         run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
             "postgres",
@@ -388,7 +388,8 @@ fn reports_too_few_clients() {
     );
     // An average over an outage proves nothing.
     check(&["direct"], &[half(79_000.0, 0.5).outage(2, 5)], &[]);
-    // PostgreSQL's CPU is saturated, or the machine's, some transactions got no answer, or clients think.
+    // No finding if PostgreSQL's or the machine's CPUs are saturated, transactions got no answer, or clients have a
+    // think time.
     check(&["direct"], &[half(79_000.0, 0.85)], &[]);
     check(&["direct"], &[host(half(79_000.0, 0.5), 0.1)], &[]);
     check(&["direct"], &[half(40_000.0, 0.5)], &[]);

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::trial::service;
 use model::plan::{Replication, SyncMode};
 
-/// Unused nodes that are found, each with its count of 10,000 completed transactions.
+/// Unused nodes that are found, each with its count; clients completed 10,000 transactions.
 fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
     let of = |it: Finding| match it {
@@ -17,7 +17,7 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
     findings(experiment, &facts).into_iter().filter_map(of).collect()
 }
 
-/// PgBouncer's console, which counts `rate` transactions per second; `None`: it has no row of a database in use.
+/// PgBouncer's console, which counts `rate` transactions per second. With `None`, it has no row of a database in use.
 fn console(rate: Option<f64>) -> TestRun {
     let run = TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     match rate {
@@ -26,7 +26,7 @@ fn console(rate: Option<f64>) -> TestRun {
     }
 }
 
-/// PostgreSQL's counters, per second: commits, rollbacks, and those of the monitoring among them.
+/// PostgreSQL's counters per second: commits, rollbacks, and the monitoring's share of both.
 fn server(commits: f64, rollbacks: f64, own: f64) -> TestRun {
     let run = TestRun::new(0, 0).counter("postgres", "pg_commits", "app", commits);
     let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
@@ -42,11 +42,11 @@ fn reports_nodes_that_count_far_fewer_transactions() {
         ("direct", false, server(1028.0, 0.0, 28.0), None),
         ("direct", false, server(28.0, 1000.0, 28.0), None),
         ("direct", false, server(328.0, 0.0, 28.0), Some(("postgres", 2700))),
-        // Statements that touch no table are counted late; the sessions show that the load came through.
+        // PostgreSQL counts statements that touch no table late; its sessions show that the load reached it.
         ("direct", false, sessions(server(328.0, 0.0, 28.0), 2.0, 0.0, 2.0), None),
-        // Transactions of other clients may belong to the load.
+        // The transactions may be the load's or those of other clients.
         ("direct", false, server(5000.0, 0.0, 28.0), None),
-        // A run of an older version has no count of the monitoring.
+        // A run stored by an older version has no count of the monitoring's transactions.
         ("direct", false, TestRun::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
         // Counters do not include transactions that have not ended.
         (
@@ -72,11 +72,11 @@ fn reports_nodes_that_count_far_fewer_transactions() {
     }
 }
 
-/// HAProxy's frontend: sessions at once, and sessions begun per second.
+/// HAProxy's frontend: open sessions, and sessions begun per second.
 fn frontend(open: f64, begun: f64) -> TestRun {
     let run = TestRun::new(0, 0).gauge("balancer", "balancer_sessions", "pg/FRONTEND", open);
     let run = run.counter("balancer", "balancer_sessions_begun", "pg/FRONTEND", begun);
-    // Health checks and the sum of the servers.
+    // Rows of the health checks and of the sum of the servers.
     run.gauge("balancer", "balancer_sessions", "pg/BACKEND", 1.0)
 }
 
@@ -104,7 +104,7 @@ fn does_not_report_a_node_used_in_one_trial() {
     assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
 }
 
-/// All reads may go to replicas.
+/// Replicas may serve all reads.
 #[test]
 fn does_not_judge_a_primary_with_replicas() {
     let mut experiment = experiment(&["direct"], None);
