@@ -34,11 +34,11 @@ pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
 /// Two populations of sizes with no answers in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Populations {
-    /// Median of the smaller ones, bytes.
+    /// Median of the smaller answers, in bytes.
     pub small: u64,
-    /// Median of the larger ones, bytes.
+    /// Median of the larger answers, in bytes.
     pub large: u64,
-    /// Share of the smaller ones among all answers.
+    /// Share of the smaller answers.
     pub share: f64,
 }
 
@@ -163,7 +163,7 @@ pub struct SizeDrop {
     pub after: u64,
     /// Second of the window in which it began.
     pub second: u64,
-    /// Share of the small answers among all.
+    /// Share of small answers.
     pub share: f64,
 }
 

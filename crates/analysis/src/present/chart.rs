@@ -15,19 +15,19 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Series that charts are drawn from.
 pub use sampled::SERIES;
 
-/// Nodes that are in no chain of the stack.
+/// Name of the generator, which is not a node of the stack.
 const GENERATOR: &str = "generator";
 const HOST: &str = "host";
 
-/// Points before the last second for which samples are kept.
+/// Points before the last second for which samples are still accepted.
 const SAMPLE_LAG_MAX: usize = 60;
 
 /// Charts of one trial, built second by second.
 ///
-/// Rates divide by the actual length of the seconds. Quantiles are those of the merged histograms of a point. Gauges
-/// are means of the samples in a point. Counters are their growth, without restarts. A series that is sampled less
-/// often than there are points keeps its last value for its own interval, at least a second; then there is a gap. Live,
-/// the last two points may still change.
+/// Rates are divided by the actual length of the seconds. Quantiles come from the merged histograms of a point. A gauge
+/// is the mean of the samples in a point. A counter is its growth, without restarts. A series that is sampled less
+/// often than there are points keeps its last value for its own interval, at least a second; then there is a gap. While
+/// the trial is live, the last two points may still change.
 ///
 /// The offered rate counts transactions that began or were dropped. Arrivals in the backlog are counted when they are
 /// sent.
@@ -37,12 +37,13 @@ pub struct ChartBuilder {
     load: LoadSeries,
     sampled: SampledSeries,
     marks: Annotations,
-    /// Limits by chart and node, drawn if the chart has any series.
+    /// Limits by chart and node, drawn if the chart has at least one series.
     limits: Vec<(ChartKind, Option<String>, f64)>,
 }
 
 impl ChartBuilder {
-    /// `processors`: CPUs of the machine, if known; `duration`: maximum length of the window.
+    /// Builder for one trial. `processors` is the number of CPUs of the machine, if known; `duration` is the maximum
+    /// length of the window.
     pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
@@ -118,7 +119,7 @@ impl ChartBuilder {
         let mut charts: Vec<Chart> =
             ChartKind::ALL.map(|kind| Chart { kind, series: Vec::new() }).into_iter().collect();
         for (kind, track) in tracks {
-            let place = charts.iter().position(|it| it.kind == kind).expect("all are there");
+            let place = charts.iter().position(|it| it.kind == kind).expect("every kind has a chart");
             charts[place].series.push(track);
         }
         charts.retain(|it| !it.series.is_empty());
@@ -126,7 +127,8 @@ impl ChartBuilder {
         Charts { bin: self.bin, times: at, charts, annotations: self.marks.all() }
     }
 
-    /// Hash of the charts and their series. If it changes, [`ChartBuilder::since`] no longer extends earlier points.
+    /// Hash of the charts and their series. If it changes, the result of [`ChartBuilder::since`] no longer extends
+    /// earlier points.
     pub fn structure_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for chart in self.since(self.points()).charts {

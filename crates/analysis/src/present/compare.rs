@@ -1,17 +1,17 @@
 //! Changes of figures from one run to another, with their significance
 //!
-//! *Resampling.* Requests of one trial share its cache, its plans and its neighbours, so they are never resampled. With
-//! four or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials
-//! of both sides alternate in time, and there are at least six pairs, ranks of their differences decide. Drift common
-//! to both sides then cancels. With fewer trials, but three together, Student's distribution is used; it assumes that
-//! the logarithms are about normal. One trial of each side does not show how far two equal trials differ. An interval
-//! from blocks of seconds ([`blocks`]) is then displayed, but nothing is claimed. The user may ask for a comparison of
-//! just these intervals of time; then blocks decide.
+//! *Resampling.* Requests of one trial share its cache, its plans and its noise, so they are never resampled. With four
+//! or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials of
+//! both sides alternate in time and there are at least six pairs, ranks of their differences decide, because drift
+//! common to both sides then cancels. With fewer trials, but three together, Student's distribution is used, which
+//! assumes that the logarithms are about normal. One trial on each side does not show how far two equal trials differ.
+//! An interval from blocks of seconds ([`blocks`]) is then displayed, but no difference is claimed. With the option
+//! `by_time`, the comparison is limited to these two intervals of time, and blocks decide.
 //!
-//! *Multiple comparisons.* A comparison has ten figures of each operation of each cell. All of them together keep a
-//! false discovery rate of 5 % (Benjamini and Hochberg 1995, by [`crate::stats::repeats::decide`]). Of twenty comparisons of
-//! equal systems, at most one then claims any difference. Ranks of few trials cannot reach such a small p. Their p is
-//! that of Student's test, and the exact interval must also exclude "no change".
+//! *Multiple comparisons.* A comparison has ten figures for each operation of each cell. All of them together keep a
+//! false discovery rate of 5 % (Benjamini and Hochberg 1995, in [`crate::stats::repeats::decide`]). On average, at most
+//! one of twenty comparisons of equal systems then claims any difference. Ranks of few trials cannot reach such a small
+//! p. Their p is that of Student's test, and the exact interval must also exclude "no change".
 
 mod blocks;
 mod differences;
@@ -52,9 +52,9 @@ pub struct ComparedRun<'a> {
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions<'a> {
-    /// True if blocks of seconds decide, for any number of trials.
+    /// True if blocks of seconds decide, whatever the number of trials.
     pub by_time: bool,
-    /// Paths of intended differences; a path stands for all below it.
+    /// Paths of intended differences; a path covers everything below it.
     pub expected: &'a [String],
     pub conditions: &'a [FailCondition],
     pub seed: u64,
@@ -65,7 +65,7 @@ const RANK_TRIALS_MIN: usize = 4;
 /// Fewest pairs of trials for which ranks of differences decide.
 const PAIRS_MIN: usize = 6;
 
-/// Compares each of `runs` with `base`. Without runs, compares the base's cells with its baseline.
+/// Compares each of `runs` with `base`. Without `runs`, compares the cells of `base` with its baseline.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), wanted)
@@ -80,7 +80,7 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &Compar
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }
 
-/// Indices of cells with equal labels in both. If each run has a single cell, those two.
+/// Indices of cells that have equal labels in both experiments. If each has a single cell, the pair of those.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =
@@ -146,7 +146,7 @@ fn compare_run(
 struct TestResult {
     p: f64,
     higher: bool,
-    /// True if the interval agrees.
+    /// True if the interval supports the claim.
     is_confirmed: bool,
 }
 
@@ -192,8 +192,8 @@ fn figures(
     (all, tests)
 }
 
-/// Indices of trials that were measured alternately. Empty if a pair did not end before the next one began, or if there
-/// are too few pairs.
+/// Pairs of trials that were measured alternately, as indices. Empty if a pair did not end before the next one began,
+/// or if there are too few pairs.
 fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
     let all: Vec<(usize, usize)> =
@@ -203,7 +203,7 @@ fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     if all.len() >= PAIRS_MIN && all.windows(2).all(apart) { all } else { Vec::new() }
 }
 
-/// One figure of both sides before any test.
+/// One figure of both sides, before any test.
 struct FigurePair<'a> {
     base: &'a [TrialFigures],
     run: &'a [TrialFigures],
@@ -302,7 +302,7 @@ impl FigurePair<'_> {
         let interval = if wanted.by_time {
             self.resampled(trials, wanted.seed).map(|it| told(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
-            // Fewer values give no interval of 95 % for the median.
+            // With fewer values there is no 95 % interval of the median.
             it.interval
         } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
             let it = self.moments(values);
@@ -361,11 +361,11 @@ impl FigurePair<'_> {
         let a = self.resampled(self.base, wanted.seed)?;
         let b = self.resampled(self.run, wanted.seed.wrapping_add(1))?;
         let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
-        // The seconds of one trial of each side do not show how another trial would turn out.
+        // The seconds of one trial on each side do not show how another trial would differ.
         Some(if wanted.by_time { it } else { ChangeEstimate { test: None, ..it } })
     }
 
-    /// Change if a side's figure is 0, which has no logarithm.
+    /// Change if one side's figure is 0, which has no logarithm.
     fn zero_figure_change(
         &self,
         a: &[FigureValue],

@@ -1,10 +1,10 @@
 //! Change points in the history of an experiment's figures
 //!
-//! Uses E-divisive means: a series is cut where the distances between the two sides exceed those within them most, if
-//! permutations of its values hardly ever exceed that. Each part is then cut again, until no cut is found. It assumes
-//! no distribution, only that runs of an unchanged system are exchangeable: a drift of the machine is a change too.
-//! Source: Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data"
-//! (2014), with exponent 1.
+//! The algorithm is E-divisive means. It cuts a series where the distances between the two sides exceed those within
+//! the sides most, provided that permutations of the values hardly ever exceed that. It then cuts each part again,
+//! until no cut is found. It assumes no distribution, only that runs of an unchanged system are exchangeable, so a
+//! drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach for Multiple Change
+//! Point Analysis of Multivariate Data" (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, differences};
 use crate::stats::repeats;
@@ -15,7 +15,7 @@ use model::comparison::{
 };
 use model::plan::Experiment;
 
-/// Fewest runs on either side of a change; permutations of fewer are not rare enough.
+/// Fewest runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
 pub const RUNS_MIN: usize = 5;
 /// Permutations of one test.
 const DRAWS: usize = 1999;
@@ -28,14 +28,14 @@ pub struct HistoryRun<'a> {
     pub dated: DatedRun,
     pub experiment: &'a Experiment,
     pub stand: RunEnvironment<'a>,
-    /// By cell: throughput and p99 in seconds of each valid trial.
+    /// Throughput, and p99 in seconds, of each valid trial, by cell.
     pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
 }
 
-/// `runs`: oldest first.
+/// History of the runs, which are in order of time, oldest first.
 pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
     let mut labels: Vec<&CellLabel> = Vec::new();
-    // Cells in the order of the newest file; cells that it no longer has come last.
+    // Cells in the order of the newest file, followed by cells that it no longer has.
     for cell in runs.iter().rev().flat_map(|it| &it.experiment.cells) {
         if !labels.contains(&&cell.label) {
             labels.push(&cell.label);
@@ -110,14 +110,14 @@ fn differences_between(
     differences(of(before), of(after), &[])
 }
 
-/// A cut before `at`.
+/// Position of a cut: the series is cut before `at`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePosition {
     pub at: usize,
     pub p: f64,
 }
 
-/// Cuts in order. A cut counts if at most a share `level` of `draws` permutations has one as strong.
+/// Cuts in order. A cut counts if at most a share `level` of the `draws` permutations has one as strong.
 pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
     let mut chance = SplitMix64(seed);
     let mut cuts: Vec<ChangePosition> = Vec::new();
@@ -157,15 +157,15 @@ fn shuffle(values: &mut [f64], chance: &mut SplitMix64) {
     }
 }
 
-/// Cut where the values before differ most from an interval after it, and that difference: the energy distance,
-/// weighted by their lengths. The interval may end before the series, so that a reverted change is found too. `None` if
-/// the series is too short.
+/// Strongest cut, and its strength. The strength is the energy distance between the values before the cut and an
+/// interval after it, weighted by their lengths. The interval may end before the series does, so that a reverted change
+/// is found too. `None` if the series is too short.
 fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
     if n < 2 * RUNS_MIN {
         return None;
     }
-    // Sums of the distances between the first i values and the first j.
+    // Sums of the distances between the first i and the first j values.
     let wide = n + 1;
     let mut sums = vec![0.0; wide * wide];
     for i in 0..n {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::present::compare::tests::TestRng;
 
-    /// A series from intervals of constant level: number of runs and level.
+    /// Series of intervals with a constant level each, given as number of runs and level.
     fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut TestRng) -> Vec<f64> {
         let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
         all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
@@ -212,7 +212,7 @@ mod tests {
             (&[(12, 1000.0), (12, 900.0)], &[12]),
             (&[(6, 1000.0), (20, 1080.0)], &[6]),
             (&[(10, 1000.0), (10, 900.0), (10, 1000.0)], &[10, 20]),
-            // The change is reverted within too few runs for either.
+            // The change is reverted too soon for either part to have enough runs.
             (&[(4, 1000.0), (4, 900.0)], &[]),
         ] {
             let found = change_points(&series(stretches, 0.01, draw), 0.01, 199, 7);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     /// A thousand series of twenty equal runs, half of them with outliers, and the distance at which shifts of three
-    /// deviations are found; a fifth of them without optimisation.
+    /// deviations are found. Without optimisation, a fifth of the series.
     #[test]
     fn false_alarm_rate_is_below_the_level() {
         let seed = 3;

@@ -7,11 +7,11 @@ use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
 use std::collections::BTreeMap;
 
-/// State of one trial. A sample that is taken less often than once a second holds until the next one.
+/// State of one trial. A sample that is taken less often than once per second holds until the next one.
 #[derive(Clone, Debug, Default)]
 pub struct LiveState {
     pools: BTreeMap<String, PoolState>,
-    /// By node: time of the last sample, CPU time until then, and CPUs used since the sample before.
+    /// Time of the last sample, CPU time until then, and CPUs used since the sample before, by node.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
 }
 
@@ -68,7 +68,7 @@ impl LiveState {
     }
 }
 
-/// CPU time of a node until its last sample: by its control group, otherwise by its processes.
+/// CPU time of a node until its last sample, from its control group if there is one, otherwise from its processes.
 fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
     let last = |series| sums(samples, node, series, |_| true).last().copied();
     last(CGROUP_CPU).or_else(|| {
@@ -159,6 +159,6 @@ mod tests {
         assert_eq!(used([of_process(500, 1.0, 1.0).to_vec(), vec![of_group(500, 10.0)]].concat()), []);
         let both = [of_process(2500, 1.5, 1.5).to_vec(), vec![of_group(1500, 10.25)]].concat();
         assert_eq!(used(both), [("d".to_owned(), 0.5), ("p".to_owned(), 0.25)]);
-        assert_eq!(used(vec![of_group(2500, 1.0)]), [("d".to_owned(), 0.5)], "it began anew");
+        assert_eq!(used(vec![of_group(2500, 1.0)]), [("d".to_owned(), 0.5)], "the counter was restarted");
     }
 }

@@ -28,7 +28,7 @@ const FIGURES: [Figure; 12] = [
 /// All cells of the experiment, including those without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     let mut rows = Vec::new();
-    // By row and figure: one value of each valid trial that has it.
+    // Values of each row and figure: one for each valid trial that has the figure.
     let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
     for (number, cell) in experiment.cells.iter().enumerate() {
         let mut of_cell: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
@@ -48,16 +48,16 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
         estimate(&mut matrix, figure, &of_figure);
     }
-    let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("it is one of them");
+    let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("the figures include p99");
     for (cell, row) in matrix.rows.iter_mut().enumerate() {
         for it in &mut row.figures {
             let of_cell = || trials.iter().filter(|it| it.cell == cell);
             let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
-            // A bound below the middle of the values may hide a value above it.
+            // A lower bound below the middle of the values may stand for a value above it.
             let middle = upper_median(&values[cell][p99]);
             let bounded =
                 |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
-            // Unanswered arrivals are the longest, so they include the median once half of the trials have them.
+            // Unanswered arrivals are the longest, so they include the median if at least half of the trials have them.
             it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize
                 || it.figure == Figure::P99 && of_cell().any(bounded);
         }
@@ -143,8 +143,8 @@ fn placement(it: &Limits) -> Placement {
 
 /// Values of one figure, of each trial that has it.
 ///
-/// If only some trials have enough samples for a p99, the others contribute its lower bound. Otherwise p50 and p99 would be
-/// the medians of different trials, and p50 might exceed p99.
+/// If only some trials have enough samples for a p99, the others contribute a lower bound of theirs. Otherwise p50 and
+/// p99 could be medians of different trials, and p50 might exceed p99.
 fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
     let known: Vec<f64> = trials.iter().filter_map(|it| read_figure(it, figure)).collect();
     if figure != Figure::P99 || known.is_empty() {
@@ -153,7 +153,7 @@ fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
     trials.iter().filter_map(|it| read_figure(it, figure).or_else(|| p99_bound(it))).collect()
 }
 
-/// The greater one of the two middle values, or the middle value.
+/// The middle value, or the greater of the two middle values.
 fn upper_median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use model::totals::{Buckets, CurrentTrial, RESPONSE_TIME_BOUNDS, SEND_LAG_BOUNDS
 use model::{FailureCounts, LatencyHistogram, Tick};
 use std::collections::BTreeMap;
 
-/// Totals of a run that has not begun.
+/// Totals of a run that has not started.
 pub fn empty() -> Totals {
     Totals {
         send_lag: Buckets::new(SEND_LAG_BOUNDS),
@@ -21,8 +21,8 @@ pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[Strin
     }
 }
 
-/// Adds one second. `operations`: their names, in the order of the mix. `probe`: probe that a series belongs to; series
-/// of no probe are left out.
+/// Adds one second. `operations` are the names in the order of the mix. `probe` returns the probe of a series; a series
+/// without a probe is left out.
 pub fn add(
     totals: &mut Totals,
     tick: &Tick,
@@ -53,7 +53,7 @@ pub fn add(
         if it.at < told.at {
             continue;
         }
-        // An answer is complete: labels that it no longer contains have ended.
+        // A sample is complete: labels that it no longer contains have ended.
         if it.at > told.at {
             told.values.clear();
             told.at = it.at;
@@ -111,7 +111,7 @@ mod tests {
         let names = ["read".to_owned(), "write".to_owned()];
         let mut totals = empty();
         begin_trial(&mut totals, CurrentTrial { cell: "a".to_owned(), repetition: 0 }, &names);
-        assert_eq!(totals.operations["write"].ok, 0, "known before it is counted");
+        assert_eq!(totals.operations["write"].ok, 0, "the counter exists before the first transaction");
         for round in 1..=3 {
             add(&mut totals, &tick(&[]), &names, &|_| None);
             let write = &totals.operations["write"];
@@ -145,7 +145,7 @@ mod tests {
         let first =
             told(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
         assert_eq!(first, [is("sessions", "active", 4.0), is("used", "", 4.0)]);
-        // No session is active any more: the state has no sample and must be removed.
+        // No session is active any more, so the state has no sample and must be removed.
         assert_eq!(told(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
         assert_eq!(told(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
         end_trial(&mut totals);

@@ -1,4 +1,4 @@
-//! Checks number, rate and time of a node against Little's law
+//! Checks the number, rate and time of a node against Little's law
 //!
 //! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
 //! measured separately and must agree. Otherwise one of them is mislabelled.
@@ -23,11 +23,11 @@ pub struct Violation {
     pub rate: f64,
     /// Mean time in the node, seconds.
     pub time: f64,
-    /// Difference of the numbers that chance and the ends of the window explain.
+    /// Difference of the numbers that chance and the ends of the window can explain.
     pub tolerance: f64,
 }
 
-/// Standard errors that chance may explain: with normal errors, one check in 16,000 exceeds them.
+/// Standard errors that chance may explain. With normal errors, one check in 16,000 exceeds them.
 const DEVIATIONS_MAX: f64 = 4.0;
 /// Relative difference that sampling times and clocks of two programs may cause.
 const SHARE_MIN: f64 = 0.05;
@@ -50,9 +50,10 @@ pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
 }
 
-/// `n`: number in the node, from samples; `rate`: through it, per second; `time`: mean in it, seconds; `window`:
-/// seconds that all three cover. A transaction in the node at either end of the window counts in one figure and not in
-/// the other. The difference is at most twice the number, times its time, over the window.
+/// Checks the law for one node. `n` is the sampled number in the node, `rate` the rate through it per second, `time`
+/// the mean time in it in seconds, and `window` the seconds that all three cover. A transaction that is in the node at
+/// either end of the window may count in only one of the figures. The resulting difference is at most twice the number,
+/// times the time, over the window.
 pub fn check_law(
     hop: &str,
     n: MeanEstimate,
@@ -89,12 +90,12 @@ mod tests {
     #[test]
     fn reports_violations_beyond_the_tolerance() {
         for (n, rate, time, window, expected) in [
-            // 1,000/s that stay 20 ms are 20.
+            // 1,000 per second that stay for 20 ms make 20.
             (exact(20.0), exact(1000.0), exact(0.02), 60.0, None),
             (exact(20.9), exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
             (exact(18.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
-            // Errors are large enough to allow the difference.
+            // The errors are large enough to allow the difference.
             (MeanEstimate { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), MeanEstimate { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), MeanEstimate { mean: 0.02, error: 0.0005 }, 60.0, None),
@@ -102,7 +103,7 @@ mod tests {
             (exact(5.0), exact(1.0), exact(30.0), 60.0, None),
             (exact(0.05), exact(10.0), exact(0.001), 60.0, None),
             (exact(0.0), exact(0.0), exact(0.0), 0.0, None),
-            // A pooler that counts idle clients as waiting.
+            // A pooler counts idle clients as waiting.
             (exact(50.0), exact(1000.0), exact(0.005), 60.0, Some(5.0)),
         ] {
             let it = check_law("pooler", n, rate, time, window);
@@ -114,9 +115,9 @@ mod tests {
     fn estimates_errors_by_batch_means() {
         assert_eq!(estimate_mean(&[3.0; 40]), Some(exact(3.0)));
         assert_eq!(estimate_mean(&[1.0; 19]), None);
-        // Two halves of equal values: forty samples carry hardly more information than two.
+        // Two halves of equal values: forty samples contain hardly more information than two.
         let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
-        let it = estimate_mean(&halves).expect("forty");
+        let it = estimate_mean(&halves).expect("forty samples are enough");
         assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
     }
 
@@ -146,9 +147,9 @@ mod tests {
                     recent.filter(|it| it.1 > look).count() as f64
                 })
                 .collect();
-            let n = estimate_mean(&looks).expect("thousands");
+            let n = estimate_mean(&looks).expect("there are thousands of samples");
             let times: Vec<f64> = stays.iter().map(|it| it.1 - it.0).collect();
-            let time = estimate_mean(&times).expect("thousands");
+            let time = estimate_mean(&times).expect("there are thousands of samples");
             let rate = exact(stays.len() as f64 / window);
             assert_eq!(check_law("queue", n, rate, time, window), None, "seed {seed}");
             let halved = MeanEstimate { mean: time.mean / 2.0, ..time };

@@ -1,12 +1,12 @@
-//! Plateau of a grid: the cells that the best one is not shown to beat
+//! Plateau of a grid: the cells that are not shown to be worse than the best one
 //!
-//! The best cell of a grid is rarely shown to be better than its neighbours. Together they are a plateau, and the
-//! smallest settings on it are the ones to use.
+//! The best cell of a grid is rarely shown to be better than its neighbours. Together these cells are the plateau; the
+//! smallest settings on it are recommended.
 //!
 //! The best of many cells is partly lucky, and each cell may look worse by chance. A cell therefore leaves the plateau
-//! only if the best beats it by more than chance explains. The bound is the difference between the best and the worst
-//! of as many *equal* cells that 95 % of cases do not exceed (Tukey's range). It is resampled from the scatter of all
-//! runs around their own cell's mean, on ratios. If each cell was searched once, the intervals of the answers give the
+//! only if the best one beats it by more than chance explains. The bound is the 95 % quantile of the difference between
+//! the best and the worst of as many *equal* cells (Tukey's range). It is resampled from the scatter of all runs around
+//! the mean of their own cell, on ratios. If each cell was searched once, the intervals of the answers give the
 //! scatter.
 
 use crate::stats::repeats;
@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
-/// Fewest runs beyond the first of their cells, over all cells. Fewer do not show the scatter.
+/// Fewest runs beyond the first of each cell, over all cells. Fewer runs do not show the scatter.
 const RUNS_MIN: usize = 4;
 /// Standard deviations of a normal value between the ends of its interval of 95 %.
 const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;
@@ -30,7 +30,7 @@ pub enum CellValue {
         value: f64,
         interval: Option<(f64, f64)>,
     },
-    /// Skipped, or without an answer.
+    /// The cell was skipped or has no answer.
     Missing,
 }
 
@@ -46,8 +46,9 @@ impl CellValue {
     }
 }
 
-/// `labels`: for each cell, name and value of each axis; `known`: data of each cell, above 0. `maxima`: true if more is
-/// better (rates), false if less is (seconds). `None` without data of any cell. `seed` determines the resampling.
+/// Plateau of the grid; `None` if no cell has data. `labels` has the name and value of each axis for each cell; `known`
+/// has the data of each cell, above 0. `maxima` is true if more is better (rates), and false if less is better
+/// (seconds). `seed` determines the resampling.
 pub fn plateau(
     labels: &[Vec<(String, String)>],
     known: &[CellValue],
@@ -61,7 +62,7 @@ pub fn plateau(
         .enumerate()
         .filter_map(|(cell, fitted)| Some((cell, fitted.filter(|it| it.value > 0.0)?.value)))
         .collect();
-    // The first one of equal cells wins.
+    // Of equal cells, the first one wins.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();
@@ -72,12 +73,12 @@ pub fn plateau(
     Some(Plateau { maxima, points, plateau, recommended, needs })
 }
 
-/// Scatter of the cells, which bounds differences by chance.
+/// Scatter of the cells, which bounds the differences that chance explains.
 #[derive(Debug)]
 struct CellScatter {
-    /// By cell: logarithm of its figure, and its standard error.
+    /// Logarithm of the figure and its standard error, by cell.
     of: Vec<Option<(f64, f64)>>,
-    /// Standard errors of a difference that chance does not exceed.
+    /// Largest difference that chance explains, in standard errors.
     bound: f64,
 }
 
@@ -181,15 +182,15 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
     ranges[(LEVEL * (ranges.len() - 1) as f64).ceil() as usize]
 }
 
-/// Orders two cells by size: the product of their numbers, so that twice the threads weigh as much as twice the pool.
-/// Cells of equal size are ordered by the first axis, then as in the file. Axes without numbers have no weight.
+/// Orders two cells by size: the product of their numbers, so that doubling the threads weighs as much as doubling the
+/// pool. Cells of equal size are ordered by the first axis, then as in the file. Axes without numbers have no weight.
 fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
     };
     let (of_one, of_other) = (amounts(one), amounts(other));
     let weight = |them: &[f64]| them.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).sum::<f64>();
-    // Products of the same numbers may differ in their last bit.
+    // Products of equal numbers may differ in their last bit.
     let heavier = weight(&of_one) - weight(&of_other);
     let by_weight = if heavier.abs() < 1e-9 { Ordering::Equal } else { heavier.total_cmp(&0.0) };
     let axes = of_one.iter().zip(&of_other);
@@ -197,7 +198,7 @@ fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Orderi
     by_weight.then(by_axis).then(one.cmp(&other))
 }
 
-/// Number of an axis value: `20`, `1_000`, `0.5`, `400MB`, `2 GiB`, `50ms`; `None` for words.
+/// Number in an axis value: `20`, `1_000`, `0.5`, `400MB`, `2 GiB`, `50ms`; `None` for words.
 fn amount(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|it| !matches!(it, '_' | ' ')).collect();
     let digits = text.find(|it: char| !(it.is_ascii_digit() || it == '.')).unwrap_or(text.len());
@@ -216,9 +217,9 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * unit)
 }
 
-/// Connections that `rate` per second needs if each transaction holds one for `held` seconds, by Little's law. `None`
-/// if one of the two is unknown. With `held` from light load it is a lower bound: under load each transaction holds it
-/// longer.
+/// Connections that `rate` transactions per second need if each holds one for `held` seconds, by Little's law. `None`
+/// if either value is unknown. A value of `held` measured under light load gives a lower bound, because transactions
+/// hold their connections longer under load.
 pub fn required_connections(rate: f64, held: f64, processors: f64) -> Option<RequiredConnections> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
     sound.then_some(RequiredConnections { rate, hold_time: held, connections: rate * held, processors })
@@ -243,14 +244,14 @@ mod tests {
         let answer = |value: f64| CellValue::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
         let runs = |value: f64| CellValue::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
         for (known, maxima, plateau_is, recommended) in [
-            // Five threads are too few with any pool.
+            // Five threads are too few with any pool size.
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(answer), true, vec![4, 2, 5, 1], Some(1)),
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(runs), true, vec![4, 2, 5, 1], Some(1)),
             // For seconds, less is better.
             ([0.3, 0.1, 0.1, 0.3, 0.101, 0.2].map(runs), false, vec![1, 2, 4], Some(1)),
             // A single best cell.
             ([100.0, 200.0, 300.0, 400.0, 500.0, 900.0].map(runs), true, vec![5], Some(5)),
-            // The scatter is unknown: no cell is shown to be worse.
+            // The scatter is unknown, so no cell is shown to be worse.
             (
                 [100.0, 200.0, 300.0, 1.0, 2.0, 3.0].map(|value| CellValue::Answer { value, interval: None }),
                 true,
@@ -267,7 +268,7 @@ mod tests {
             let it = plateau(&labels(&GRID), &known, maxima, None, 1).expect("cells are known");
             assert_eq!((&it.plateau, it.recommended), (&plateau_is, recommended), "{known:?}");
         }
-        // With a cell that was skipped, and one that did nothing at all.
+        // One cell was skipped, and one delivered nothing.
         let known = [
             CellValue::Missing,
             runs(640.0),
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn recommends_the_least_setting_of_a_plateau() {
         for (cells, least) in [
-            // All products are 240; the fewest threads win.
+            // All products are 240; the cell with the fewest threads wins.
             (&[("20", "12"), ("160", "96"), ("80", "3"), ("5", "48")][..], 3),
             (&[("20", "12"), ("10", "12"), ("20", "3")], 2),
             (&[("2GiB", "1"), ("400MB", "1"), ("1_000MB", "1")], 1),
@@ -311,7 +312,8 @@ mod tests {
         }
     }
 
-    /// Shares of simulated grids in which any of 12 equal cells leaves, and in which one that is 20 % worse stays.
+    /// Share of simulated grids in which any of 12 equal cells leaves the plateau, and share in which a cell that is 20
+    /// % worse stays.
     fn error_rates(runs: usize, draws: u64) -> (f64, f64) {
         let (mut left, mut stayed) = (0, 0);
         let cells = labels(&[("1", "1"); 12]);
@@ -333,7 +335,7 @@ mod tests {
     #[test]
     fn equal_cells_stay_and_worse_ones_leave() {
         let (left, stayed) = error_rates(3, 20);
-        // Twenty draws of 5 %: three or fewer in 98 of 100.
+        // Twenty draws at 5 %: in 98 of 100 cases, three or fewer.
         assert!(left <= 0.15 && stayed == 0.0, "seeds 3000..3020: {left} {stayed}");
     }
 

@@ -1,6 +1,6 @@
 //! Distribution-free confidence intervals of the shift between two samples
 //!
-//! Hodges–Lehmann estimators, and the exact intervals of the Wilcoxon and Mann–Whitney tests. The interval contains
+//! Hodges–Lehmann estimators, and the exact intervals of the Wilcoxon and Mann–Whitney tests. Such an interval contains
 //! exactly the shifts that the test does not reject. Source: Hollander and Wolfe, "Nonparametric Statistical Methods",
 //! 3.2, 3.3, 4.2, 4.3.
 
@@ -12,12 +12,12 @@ pub struct ShiftEstimate {
     pub interval: (f64, f64),
 }
 
-/// Probability that is left out at each side.
+/// Probability outside the interval on each side.
 const TAIL: f64 = 0.025;
 /// Number of values above which the normal approximation is good enough.
 const EXACT_MAX: usize = 60;
 
-/// Shift of `b` relative to `a`; `None` if there are too few values for 95 %. It takes four values on each side.
+/// Shift of `b` relative to `a`; `None` if there are too few values for 95 %. Four values on each side are enough.
 pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     let differences = a.iter().flat_map(|a| b.iter().map(move |b| b - a)).collect();
     let (n, m) = (a.len() as f64, b.len() as f64);
@@ -32,7 +32,8 @@ pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     trimmed_shift(differences, beyond)
 }
 
-/// Shift of the second value of each pair relative to the first, from their differences. It takes six differences.
+/// Shift of the second value of each pair relative to the first, from their differences. At least six differences are
+/// required.
 pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     let n = differences.len();
     let averages =
@@ -58,7 +59,7 @@ fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     Some(ShiftEstimate { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
 }
 
-/// Number of choices of `size` of the ranks 1..=n with each sum; of any size if `None`.
+/// Number of ways to choose `size` of the ranks 1..=n, for each sum of ranks; for any size if `None`.
 fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let rows = size.unwrap_or(0);
@@ -79,7 +80,7 @@ fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     ways.swap_remove(rows)
 }
 
-/// Number of smallest sums that together are at most [`TAIL`] of all.
+/// Number of smallest sums that together make up at most [`TAIL`] of all choices.
 fn tail_count(ways: &[f64], all: f64) -> usize {
     let mut below = 0.0;
     ways.iter()
@@ -97,7 +98,7 @@ mod tests {
     /// Critical values of published tables: number of differences removed at either end.
     #[test]
     fn equals_published_critical_values() {
-        // Hollander and Wolfe, table A.6; it has none for 3 and 3.
+        // Hollander and Wolfe, table A.6; the table has no entry for 3 and 3.
         for (n, m, beyond) in [(3, 3, 0), (4, 4, 1), (5, 5, 3), (5, 8, 7), (10, 10, 24), (3, 6, 2)] {
             let all = rank_sum_counts(n + m, Some(m));
             assert_eq!(tail_count(&all[m * (m + 1) / 2..], all.iter().sum()), beyond, "{n} {m}");
@@ -130,9 +131,9 @@ mod tests {
     #[test]
     fn normal_approximation_continues_exact_counts() {
         let a: Vec<f64> = (0..31).map(f64::from).collect();
-        let width = |n: usize| two_sample_shift(&a[..n], &a[..n]).expect("enough").interval;
+        let width = |n: usize| two_sample_shift(&a[..n], &a[..n]).expect("there are enough values").interval;
         let (counted, normal) = (width(30), width(31));
-        assert_eq!(counted.1, -counted.0, "nothing was shifted");
+        assert_eq!(counted.1, -counted.0, "equal samples have a symmetric interval");
         assert!((normal.1 - counted.1).abs() <= 1.0, "{counted:?} {normal:?}");
     }
 }

@@ -5,10 +5,10 @@
 //! interval of 95 % lies between two of those slopes, determined by the spread of Kendall's S.
 //!
 //! Points of one run are not independent: a minute after a slow one is probably slow too. Sen's interval is then too
-//! narrow: at a correlation of 0.6 from point to point it contains the truth in 67 % instead of 95 %. The variance of S
-//! is therefore multiplied by (1 + φ) / (1 − φ), as by Hamed and Rao (1998). φ is the correlation of the ranks of the
-//! residuals, corrected for the part that a fitted line removes. With fewer than eight effective points there is no
-//! interval.
+//! narrow. At a correlation of 0.6 from point to point, it contains the truth in 67 % of cases instead of 95 %. The
+//! variance of S is therefore multiplied by (1 + φ) / (1 − φ), as by Hamed and Rao (1998). φ is the correlation of the
+//! ranks of the residuals, corrected for the part that a fitted line removes. With fewer than eight effective points
+//! there is no interval.
 
 use crate::stats::student;
 
@@ -21,7 +21,7 @@ pub struct SlopeEstimate {
     pub interval: Option<(f64, f64)>,
     /// y at x = 0.
     pub at_zero: f64,
-    /// Number of independent points with the same information, at most the number of points.
+    /// Number of independent points with as much information; at most the number of points.
     pub effective_points: f64,
 }
 
@@ -32,11 +32,11 @@ impl SlopeEstimate {
     }
 }
 
-/// Fewest independent points that show a slope's spread.
+/// Fewest independent points that show the spread of a slope.
 const POINTS_MIN: f64 = 8.0;
 
-/// `points`: x and y, ascending and about evenly spaced in x. Takes quadratic time, so some hundreds of points at most.
-/// `None` with fewer than two different x.
+/// Slope of `points`, which are x and y, ascending and about evenly spaced in x. Takes quadratic time, so use a few
+/// hundred points at most. `None` with fewer than two different x.
 pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
     let slopes = pairwise(points);
     let slope = interpolate(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
@@ -67,7 +67,7 @@ pub(crate) fn pairwise(points: &[(f64, f64)]) -> Vec<f64> {
     slopes
 }
 
-/// Value at this place of sorted values, interpolated between two if it is not whole; `None` outside.
+/// Value at position `place` of sorted values, interpolated if it is not whole; `None` outside.
 fn interpolate(sorted: &[f64], place: f64) -> Option<f64> {
     if place < 0.0 || place > sorted.len() as f64 - 1.0 {
         return None;
@@ -86,26 +86,26 @@ fn variance(points: &[(f64, f64)]) -> f64 {
     (term(values.len() as f64) - ties) / 18.0
 }
 
-/// Factor on the variance of S because neighbours are correlated; at least 1. `None` if the correlation is too high to
-/// be estimated.
+/// Factor by which correlated neighbours increase the variance of S; at least 1. `None` if the correlation is too high
+/// to be estimated.
 fn widening(rest: &[f64]) -> Option<f64> {
     let n = rest.len() as f64;
     let ranks = ranks(rest);
     let mean = (n + 1.0) / 2.0;
     let spread: f64 = ranks.iter().map(|it| (it - mean).powi(2)).sum();
     if spread == 0.0 || n < POINTS_MIN {
-        // All points are on the line, so no residuals could be correlated.
+        // All points are on the line, so there are no residuals that could be correlated.
         return (spread == 0.0).then_some(1.0);
     }
     let together: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
     // Correlation of normal values from that of their ranks (Pearson 1907).
     let seen = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
-    // A fitted line removes (2 + 4φ) / n of it (Kendall 1954, Marriott and Pope 1954, for two parameters).
+    // A fitted line removes (2 + 4φ) / n of the correlation (Kendall 1954, Marriott and Pope 1954, for two parameters).
     let phi = (seen * n + 2.0) / (n - 4.0);
     (phi < 1.0).then(|| ((1.0 + phi) / (1.0 - phi)).max(1.0))
 }
 
-/// Ranks from 1; ties share theirs.
+/// Ranks from 1; tied values share a rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn estimates_known_lines() {
-        // Sen's example (1968): 4, where least squares give 4.02. Seven points are too few for an interval here.
+        // Sen's example (1968): the slope is 4; least squares would give 4.02. Seven points are too few for an
+        // interval.
         let sen =
             [(1.0, 9.0), (2.0, 15.0), (3.0, 19.0), (4.0, 20.0), (10.0, 45.0), (12.0, 55.0), (18.0, 78.0)];
         let exact: Vec<(f64, f64)> = (0..20).map(|x| (f64::from(x), 3.0 - 0.5 * f64::from(x))).collect();
@@ -152,12 +153,12 @@ mod tests {
         for wild in [1e3, -1e6, 1e12] {
             let mut one = |x: u32| {
                 let noise = 0.1 * chance.normal();
-                // The last quarter, which has the most leverage.
+                // The last quarter has the most leverage.
                 if x >= 45 { wild } else { 2.0 * f64::from(x) + noise }
             };
             let points: Vec<(f64, f64)> = (0..60).map(|x| (f64::from(x), one(x))).collect();
             let it = estimate(&points).expect("there are points").slope;
-            // Least squares would give hundreds and more.
+            // Least squares would give values in the hundreds or more.
             assert!((it - 2.0).abs() < 0.2, "{wild}: {it}");
         }
     }
@@ -191,8 +192,9 @@ mod tests {
         }
     }
 
-    /// Measured coverage: with 120 points 95.9, 95.0, 95.3, 95.0 and 90.5 % at 0, 0.3, 0.6, 0.8 and 0.9 (there more
-    /// than half have no interval); with 30 points and 0.6, 88 % of the half with an interval.
+    /// Measured coverage with 120 points: 95.9, 95.0, 95.3, 95.0 and 90.5 % at correlations of 0, 0.3, 0.6, 0.8 and
+    /// 0.9. At 0.9, more than half of the draws have no interval. With 30 points and 0.6, half of the draws have an
+    /// interval, and 88 % of these cover the truth.
     #[test]
     #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
     fn interval_covers_the_truth_for_all_correlations() {
@@ -201,7 +203,7 @@ mod tests {
                 let (it, none) = coverage(n, phi, 1000, 7 + n as u64);
                 println!("{n} points, {phi} alike: {it:.3}, without an interval {none:.3}");
                 let wrong = (1.0 - it) * (1.0 - none);
-                assert!(wrong < 0.07, "{n} points, {phi}: {wrong} of all draws are told wrong");
+                assert!(wrong < 0.07, "{n} points, {phi}: {wrong} of all draws have a wrong interval");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Time until the system reaches its steady rate
 //!
-//! A database with cold caches reads data from its disk that are later in memory. Until then it delivers less.
+//! A database with cold caches first reads from disk data that are later in memory. Until then it delivers less.
 
 use model::{Nanos, PerSecond, Second};
 
@@ -9,21 +9,21 @@ use model::{Nanos, PerSecond, Second};
 pub struct SteadyState {
     /// Median of the seconds of the trial's last third.
     pub rate: PerSecond,
-    /// From the start of the window to the end of the first second that delivered at least [`STEADY_SHARE`] of the
-    /// rate; zero if the very first second did.
+    /// Time from the start of the window to the end of the first second that delivered at least [`STEADY_SHARE`] of the
+    /// rate. Zero if the very first second did.
     pub after: Nanos,
 }
 
 /// Share of the steady rate from which on the system is warm.
 pub const STEADY_SHARE: f64 = 0.9;
-/// Fewest whole seconds: with fewer, the last third is only one or two.
+/// Fewest whole seconds. With fewer, the last third has only one or two seconds.
 const SECONDS_MIN: usize = 9;
 
 /// Steady state from the successful transactions per second of each second of the window, in order of time. `None` with
 /// too few seconds, or if nothing is delivered in the end.
 ///
-/// In an open model the offered rate limits the delivered one. The steady rate is then the offered one, and a system
-/// that is on time from the beginning is steady at once.
+/// In an open model the offered rate limits the delivered rate. The steady rate is then the offered one, and a system
+/// that keeps up from the beginning is steady at once.
 pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     if delivered.len() < SECONDS_MIN {
         return None;
@@ -35,13 +35,13 @@ pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     let first = delivered
         .iter()
         .position(|it| *it >= STEADY_SHARE * rate)
-        .expect("half of the last third brought it");
+        .expect("half of the last third reached the median");
     let after = if first == 0 { Nanos::ZERO } else { Nanos::from_secs(first as u64 + 1) };
     Some(SteadyState { rate: PerSecond(rate), after })
 }
 
-/// Steady state from the seconds of a trial. The last second, which may be cut short, is left out, as are transactions
-/// that ended after the window.
+/// Steady state from the seconds of a trial. The last second, which may be cut short, is left out. Transactions that
+/// ended after the window are left out too.
 pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
     let whole = seconds.split_last().map_or(seconds, |it| it.1);
     steady_state(&whole.iter().map(delivered).collect::<Vec<_>>())
@@ -74,17 +74,17 @@ mod tests {
             let found = steady_state(&delivered).map(|it| (it.rate.0, it.after.0 / 1_000_000_000));
             assert_eq!(found, expected, "{delivered:?}");
         };
-        // Cold: it warms up until the fifth second.
+        // Cold caches: the system warms up until the fifth second.
         check(&[10, 20, 40, 70, 90, 95, 100, 100, 100, 102, 98, 100], Some((100.0, 5)));
-        // 89 is not yet 90 per cent, and one bad second later does not change the result.
+        // 89 is below 90 per cent, and one bad second later does not change the result.
         check(&[89, 90, 100, 30, 100, 100, 100, 100, 100], Some((100.0, 2)));
         // Warm from the beginning.
         check(&[100; 9], Some((100.0, 0)));
         // An even number in the last third: the mean of the middle two.
         check(&[50, 100, 100, 100, 100, 100, 100, 100, 100, 100, 110, 120, 110], Some((110.0, 2)));
-        // It slows down: the steady rate is the last, and it was reached at once.
+        // The system slows down: the steady rate is that of the last third, and it was reached at once.
         check(&[100, 90, 80, 70, 60, 50, 40, 30, 20], Some((30.0, 0)));
-        // Too short; and without any delivery in the end.
+        // Too few seconds, or nothing delivered at the end.
         check(&[100; 8], None);
         check(&[100, 100, 100, 100, 100, 100, 0, 0, 0], None);
         check(&[], None);

@@ -54,8 +54,8 @@ pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     Some(MeanDifference { difference: b.mean - a.mean, error: sum.sqrt(), degrees_of_freedom: freedom })
 }
 
-/// Difference of means with equal variances: a side with few values borrows the other's variance. `None` with fewer
-/// than three values together.
+/// Difference of means with equal variances, so that a side with few values uses the other's variance. `None` with
+/// fewer than three values in total.
 pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     let freedom = a.count + b.count - 2.0;
     if freedom < 1.0 {
@@ -76,8 +76,8 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// `floor` is the least standard deviation of a single value, above 0, even if all values are equal. Needs at least
-    /// one value.
+    /// Moments of at least one value. `floor`, above 0, is the smallest standard deviation of a single value, even if
+    /// all values are equal.
     pub fn from_values(values: &[f64], floor: f64) -> Moments {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -177,6 +177,6 @@ mod tests {
         let [one, two] = [&[1.0][..], &[1.0, 1.1]].map(|it| Moments::from_values(it, 1e-9));
         assert_eq!((welch(&one, &two), pooled(&one, &one)), (None, None));
         assert_eq!(pooled(&one, &two).map(|it| it.degrees_of_freedom), Some(1.0));
-        assert_eq!(Moments::from_values(&[2.0; 3], 0.1).variance, 0.1 * 0.1, "none is that exact");
+        assert_eq!(Moments::from_values(&[2.0; 3], 0.1).variance, 0.1 * 0.1, "the variance has a floor");
     }
 }

@@ -1,29 +1,29 @@
 //! Universal Scalability Law: throughput as a function of the number of clients
 //!
-//! X(N) = λN / (1 + σ(N − 1) + κN(N − 1)): Gunther, "Guerrilla Capacity Planning" (2007). With θ = (1, σ, κ) / λ it is
-//! X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squares of X by Gauss–Newton with Marquardt's damping,
-//! starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits each of the four laws in which they are free or 0,
-//! and uses the best permitted one. Three unknowns need no library.
+//! Source: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), Gunther, "Guerrilla Capacity Planning" (2007). With θ = (1, σ, κ) /
+//! λ it is X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squared errors of X by Gauss–Newton with
+//! Marquardt's damping, starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits the four laws in which each of
+//! them is free or 0, and uses the best permitted one. With three unknowns, no library is needed.
 //!
-//! Intervals come from resampling trials, relating each resample's parameter to its own standard error (bootstrap-t):
+//! Intervals come from resampling trials; each resample's parameter is divided by its own standard error (bootstrap-t):
 //!
-//! - The residual of a trial stays with it, with random sign and size (the wild bootstrap; Wu 1986, weights of Webb
-//!   2013; errors HC3 of MacKinnon and White 1985). It is correct even if fast trials scatter more than slow ones, as
-//!   they do. It covers the truth in 92 to 98 % once every number of clients was measured twice, but κ in 83 % when
-//!   measured once.
-//! - With fewer trials than twice the levels, all residuals are also redistributed at random, as if they scattered
-//!   equally. The wider of both intervals is reported.
+//! - Each trial keeps its residual, with random sign and size (the wild bootstrap; Wu 1986, weights of Webb 2013;
+//!   errors HC3 of MacKinnon and White 1985). This is correct even if fast trials scatter more than slow ones, as they
+//!   do. The intervals cover the truth in 92 to 98 % of cases if every number of clients was measured twice. If it was
+//!   measured once, the interval of κ covers it in 83 %.
+//! - With fewer than two trials per level, all residuals are also redistributed at random, as if they had equal
+//!   variances. The wider of the two intervals is reported.
 
 use crate::stats::rng::SplitMix64;
 use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;
-/// Fewest different numbers of clients of a fit: three parameters and one more.
+/// Fewest different numbers of clients of a fit: one more than the three parameters.
 const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
-/// Leverage above which a trial determines a parameter alone, so that it has no residual.
+/// Leverage above which a trial alone determines a parameter, so that it has no residual.
 const MOST_LEVERAGE: f64 = 0.99;
-/// ± √½, 1 and √1½: mean 0, mean square 1.
+/// ± √½, 1 and √1½, with mean 0 and mean square 1.
 const WEBB: [f64; 6] = [
     -1.224_744_871_391_589,
     -1.0,
@@ -39,8 +39,8 @@ const LAWS: [[bool; 3]; 4] =
 
 type Three = [f64; 3];
 
-/// Fits the law to trials: clients, at least 1, and throughput per second, above 0; several trials may have equal
-/// numbers of clients. `None` with fewer than four different ones. `seed` determines the resampling.
+/// Fits the law to trials, given as clients (at least 1) and throughput per second (above 0). Several trials may have
+/// the same number of clients. `None` with fewer than four different numbers. `seed` determines the resampling.
 pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     let mut levels: Vec<f64> = trials.iter().map(|it| it.0).collect();
     levels.sort_by(f64::total_cmp);
@@ -68,7 +68,7 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     })
 }
 
-/// The law over the measured range: `points` values, at least two, evenly from the fewest clients to the most.
+/// Values of the law at `points` numbers of clients (at least two), evenly spaced over the measured range.
 pub fn curve(it: &Scalability, points: usize) -> Vec<(f64, f64)> {
     let clients = || it.points.iter().map(|it| it.0);
     let (Some(from), Some(to)) = (clients().min_by(f64::total_cmp), clients().max_by(f64::total_cmp)) else {
@@ -79,7 +79,7 @@ pub fn curve(it: &Scalability, points: usize) -> Vec<(f64, f64)> {
     (0..points.max(2)).map(|n| (at(n), throughput(parameters, at(n)))).collect()
 }
 
-/// Throughput for λ, σ, κ and the number of clients.
+/// Throughput for λ, σ, κ at this number of clients.
 fn throughput([lambda, sigma, kappa]: Three, n: f64) -> f64 {
     lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
 }
@@ -97,7 +97,7 @@ impl Fit {
     fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
-        // The first of equal ones, which has the most free parameters.
+        // Of equally good fits, the first one, which has the most free parameters.
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 
@@ -107,7 +107,8 @@ impl Fit {
     }
 
     /// Standard errors of λ, σ and κ from the linearised law, and each trial's leverage. `None` if they are undefined.
-    /// All three parameters count as free: the constraint that two are not negative says nothing about their values.
+    /// All three parameters count as free, because the constraint that two are not negative is no information about
+    /// their values.
     fn errors(&self, trials: &[(f64, f64)], scatter: ResidualModel) -> Option<(Three, Vec<f64>)> {
         let parameters = self.parameters();
         let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();
@@ -136,7 +137,7 @@ impl Fit {
     }
 }
 
-/// Scatter of trials around the law.
+/// Model of the scatter of trials around the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResidualModel {
     Pooled,
@@ -151,8 +152,8 @@ fn gradient([lambda, sigma, kappa]: Three, n: f64) -> Three {
     [with, through * (n - 1.0), through * n * (n - 1.0)]
 }
 
-/// Intervals of λ, σ and κ; `None` with too few trials, or without a usable fit. `levels`: different numbers of
-/// clients.
+/// Intervals of λ, σ and κ; `None` with too few trials or without a usable fit. `levels` is the number of different
+/// numbers of clients.
 fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Option<[(f64, f64); 3]> {
     if trials.len() <= LEVELS_MIN {
         return None;
@@ -205,7 +206,7 @@ fn resampled(
             related.extend(Some(it).filter(|it| it.is_finite()));
         }
     }
-    // If half of the resamples have no fit, there is no interval.
+    // No interval if half of the resamples have no fit.
     if related.iter().any(|it| it.len() < RESAMPLES / 2) {
         return None;
     }
@@ -218,12 +219,12 @@ fn resampled(
     }))
 }
 
-/// Fit with both σ and κ free and unbounded, for the scatter of resamples.
+/// Fit with σ and κ both free and unbounded, for the scatter of resamples.
 fn fit_unbounded(trials: &[(f64, f64)]) -> Option<Fit> {
     marquardt(trials, LAWS[0]).filter(|it| it.theta[0] > 0.0)
 }
 
-/// Least squares of the law with these parameters θ free, the others 0.
+/// Least-squares fit of the law with these parameters θ free and the others 0.
 fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let basis = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
     let below = |theta: &Three, n: f64| {
@@ -241,7 +242,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
         (0..3).filter(|at| !free[*at]).for_each(|at| it[at] = 0.0);
         it
     };
-    // N / X is linear in θ; weighted by X² / N its errors are those of X in first order.
+    // N / X is linear in θ. Weighted by X² / N, its errors are those of X to first order.
     let mut rows = Vec::with_capacity(trials.len());
     let mut aims = Vec::with_capacity(trials.len());
     for (n, x) in trials {
@@ -289,7 +290,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     Some(Fit { theta, squares: least })
 }
 
-/// Least squares of rows · x = aims, damped by this share of each diagonal element; 0 for fixed parameters.
+/// Least-squares solution of rows · x = aims, damped by this share of each diagonal element; 0 for fixed parameters.
 fn solve(rows: &[Three], aims: &[f64], free: [bool; 3], damping: f64) -> Option<Three> {
     let mut matrix = normal_matrix(rows);
     for at in 0..3 {
@@ -318,8 +319,8 @@ fn multiply(matrix: &[Three; 3], it: Three) -> Three {
     matrix.map(|row| row[0] * it[0] + row[1] * it[1] + row[2] * it[2])
 }
 
-/// Inverse of a symmetric matrix with a positive diagonal, scaled to a diagonal of 1, because columns differ by the
-/// square of the clients. `None` if it is singular.
+/// Inverse of a symmetric matrix with a positive diagonal; `None` if it is singular. The matrix is scaled to a diagonal
+/// of 1, because its columns differ by the square of the clients.
 fn inverse(matrix: &[Three; 3]) -> Option<[Three; 3]> {
     let scale = [0, 1, 2].map(|at| matrix[at][at].sqrt());
     if scale.iter().any(|it| !(it.is_finite() && *it > 0.0)) {
@@ -362,7 +363,7 @@ mod tests {
     #[test]
     fn equals_the_published_fit_of_sdm91() {
         let it = scalability(&SDM91, 1).expect("seven levels");
-        let found = [it.lambda.value, it.sigma.value, it.kappa.value, it.peak.expect("it was passed")];
+        let found = [it.lambda.value, it.sigma.value, it.kappa.value, it.peak.expect("the peak was passed")];
         for (found, published) in found.into_iter().zip([89.99523, 0.0277299, 0.000_104_366, 96.5196]) {
             assert!(near(found, published, 2e-4), "{found}, not {published}");
         }
@@ -377,7 +378,7 @@ mod tests {
     fn recovers_laws_without_noise() {
         for (law, peak) in [
             ([100.0, 0.05, 5e-4], Some((0.95f64 / 5e-4).sqrt())),
-            // Beyond the measured range: 316 clients.
+            // The peak is beyond the measured range, at 316 clients.
             ([100.0, 0.0, 1e-5], None),
             ([70.0, 0.2, 0.0], None),
             ([5.0, 0.0, 0.0], None),
@@ -397,13 +398,13 @@ mod tests {
             assert_eq!(
                 (curve.len(), curve[0].0, curve[21].0),
                 (22, 1.0, 64.0),
-                "not beyond what was measured"
+                "the curve ends at the measured range"
             );
             assert!(near(curve[1].1, throughput(law, 4.0), 1e-6), "{:?}", curve[1]);
         }
     }
 
-    /// Faster than linear: the best permitted law is linear, because the law cannot grow ever faster.
+    /// Throughput that grows faster than linearly: the best permitted law is linear.
     #[test]
     fn parameters_are_not_negative() {
         let trials = [(1.0, 10.0), (2.0, 22.0), (4.0, 48.0), (8.0, 110.0), (16.0, 250.0)];
@@ -420,14 +421,14 @@ mod tests {
         assert_eq!(scalability(&three, 1), None, "three levels");
         let four = [(1.0, 10.0), (2.0, 19.0), (4.0, 35.0), (8.0, 60.0)];
         let it = scalability(&four, 1).expect("four levels");
-        assert_eq!(it.sigma.interval, None, "one trial to spare tells no spread");
+        assert_eq!(it.sigma.interval, None, "one spare trial does not show the scatter");
         for wrong in [(0.0, 5.0), (16.0, 0.0), (16.0, f64::NAN)] {
             assert_eq!(scalability(&[&four[..], &[wrong]].concat(), 1), None, "{wrong:?}");
         }
         assert_eq!(scalability(&[], 1), None);
     }
 
-    /// Shares of the draws whose intervals contain λ, σ and κ. Noise of 15 per second, or of 3 %.
+    /// Shares of the draws whose intervals contain λ, σ and κ. The noise is 15 per second, or 3 % if `relative`.
     fn coverage(repeat: usize, law: Three, relative: bool, draws: u64, seed: u64) -> Three {
         let mut chance = SplitMix64(seed);
         let mut holds = [0.0; 3];

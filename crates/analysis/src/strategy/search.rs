@@ -5,20 +5,20 @@
 //!         └──Done──▶ answer(max, done)
 //! ```
 //!
-//! All functions are pure functions of the trials so far, so an interrupted search continues where it stopped.
+//! All functions are pure functions of the trials so far, so an interrupted search resumes where it stopped.
 //!
 //! 1. *Ramp*: geometric steps up to the first overloaded level.
-//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur; the next level is
-//!    where it is least certain. The throughput of an overloaded level gives the first estimate.
-//! 3. *Hold*: a longer trial, on a fresh state, at a level where four of five should hold. If it fails, that is a vote
-//!    too, and the search continues below. If votes contradict each other by more than the precision, two of three must
-//!    hold. The level is held again, for a window only, until enough trials have shown that the system has no slower
-//!    state. If it has one, that state's level is the answer.
+//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur; the next level is the
+//!    one where the result is least certain. The throughput of an overloaded level gives the first estimate.
+//! 3. *Hold*: a longer trial, on a fresh state, at a level that should hold in four of five trials. A failure is
+//!    another vote, and the search continues at a lower level. If votes contradict each other by more than the
+//!    precision, two of three trials must hold. The level is then held again, for one window each, until enough trials
+//!    have shown that the system has no slower state. If it has one, the slower state's level is the answer.
 //!
-//! After two overloaded levels in a row the search rests: some systems stay slow until they get a rest.
+//! After two overloaded levels in a row the search rests: some systems stay slow until the load drops.
 //!
-//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling: an answer needs votes against a
-//! level below it, otherwise there is none.
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling: an answer then requires votes
+//! against a level below the ceiling, otherwise there is no answer.
 
 mod belief;
 mod judge;
@@ -44,11 +44,11 @@ pub enum NextStep {
     Done,
 }
 
-/// Next step of one search: of one subject (a cell as it is, or with one perturbation) and one round.
+/// Next step of one search: of one subject (the unchanged cell, or the cell with one perturbation) and one round.
 ///
-/// `start` is the first level (`max.from`, or the level of the cell's load); close to the answer it makes the search
-/// short. `done` are this search's trials in the order of measurement. A step has the perturbation and the round of
-/// `done[0]`; without trials, none and 0. Callers with several searches set both.
+/// `start` is the first level (`max.from`, or the level of the cell's load); a start close to the answer makes the
+/// search short. `done` lists this search's trials in the order of measurement. A step has the perturbation and the
+/// round of `done[0]`; without trials, it has no perturbation and round 0. Callers with several searches set both.
 pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     let track = SearchTrack::new(max, start, done);
     let (level, stage, window) = match track.next_action() {
@@ -67,7 +67,7 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     })
 }
 
-/// Result of the trials. An unfinished search has no level and no reason, and the interval as far as it is known.
+/// Result of the trials so far. An unfinished search has no level and no reason, but it has the interval, if known.
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
@@ -107,7 +107,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     it
 }
 
-/// Most frequent reason of overload; of equals, the one closest above `level`.
+/// Most frequent reason of overload; of equally frequent ones, that of the level closest above `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();

@@ -46,15 +46,15 @@ pub fn clients(level: f64) -> u32 {
     level.round().max(1.0) as u32
 }
 
-/// Search for a maximum that is known to be about `level`: it starts a little below it, without a long hold.
+/// Search for a maximum that is known to be about `level`. It starts slightly below the level and omits the long hold.
 pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
     MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
 }
 
-/// Start of a search near its answer, as a share of it.
+/// Start of a search near its answer, as a share of the answer.
 const START_SHARE: f64 = 0.85;
 
-/// Schedule that rises evenly to the level within `ramp`, and stays there for `window`.
+/// Schedule that rises linearly to the level during `ramp` and stays there for `window`.
 fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
@@ -62,7 +62,7 @@ fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     if ramp == Nanos::ZERO { hold } else { format!("line(0, {level}, {}s) {hold}", seconds(ramp)) }
 }
 
-/// Decimal without an exponent, to a thousandth.
+/// Decimal number without an exponent, rounded to a thousandth.
 fn decimal(it: f64) -> String {
     let text = format!("{it:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -102,7 +102,7 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
     match &nudge.knob {
-        // Replicas have common limits.
+        // Replicas share one set of limits.
         Knob::Cpu { node: name } if is_replica(name) => {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
@@ -152,11 +152,11 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
     }
 }
 
-/// Rows that are requested instead of a feed's. With one in each block they touch 1.6 GB.
+/// Rows that the query requests. With one row in each block, they touch 1.6 GB.
 const FEED_ROWS: u32 = 200_000;
 
-/// Query for the table's rows instead of the feed's, in any order. `None` if the feed does not name its table, or if
-/// its rows have other columns, whose values would be missing.
+/// Query for arbitrary rows of the whole table instead of the feed's rows. `None` if the feed does not name its table,
+/// or if its rows have other columns, whose values would be missing.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
     let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');
@@ -227,7 +227,7 @@ mod tests {
         check(&confirm, &step(LoadScale::Clients, 50.0, StepPurpose::Confirm, 60), "50/Some(5.0) 50/None");
     }
 
-    /// Twenty keys become all keys of the table; a row of two columns is unchanged.
+    /// A feed of twenty keys becomes one of all keys of the table. A feed with two columns is unchanged.
     #[test]
     fn perturbs_a_feed_to_the_whole_table() {
         let turned = |columns: Option<&[&str]>, of: Option<&str>| {
@@ -266,7 +266,7 @@ mod tests {
     fn at_feed(it: &Setup, at: usize) -> String {
         match &it.feeds[at].source {
             FeedSource::Query(sql) => sql.clone(),
-            other => panic!("it was a query: {other:?}"),
+            other => panic!("the feed must be a query: {other:?}"),
         }
     }
 
@@ -303,10 +303,12 @@ mod tests {
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
         let turn = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
-        let NodeKind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else { panic!("it is one") };
+        let NodeKind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else {
+            panic!("the node must be a service")
+        };
         assert_eq!(it.env, [(of("POOL"), of("6"))]);
         let LoadModel::Open { max_in_flight, .. } = nudged(Knob::Clients, 400.0).load.model else {
-            panic!("a rate makes it open")
+            panic!("a rate requires the open model")
         };
         assert_eq!(max_in_flight, 400);
     }

@@ -1,7 +1,7 @@
 //! Order of the trials of a run
 //!
-//! The order is a pure function of the number of trials done, so an interrupted run continues where it stopped. The
-//! seed determines the order.
+//! The order is a pure function of the seed and the number of completed trials, so an interrupted run resumes where it
+//! stopped.
 
 use crate::stats::rng::SplitMix64;
 
@@ -14,10 +14,10 @@ pub struct PlannedTrial {
     pub repetition: u32,
 }
 
-/// Every cell `repeat` times: all cells once in a random order, then all again in another.
+/// Order of `repeat` trials of every cell: all cells once in a random order, then all again in another.
 ///
-/// Trials are interleaved because a machine drifts. In sequence, the repetitions of a cell would share an hour, and the
-/// drift would look like a difference between cells.
+/// Trials are interleaved because a machine drifts. If the repetitions of a cell were measured in sequence, they would
+/// share an hour, and the drift would look like a difference between cells.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     order: Vec<PlannedTrial>,
@@ -37,12 +37,12 @@ impl Sweep {
         Sweep { order: order.collect() }
     }
 
-    /// Trial to measure after `done` trials; `None` if all are done.
+    /// Trial to measure after `done` trials; `None` if all are completed.
     pub fn next(&self, done: usize) -> Option<PlannedTrial> {
         self.order.get(done).copied()
     }
 
-    /// Number of trials in all.
+    /// Total number of trials.
     pub fn trials(&self) -> usize {
         self.order.len()
     }
@@ -61,7 +61,7 @@ mod tests {
     fn runs_every_cell_once_per_repetition() {
         for seed in 0..50 {
             let mut all = order(7, 5, seed);
-            assert!(all.is_sorted_by_key(|it| it.0), "seed {seed}: one repetition after the other");
+            assert!(all.is_sorted_by_key(|it| it.0), "seed {seed}: repetitions follow each other");
             all.sort_unstable();
             let expected: Vec<(u32, usize)> = (0..5).flat_map(|r| (0..7).map(move |c| (r, c))).collect();
             assert_eq!(all, expected, "seed {seed}");
@@ -82,7 +82,7 @@ mod tests {
     fn every_position_is_equally_likely() {
         let mut first = [0u32; 5];
         (0..5000).for_each(|seed| first[order(5, 1, seed)[0].1] += 1);
-        // Binomial: 1000 ± 28; five deviations.
+        // Binomial: 1000 ± 28; the limits are five deviations.
         assert!(first.iter().all(|&it| (860..1140).contains(&it)), "{first:?}");
     }
 }

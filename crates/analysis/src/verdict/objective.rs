@@ -1,15 +1,16 @@
 //! Parses and judges objectives
 //!
-//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%`, `tps >
-//! 500`; an operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
+//! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%` or `tps >
+//! 500`. An operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
 //! of transactions that succeeded. An arrival that was never answered is longer than any bound. Errors are the share of
 //! arrivals that failed, are unknown or were dropped; dropped arrivals were never sent. A connection refused before its
-//! transaction was sent is a failure of that transaction. A mere reconnect is no arrival.
+//! transaction was sent is a failure of that transaction. A reconnect without a transaction is not an arrival.
 //!
 //! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
-//! [`outage`]s. Errors are also judged by the share of clients that never connected because they were refused.
+//! [`outage`]s, and errors also by the share of clients that never connected because they were refused.
 //!
-//! A load that ended early, because a feed was used up, meets no objective: the rest of the planned load was not tried.
+//! A load that ended early because a feed was used up meets no objective, because the rest of the planned load was not
+//! tried.
 
 use crate::facts::outage;
 use crate::verdict::rule::RuleDiagnostic;
@@ -26,7 +27,7 @@ pub struct Objective {
     pub operation: Option<usize>,
     pub figure: ObjectiveMetric,
     pub relation: ObjectiveRelation,
-    /// Bound in seconds, as a share of 0..=1, or in transactions per second.
+    /// Bound in seconds, as a share (0..=1), or in transactions per second.
     pub bound: f64,
 }
 
@@ -72,7 +73,7 @@ const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("tps", ObjectiveMetric::Tps),
 ];
 
-/// Relations; longer ones first.
+/// Relations; longer ones come first.
 const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     ("<=", ObjectiveRelation::AtMost),
     (">=", ObjectiveRelation::AtLeast),
@@ -171,8 +172,8 @@ impl Objective {
             (None, Some(least)) => (Some(least), true),
             (seen, _) => (seen, false),
         };
-        // If the longest time is within the bound, so are all quantiles. If a lower quantile exceeds it, so does a
-        // higher one.
+        // If the largest time is within the bound, so are all quantiles. If a lower quantile exceeds the bound, so does
+        // a higher one.
         let verdict = match (measured, group) {
             // The figure has no upper limit, so it exceeds any bound.
             (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
@@ -277,15 +278,16 @@ impl ObjectiveMetric {
         self.share().is_some_and(|place| it.response.longer_than(place).is_some())
     }
 
-    /// True if an outage up to the end of the window hides the figure, a time: too many users were still waiting.
+    /// True if the figure is a time and an outage up to the end of the window hides it, because too many users were
+    /// still waiting.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
         self.share().is_some_and(|place| share > 1.0 - place)
     }
 
-    /// Lower bound of the figure if the samples do not show it all: from unanswered arrivals, or from the outages and
-    /// refused clients of a closed model.
+    /// Lower bound of the figure if the samples do not show it completely, because of unanswered arrivals, or because
+    /// of outages and refused clients of a closed model.
     fn lower_bound(self, it: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
@@ -297,7 +299,7 @@ impl ObjectiveMetric {
             ObjectiveMetric::Errors => outage::failing_share(outages, window),
             ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
-        // A user is each of the clients with equal probability.
+        // Each client is equally likely to be the user.
         let turned_away = match self {
             ObjectiveMetric::Errors => {
                 f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
@@ -365,7 +367,7 @@ mod tests {
     #[test]
     fn unanswered_arrivals_exceed_every_bound() {
         let dropped = |n: u64| move |it: &mut Measurement| it.interval.scripts[0].dropped = n;
-        // 1 % of them or more: p99 is one of them, as are mean and max with any.
+        // If 1 % or more are unanswered, p99 is one of them. A single one is enough for mean and max.
         check("p99 < 200ms", dropped(50), "Met 0.002500 of 10050");
         check("p99 < 200ms", dropped(150), "Violated >10.000000 of 10150");
         check("p99 < 60m", dropped(150), "Violated >10.000000 of 10150");
@@ -375,7 +377,7 @@ mod tests {
         check("mean < 1m", dropped(10), "Violated >10.000000 of 10010");
         check("pay: p99 < 200ms", dropped(150), "Violated >10.000000 of 7650");
         check("look: up: p99 < 200ms", dropped(150), "Met 0.002500 of 2500");
-        // A connection refused before sending, or a request without an answer, counts too; an error answer does not.
+        // A connection refused before sending and a request without an answer count too; an error answer does not.
         let failed = |code| {
             move |it: &mut Measurement| (0..150).for_each(|_| it.interval.scripts[0].failed.count(code))
         };
@@ -386,7 +388,7 @@ mod tests {
             (0..150).for_each(|_| it.interval.scripts[0].unknown.count(Code::TIMED_OUT));
         };
         check("p99 < 200ms", unknown, "Violated >10.000000 of 10150");
-        // Most of all arrivals.
+        // Most arrivals are unanswered.
         check("p50 < 1s", dropped(30_000), "Violated >10.000000 of 40000");
         // Too few samples for a quantile.
         let few = |it: &mut Measurement| {
@@ -412,7 +414,7 @@ mod tests {
         check("max < 1s", outage(2_000, 5_000, false), "Violated >3.000000 of 10000");
         check("mean < 100ms", outage(2_000, 5_000, false), "Violated >0.450000 of 10000");
         check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 7500");
-        // Users that waited were served in the end.
+        // Users who waited were served in the end.
         check("errors < 1%", outage(2_000, 5_000, false), "Met 0.000000 of 10000");
         check("errors < 1%", outage(2_000, 5_000, true), "Violated >0.300000 of 10000");
         // The outage lasts to the end of the window: its length is unknown.
@@ -430,7 +432,7 @@ mod tests {
         };
         check("errors < 1%", few, "Violated >0.750000 of 10000");
         check("errors < 80%", few, "Met >0.750000 of 10000");
-        // Clients log in late, or wait for a pooler.
+        // Clients that log in late or wait for a pooler are not refused.
         let late = |it: &mut Measurement| it.interval.refused.add(Code::SqlState(*b"53300"), 408);
         check("errors < 1%", late, "Met 0.000000 of 10000");
         check("errors < 1%", |it| it.clients = vec![10_000, 0, 0, 0], "Met 0.000000 of 10000");
@@ -474,7 +476,7 @@ mod tests {
         };
         check("pay: p99 < 200ms", few(1000), "Met 0.005000 of 1000");
         check("pay: p99 < 200ms", few(900), "Unknown - of 900");
-        // The objective can no longer be met.
+        // The objective cannot be met any more.
         check("pay: p99 < 4ms", few(900), "Violated - of 900");
         check("pay: p50 < 4ms", few(10), "Unknown - of 10");
         let nothing = |it: &mut Measurement| it.interval.clear();

@@ -6,8 +6,8 @@ use crate::verdict::rule::RuleContext;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
 use model::plan::Experiment;
 
-/// One summary per text of an objective, in the order of the cells and of their lists. Every measured trial counts,
-/// including invalid ones: a late generator makes no answer faster.
+/// One summary for each different text of an objective, in the order of the cells and of their lists. Every measured
+/// trial counts, including invalid ones, because a late generator makes no answer faster.
 pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
     let mut all: Vec<ObjectiveSummary> = Vec::new();
     for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
@@ -44,7 +44,7 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
 }
 
 /// Measured value relative to the bound, oriented so that more is worse; 1 is the bound itself. A violation without a
-/// figure has no known severity, so a figure beyond the bound takes precedence.
+/// figure has unknown severity, so a figure beyond the bound takes precedence.
 fn severity(it: &ObjectiveResult) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
     match (it.measured, it.verdict) {

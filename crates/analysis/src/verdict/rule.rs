@@ -1,15 +1,15 @@
 //! Stop rules in the language of Yandex.Tank's autostop
 //!
-//! Examples are `net(xx,25,10)` and `quantile(99, 1s, 10)`. A rule is pure: it reads one [`Tick`] after the other, live
-//! or from a stored run, and reports when it fires. Semantics: Tank's `criterions.py` and `cumulative_criterions.py`.
-//! If Tank differs, [`parse`] returns the [`TankDifference`].
+//! Examples are `net(xx,25,10)` and `quantile(99, 1s, 10)`. A rule does no I/O: it reads one [`Tick`] after the other,
+//! live or from a stored run, and reports when it fires. The semantics are those of Tank's `criterions.py` and
+//! `cumulative_criterions.py`. Where Tank differs, [`parse`] returns the [`TankDifference`].
 //!
-//! A duration is `10`, `10s`, `1s500ms`, `1m`. Without a unit, a time limit is in milliseconds, and a duration of the
-//! condition in seconds. The last argument may name an operation (Tank's tag); the rule then counts only its
+//! A duration is `10`, `10s`, `1s500ms` or `1m`. Without a unit, a time limit is in milliseconds, and the duration of a
+//! condition is in seconds. The last argument may name an operation (Tank's tag); the rule then counts only its
 //! transactions.
 //!
-//! Codes: `net` codes are the errno of broken, refused and timed out connections, 0 of all others. `http` codes are
-//! statuses; a transaction that succeeded counts as 200, one without a status as 0. `sql` codes, which Tank does not
+//! `net` codes are the errno of broken, refused and timed-out connections, and 0 for all others. `http` codes are
+//! statuses: a transaction that succeeded counts as 200, one without a status as 0. `sql` codes, which Tank does not
 //! have, are SQLSTATEs: `sql(40P01, 5, 10)`, `sql(53xxx, 1%, 5)`. Dropped arrivals have no code, because they got no
 //! response. `errors`, which Tank does not have either, compares no code. It counts everything that did not succeed,
 //! including dropped arrivals.
@@ -40,7 +40,7 @@ pub struct RuleContext {
     pub operations: Vec<String>,
     /// Most transactions that can be in flight.
     pub in_flight_max: u32,
-    /// True if each transaction opens its own connection. A refused connection then counts as a failed transaction.
+    /// True if each transaction opens its own connection, so that a refused connection counts as a failed transaction.
     pub connect_each: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct ParsedRule {
     pub series: Option<SeriesName>,
 }
 
-/// Series name in a rule. Only the probes know if the series exists.
+/// Series name in a rule. Only the probes know whether the series exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
     /// Bytes from the beginning of the text.
@@ -91,18 +91,18 @@ pub struct RuleDiagnostic {
     pub hint: String,
 }
 
-/// State of a rule. Called by [`Rule::tick`] once per second, in order; does not fail.
+/// State of a rule. [`Rule::tick`] calls it once per second, in order; it cannot fail.
 trait RuleState: Debug + Send {
     /// First bad second, if the rule fires now.
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
-    /// True if it has not had any input yet.
+    /// True if the rule has had no input yet.
     fn is_blind(&self) -> bool {
         false
     }
 }
 
-/// Second that may be the cause.
+/// Second that may have caused the rule to fire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TriggerSecond {
     second: u64,
@@ -143,7 +143,7 @@ pub const RULES: &[RuleKind] = &[
     family("total_sql", "mask, N or P%, D[, operation]", None, total::sql),
 ];
 
-/// Rules that Tank lists, but raises `NotImplementedError` for.
+/// Rules that Tank lists but does not implement: it raises `NotImplementedError`.
 const UNIMPLEMENTED_IN_TANK: [&str; 2] = ["steady_cumulative", "qsat"];
 
 const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, build: BuildFn) -> RuleKind {
@@ -200,7 +200,7 @@ impl Rule {
         self.watch.is_blind()
     }
 
-    /// Reads the next second. A caller that continues after a rule has fired may see it fire again.
+    /// Reads the next second. If the caller continues after a rule has fired, the rule may fire again.
     pub fn tick(&mut self, tick: &Tick) -> Option<StopEvent> {
         let cause = self.watch.tick(tick)?;
         Some(StopEvent {
@@ -213,7 +213,7 @@ impl Rule {
     }
 }
 
-/// First of `rules` that fires over a stored run. Each rule must be fresh.
+/// First of `rules` that fires over a stored run. The rules must not have read any tick yet.
 pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<StopEvent> {
     ticks.iter().find_map(|tick| first_fired(rules, tick))
 }
@@ -234,7 +234,7 @@ impl TriggerSecond {
     }
 }
 
-/// Transactions begun per second; in a second in which none began, those that ended.
+/// Transactions begun per second. If none began in the second, transactions ended per second.
 fn rate(it: &Interval) -> f64 {
     let begun = match it.started {
         0 => it.scripts.iter().map(model::ScriptCounts::arrivals).sum(),

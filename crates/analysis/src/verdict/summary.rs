@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 /// Summarises the measurement of `server` under `plan`, whose scripts are the cells of the measured interval.
 pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Summary {
     let interval = &measured.interval;
-    assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has its cell");
+    assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has a cell");
     let all = merged(interval);
     let total = group(&all, measured.window);
     let scripts: Vec<ScriptSummary> = interval
@@ -114,7 +114,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// `unanswered` arrivals are longer than all others.
+/// Distribution of response times; the `unanswered` arrivals count as longer than all others.
 fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(it);
@@ -133,7 +133,7 @@ fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribut
     }
 }
 
-/// `mean` and `max` are those of the answered arrivals.
+/// Figures of unanswered arrivals. `mean` and `max` are those of the answered arrivals.
 pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
@@ -245,7 +245,7 @@ mod tests {
     fn summarises_a_quiet_run() {
         let it = summarise(&quiet_measurement(), Server::default(), closed_plan());
         assert_eq!(it.total.counts.ok, 10_000);
-        assert_eq!(it.total.tps, PerSecond(999.0), "ten of them ended after the window");
+        assert_eq!(it.total.tps, PerSecond(999.0), "ten transactions ended after the window");
         assert_eq!(it.total.response.mean, Some(Nanos::from_micros(2500)));
         assert_eq!(it.total.service.mean, Some(Nanos::from_micros(2000)));
         assert_eq!(it.total.lag_mean, Nanos::from_micros(500));
@@ -291,7 +291,7 @@ mod tests {
             measured.interval.scripts[0].failed.count(Code::Net(n));
         }
         let it = summarise(&measured, Server::default(), closed_plan());
-        let last = it.failures.last().expect("there are some");
+        let last = it.failures.last().expect("there are failures");
         assert_eq!((last.code.as_str(), last.count, it.total.counts.failed), ("other", 4, 20));
     }
 
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn computes_cpu_per_transaction() {
         let it = summarise(&quiet_measurement(), Server::default(), closed_plan()).generator;
-        let cost = it.per_transaction.expect("there are some");
+        let cost = it.per_transaction.expect("there are transactions");
         assert_eq!((cost.user, cost.system, cost.spun), (Nanos(20_000), Nanos(200_000), Nanos(2_000)));
         assert_eq!(it.threads[0].busy, 0.109);
         assert_eq!(it.threads[0].starved, Some(0.001));

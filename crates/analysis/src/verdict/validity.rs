@@ -1,16 +1,17 @@
 //! Judges the validity of a measurement
 //!
-//! A reason makes the measurement invalid: it shows the generator, its host or another load than planned. A doubt is a
-//! fact without which the figures are easily misread. Each rule is one function from the summary to its finding.
+//! A reason makes the measurement invalid: the measurement describes the generator, its host or another load than
+//! planned. A doubt is a fact without which the figures are easily misread. Each rule is one function from the summary
+//! to its finding.
 
 use crate::facts::sizes::{Populations, populations};
 pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
-/// Send lag that does not make a measurement invalid: timers of ordinary runtimes are as late.
+/// Largest send lag that does not make a measurement invalid; timers of ordinary runtimes are as late.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
-/// Multiple of the host's timer jitter that the host explains of a send lag.
+/// Multiple of the host's timer jitter up to which the host explains a send lag.
 const JITTER_FACTOR: u64 = 2;
 /// Share of the window above which a thread is saturated.
 const SATURATED: f64 = 0.9;
@@ -18,34 +19,34 @@ const SATURATED: f64 = 0.9;
 const SUSPENDED: Nanos = Nanos::from_millis(10);
 /// Smallest drift between wall clock and boot-time clock that shows that the wall clock was set.
 const CLOCK_SET: Nanos = Nanos::from_millis(100);
-/// Time without reading the clock after which a thread, with all its clients, was stalled.
+/// Time without reading the clock after which a thread, with all its clients, counts as stalled.
 const STALLED: Nanos = Nanos::from_millis(100);
-/// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to a period.
+/// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to one period.
 const THROTTLED: f64 = 0.01;
 /// Share of one CPU that the hypervisor took away (CPU steal).
 const STEAL_SHARE_MIN: f64 = 0.01;
-/// Share of the window without a CPU.
+/// Share of the window in which a thread was runnable but had no CPU.
 const STARVED: f64 = 0.05;
 /// Share of arrivals that waited for a client.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 /// Jain's index below which averages hide hardly served clients.
 const UNFAIR: f64 = 0.5;
-/// Share of the median below which a client was hardly served, whatever the index.
+/// Share of the median below which a client was hardly served, whatever Jain's index is.
 const STARVED_SHARE: f64 = 0.1;
-/// Transactions per client from which on chance alone does not explain unfairness.
+/// Transactions per client above which chance alone does not explain unfairness.
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
 /// Share of small answers above which they dominate the throughput.
 const SMALL_SHARE_MIN: f64 = 0.5;
-/// Length of an outage that always raises a doubt, for any window.
+/// Length of an outage that always raises a doubt, whatever the window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
 /// Share of the window above which outages affect its p99.
 const OUTAGES: f64 = 0.01;
 /// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
-/// Share of the planned duration from which on a load was not cut short.
+/// Share of the planned duration from which on a load did not end early.
 const WHOLE_LOAD: f64 = 0.95;
 
-/// `summary` is that of `measured`, without its validity.
+/// Validity of a measurement. `summary` is that of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut reasons = Vec::new();
     let mut doubts = Vec::new();
@@ -84,8 +85,8 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     Validity { valid: reasons.is_empty(), reasons, doubts }
 }
 
-/// Adds throttling, which only the control group knows: the share of the quota's periods in which the generator was
-/// throttled by a limit of its own.
+/// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
+/// generator was throttled by its own limit.
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
@@ -100,12 +101,12 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
     }
 }
 
-/// Adds the doubt that the load ended early because all `rows` of a feed were used up. A feed may end with the `planned`
-/// duration.
+/// Adds the doubt that the load ended early because all `rows` of a feed were used up. A feed may end with the
+/// `planned` duration without a doubt.
 pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     let at = summary.window;
     if at.as_secs_f64() < WHOLE_LOAD * planned.as_secs_f64() {
-        // The last arrival found no row, not no client.
+        // The last arrival found no row; it did not lack a client.
         summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
         summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
     }
@@ -116,7 +117,7 @@ pub(crate) fn ended_early(summary: &Summary) -> bool {
     summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
 }
 
-/// Doubts that the trial's verdict names.
+/// Doubts that are shown in the trial's verdict.
 pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
     summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).cloned().collect()
 }
@@ -131,7 +132,7 @@ pub fn add_incomplete_log(summary: &mut Summary) {
     summary.validity.doubts.push(Doubt::LogIncomplete);
 }
 
-/// Removes the doubt about outages from a trial with injected faults, which reports them as such.
+/// Removes the doubt about outages. A trial with injected faults reports its outages separately.
 pub fn remove_outage_doubt(summary: &mut Summary) {
     summary.validity.doubts.retain(|it| !matches!(it, Doubt::Outage { .. }));
 }
@@ -146,8 +147,8 @@ enum LateCause {
     Host(Doubt),
 }
 
-/// Compares the highest quantile up to p99 that both have samples for with that of the jitter probe, which slept on the
-/// same host at the same time. The host does not explain a lag of more than twice the jitter.
+/// Cause of a late send. Compares the highest quantile, up to p99, that both distributions have enough samples for. The
+/// jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the jitter.
 fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
     let at: [(f64, Read); 4] =
@@ -177,12 +178,13 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     let dropped = summary.total.counts.dropped;
     let waited = summary.generator.backlog_wait.count;
     let many = waited as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && waited > 0;
-    // Arrivals of aborted clients were not dropped because the clients were busy.
+    // Arrivals of aborted clients were not dropped because clients were busy.
     let busy = dropped > 0 && summary.generator.aborted_clients == 0;
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
 }
 
-/// Closed model only: in the open one any idle client takes an arrival, and no client is entitled to a share.
+/// Reports unfair service, in the closed model only: in the open model any idle client takes the next arrival, so no
+/// client is entitled to a share.
 fn unfair(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let it = summary.fairness?;
@@ -192,7 +194,7 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
 }
 
-/// Reports a long outage, or short ones that take a relevant share of the window.
+/// Reports a long outage, or short ones that make up a significant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
     let total = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
@@ -205,10 +207,10 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Reports if most answers are of the smaller one of two populations of their request, with the sizes of the most
-/// frequent one.
+/// Reports if most answers belong to the smaller of two populations of their request, with the sizes of the most
+/// frequent such request.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
-    // Answers to a replayed log are compared with the recorded ones.
+    // Answers to a replayed log are compared with the recorded answers instead.
     let replays = &measured.interval.replays;
     let is_replayed = |operation| {
         replays.iter().filter_map(ReplayCounts::figures).any(|it| it.operation == operation && it.sized > 0)
@@ -224,7 +226,7 @@ fn small_answers(measured: &Measurement) -> Option<Doubt> {
     (share >= SMALL_SHARE_MIN).then_some(Doubt::SmallAnswers { small: most.small, large: most.large, share })
 }
 
-/// Reports the most frequent statement that should find rows and finds none.
+/// Reports the most frequent statement that should find rows but finds none.
 fn no_rows(summary: &Summary) -> Option<Doubt> {
     let empty = || summary.empty_statements.iter().filter(|it| it.statement.needs_rows());
     let most = empty().max_by_key(|it| it.count)?;
@@ -247,7 +249,7 @@ mod tests {
     use model::StatementKind;
     use model::summary::{BenchPlan, Server};
 
-    /// Expects these reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
+    /// Expects these reasons and doubts for a quiet measurement under `plan` that `spoil` changes.
     #[track_caller]
     fn check(plan: BenchPlan, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
@@ -272,7 +274,7 @@ mod tests {
             |it| it.interval.send_lag = millis(1000, 5),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
         );
-        // The host's own jitter explains it.
+        // The host's own jitter explains the lag.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 3)),
@@ -283,13 +285,13 @@ mod tests {
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 2)),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(2000000)) }",
         );
-        // A probe with fewer samples is compared at the quantile it has enough for: p95 with 400.
+        // A probe with fewer samples is compared at the highest quantile that they allow: p95 with 400.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
             "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
         );
-        // A single outlier in ten thousand is no lateness, and a short run is judged by the quantile it has.
+        // A single outlier in ten thousand is no lateness. A short run is judged by the quantile that it has.
         check(open_plan(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");
         check(
             open_plan(),
@@ -306,7 +308,7 @@ mod tests {
             |it| it.thread_usage[1].system = Nanos::from_millis(9_100),
             "Saturated { thread: 1, busy: 0.919 }",
         );
-        // Busy polling is not work.
+        // Busy polling does not count as work.
         check(
             closed_plan(),
             |it| {
@@ -365,7 +367,7 @@ mod tests {
             assert_eq!(doubts_in_verdict(&it), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
             assert!(it.validity.valid);
         }
-        // The arrival without a row is dropped; no client was missing.
+        // The arrival without a row is dropped, but no client was missing.
         for (waited, left) in [(0, 1), (5, 2)] {
             let mut it = summarise(&quiet_measurement(), Server::default(), open_plan());
             it.validity.doubts = vec![Doubt::InFlightCapReached { arrivals: 501, waited, dropped: 1 }];

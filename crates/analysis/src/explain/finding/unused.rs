@@ -11,8 +11,8 @@ use model::product::Role;
 
 /// Fewest completed transactions from which a node is judged.
 const ENOUGH: f64 = 100.0;
-/// Share of the completed transactions below which a node counts as unused. Each transaction of a client is at least
-/// one transaction of every node on its path. A half allows for late counts.
+/// Share of the completed transactions below which a node counts as unused. Each client transaction causes at least one
+/// transaction in every node on its path. A half allows for late counts.
 const DIRECT: f64 = 0.5;
 /// Share if a service is on the path, because it may answer most requests without its database.
 const BEHIND_SERVICE: f64 = 0.01;

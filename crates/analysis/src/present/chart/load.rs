@@ -36,7 +36,7 @@ struct LoadPoint {
     offered: u64,
     /// Delivered transactions by operation.
     delivered: Vec<u64>,
-    /// Failures in the order of the codes; shorter if a code first occurred later.
+    /// Failures in the order of the codes. The list is shorter if a code first occurred later.
     failures: Vec<u64>,
     dropped: u64,
     /// Sum of transactions in flight, and the number of its samples.
@@ -207,7 +207,7 @@ impl OpenPoint {
     }
 
     fn to_point(&self) -> LoadPoint {
-        // A quantile that falls on an arrival without an answer has no point.
+        // A quantile that falls on an arrival without an answer is not drawn.
         let at = |it: &HistogramSum, q: f64, unanswered| {
             it.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };

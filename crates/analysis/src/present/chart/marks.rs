@@ -3,9 +3,9 @@
 use model::chart::Annotation;
 use model::{EventKind, LogEvent};
 
-/// Most annotations of a chart. If there are more, events of a longer interval are merged.
+/// Most annotations of a chart. If there are more, events are merged over longer intervals.
 const ANNOTATIONS_MAX: usize = 200;
-/// Widths in seconds that an annotation may stand for.
+/// Lengths in seconds of the intervals over which events are merged.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 /// Log events; those of the same second, node and kind are merged.
@@ -42,7 +42,7 @@ impl Annotations {
     }
 }
 
-/// True for the kinds that a reader looks for first.
+/// True for the kinds that are kept as they are and never merged.
 fn is_important(kind: EventKind) -> bool {
     use EventKind::{Fatal, Fault, Lifecycle, Promoted, Rejoined, Reverted};
     matches!(kind, Lifecycle | Fatal | Fault | Reverted | Promoted | Rejoined)

@@ -13,7 +13,7 @@ struct SeriesRule {
     kind: ChartKind,
     what: ChartSeriesKind,
     how: SeriesKind,
-    /// Treatment of its label.
+    /// Rule for the series' labels.
     label: LabelRule,
     /// Rank: if a node has several series, those of the lowest rank are drawn.
     rank: u8,
@@ -21,12 +21,13 @@ struct SeriesRule {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SeriesKind {
-    /// Gauge whose family is sampled together: at a sample time of the family, a missing value is zero.
+    /// Gauge of a family that is sampled together. If another gauge of the family has a sample at some time, a missing
+    /// value is zero.
     Gauge(&'static str),
-    /// Gauge without a value at the times at which it was not sampled.
+    /// Gauge that has no value at times without a sample.
     Sparse,
     Counter,
-    /// Marks that its family was sampled; it has no values of its own.
+    /// Series that only shows that its family was sampled; it is not drawn.
     Presence(&'static str),
 }
 
@@ -115,11 +116,11 @@ pub struct SampledSeries {
     bin: f64,
     /// Nodes in the order of the chain.
     nodes: Vec<String>,
-    /// States by node, series and label, separated by a zero byte.
+    /// State by node, series and label, which are joined by a zero byte.
     sources: HashMap<String, Option<SourceState>>,
     families: Vec<GaugeFamily>,
     lines: Vec<SeriesState>,
-    /// Buffer that is kept to avoid allocations.
+    /// Buffer that is reused to avoid allocations.
     key: String,
 }
 
@@ -179,7 +180,7 @@ impl SampledSeries {
         let at = it.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
         if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
-            let line = line.expect("it is there");
+            let line = line.expect("the source has a line");
             let Some((before, value)) = source.last.replace((at, it.value)) else { return };
             let duration = at - before;
             if duration > 0.0 {
@@ -292,7 +293,7 @@ impl SampledSeries {
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
-        // An idle disk is no bottleneck. A partition is counted with its disk.
+        // An idle disk is no bottleneck, so it is not drawn. A partition is counted with its disk.
         let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
         let is_part = *kind == ChartKind::Disk
             && line.label.as_deref().is_some_and(|part| {
@@ -311,7 +312,7 @@ impl SampledSeries {
         let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
         if RULES[line.row].how == SeriesKind::Counter {
             let (grown, seconds) = of(point);
-            // A shorter part of a point is too short for a rate.
+            // Such a small part of a point is too short for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];
@@ -320,7 +321,7 @@ impl SampledSeries {
         if moments(point).0 > 0 {
             return Some(mean(point));
         }
-        // No sample was due yet: the last value still holds.
+        // No sample has been due since, so the last value still holds.
         let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
         let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
         let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
@@ -336,7 +337,7 @@ impl SeriesState {
     /// Distributes the growth over the points of that interval.
     fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
         let (from, to) = stretch;
-        // Labels that are summed have the same sample times.
+        // Labels that are summed have common sample times, so each interval counts once.
         let is_new = self.covered.replace(stretch) != Some(stretch);
         let mut at = from;
         while at < to {

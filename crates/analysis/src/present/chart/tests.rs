@@ -83,8 +83,8 @@ fn charts_the_load() {
             "Delivered write: 10 666.667 - 5",
         ]
     );
-    // Half of 20 lie beyond the median, two beyond the 90th percentile. With unanswered arrivals there is no maximum,
-    // and no quantile that falls on them: 21 of 2021.
+    // Half of 20 samples lie beyond the median, two beyond the 90th percentile. With unanswered arrivals (21 of 2021)
+    // there is no maximum, and no quantile that falls on them.
     assert_eq!(
         lines(&all, ChartKind::Response),
         ["Quantile(0.5): 0.005 0.008 - -", "Quantile(0.9): - 0.008 - -", "Max: 0.005 - - 0.002",]
@@ -109,8 +109,8 @@ fn merges_histograms_of_several_seconds_in_one_point() {
     let all = it.charts();
     assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));
     assert!(all.times.len() <= Charts::POINTS);
-    // 36 samples: 24 of 1 ms, 12 of 9 ms; the mean of three medians, if they existed, would be 3.7 ms.
-    let response = all.charts.iter().find(|it| it.kind == ChartKind::Response).expect("it is drawn");
+    // 36 samples: 24 of 1 ms and 12 of 9 ms. The mean of the three seconds' medians would be 3.7 ms.
+    let response = all.charts.iter().find(|it| it.kind == ChartKind::Response).expect("the chart exists");
     let [median, max] = [0, 1].map(|it| response.series[it].values[0].expect("36 samples"));
     assert!((median - 0.001).abs() < 1e-6 && max == 0.009, "{median}, {max}");
     // The last point has one second, with six samples beyond its median.
@@ -122,14 +122,14 @@ fn charts_gauges() {
     use ChartKind::{Connections, Pooler, Waits};
     let active = |millis, value| sample(millis, "postgres", "pg_sessions", "active", value);
     let used = |millis| sample(millis, "postgres", "pg_connections_used", "", 9.0);
-    // Sampled ten times a second: a state without sessions is zero, and a mean covers all sample times.
+    // Sampled ten times per second: a state without sessions is zero, and a mean covers all sample times.
     check(
         Connections,
         &[active(100, 4.0), used(100), used(200), active(1100, 3.0), used(1100), used(2100)],
         &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
     );
     let pool = |millis, label, value| sample(millis, "pooler", "pool_servers_active", label, value);
-    // Pools are summed. A series that is sampled once a second holds for a second; a gap has no value.
+    // Pools are summed. A series that is sampled once per second holds for a second; a gap has no value.
     check(
         Pooler,
         &[pool(980, "a/a", 3.0), pool(980, "b/b", 2.0), pool(2010, "a/a", 4.0)],
@@ -145,7 +145,7 @@ fn charts_gauges() {
         .enumerate()
         .flat_map(|(n, name)| [500, 1500].map(|at| sample(at, "postgres", "pg_active_waits", name, n as f64)))
         .collect();
-    // At one sample time, events arrive one after the other.
+    // The events of one sample time arrive one after the other.
     let mut waits = waits;
     waits.sort_by_key(|it| it.at);
     check(
@@ -170,7 +170,7 @@ fn charts_counters_as_rates() {
     use ChartKind::{Disk, Processors};
     let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
     let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
-    // A second has its part of the growth between two samples; after a restart the counter grows from 0.
+    // Each second gets its part of the growth between two samples. After a restart the counter grows from 0.
     check(
         Processors,
         &[
@@ -189,7 +189,7 @@ fn charts_counters_as_rates() {
         &[cpu(500, 1.0), cpu(1500, 1.4)],
         &["Processors postgres: 0.4 0.4 - - -", "Limit postgres: 1 1 1 1 1"],
     );
-    // No samples for four seconds: the distribution of the growth is unknown.
+    // No samples for four seconds, so the distribution of the growth is unknown.
     check(
         Processors,
         &[cpu(0, 0.0), cpu(900, 0.9), cpu(4900, 1.0)],
@@ -234,7 +234,7 @@ fn incremental_charts_equal_complete_charts() {
         structures.push(it.structure_hash());
     }
     assert_eq!(structures[0], structures[2]);
-    assert_ne!(structures[2], structures[3], "a state has come");
+    assert_ne!(structures[2], structures[3], "a new state changes the structure");
     let all = it.charts();
     let tail = it.since(3);
     assert_eq!(tail.times, all.times[3..]);

@@ -1,11 +1,11 @@
 //! Confidence intervals of a figure from the seconds of its trials
 //!
 //! Circular blocks of seconds are resampled within each trial, and their histograms are merged. The figure is read from
-//! each resample: Politis and Romano, "A circular block-resampling procedure" (1992).
+//! each resample. Source: Politis and Romano, "A circular block-resampling procedure" (1992).
 //!
-//! The block length follows from the correlation of the seconds (Carlstein 1986). It is at least five seconds and a
-//! twelfth of the trial. The variance that blocks of this length still miss is added, as for an autoregressive series
-//! of the same correlation. Few blocks estimate the variance badly. Student's distribution, with one degree of freedom
+//! The block length follows from the correlation of the seconds (Carlstein 1986). It is at least five seconds and at
+//! least a twelfth of the trial. The variance that blocks of this length miss is added, as for an autoregressive series
+//! of the same correlation. Few blocks estimate the variance poorly. Student's distribution, with one degree of freedom
 //! fewer than blocks, therefore replaces the normal distribution.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
@@ -17,11 +17,11 @@ use model::comparison::{self, Metric};
 const BLOCK_SECONDS_MIN: f64 = 5.0;
 /// Fewest blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
-/// Number of blocks that estimate the variance well enough. Instead of more blocks, longer ones miss less of the
-/// correlation.
+/// Number of blocks that estimate the variance well enough. Beyond it, longer blocks are better than more blocks,
+/// because they miss less of the correlation.
 const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
-/// Points at which a distribution is counted, between the least and the greatest quantile of any block.
+/// Number of points at which a distribution is counted, between the smallest and the largest quantile of any block.
 const GRID: usize = 96;
 
 /// Estimate of one figure from the seconds of one side.
@@ -38,7 +38,7 @@ impl BootstrapEstimate {
         f64::from(self.blocks.count) - 1.0
     }
 
-    /// The figure itself as a difference from zero.
+    /// Difference of the figure from zero.
     pub fn mean_difference(&self) -> MeanDifference {
         MeanDifference {
             difference: self.value,
@@ -73,7 +73,7 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
     let wanted = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
-    // The length that the correlation requires, if enough blocks remain.
+    // Block length that the correlation requires, if enough blocks remain.
     let length = wanted.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();
     if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
@@ -107,15 +107,15 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     Some(BootstrapEstimate { value, error, blocks })
 }
 
-/// Share of the variance of a long mean that blocks of a first-order autoregressive series show. `r` ≥ 0 is the
-/// correlation of neighbours.
+/// Share of the variance of a long mean that blocks of `length` capture, for a first-order autoregressive series. `r` ≥
+/// 0 is the correlation of neighbours.
 fn visible_variance(r: f64, length: usize) -> f64 {
     let l = length as f64;
     1.0 - 2.0 * r * (1.0 - r.powf(l)) / (l * (1.0 - r * r))
 }
 
-/// Correlation of neighbouring seconds over all trials, at least 0. A short series underestimates it: Kendall, "Note on
-/// bias in the estimation of autocorrelation" (1954).
+/// Correlation of neighbouring seconds over all trials, at least 0. It is corrected, because a short series
+/// underestimates it; source: Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 fn correlation(trials: &[Vec<f64>]) -> f64 {
     let (mut together, mut squares, mut count) = (0.0, 0.0, 0usize);
     for it in trials {
@@ -172,7 +172,7 @@ impl FigureSums {
                 below.iter_mut().zip(b).for_each(|(sum, it)| *sum += it);
                 *all += n;
             }
-            _ => unreachable!("sums of one series are alike"),
+            _ => unreachable!("all sums of a series have one kind"),
         }
     }
 
@@ -196,7 +196,7 @@ impl FigureSums {
         }
     }
 
-    /// Relative error from counting or from the histogram's precision alone.
+    /// Relative error due to counting or to the histogram's precision alone.
     fn relative_floor(&self) -> f64 {
         match self {
             FigureSums::Rate { .. } | FigureSums::Quantile { .. } => 5e-4,
@@ -223,7 +223,7 @@ impl BinSums {
     }
 
     fn total(&self) -> FigureSums {
-        total(self.rows.iter().cloned()).expect("no trial is without bins")
+        total(self.rows.iter().cloned()).expect("each trial has bins")
     }
 
     /// Influence of each bin on the figure. It is linear, so its correlation is that of the figure.
@@ -252,8 +252,8 @@ impl BinSums {
     }
 }
 
-/// Counts on one grid for all trials. A quantile of merged blocks lies between the least and the greatest of their
-/// quantiles, so the grid covers the range of single bins.
+/// Counts on one grid for all trials. A quantile of merged blocks lies between the smallest and the largest of their
+/// quantiles, so the grid covers the range of the single bins.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
     let counts = |it: &TimeBin| -> BucketCounts {
         if metric == Metric::ServiceP99 { it.service.clone() } else { it.response.clone() }
@@ -268,7 +268,7 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
             below += f64::from(it.1);
             below >= rank
         });
-        let bucket = bucket.or(it.0.last()).expect("it is not empty").0;
+        let bucket = bucket.or(it.0.last()).expect("the histogram is not empty").0;
         least = least.min(bucket_start(bucket));
         greatest = greatest.max(bucket_start(bucket + 1));
     }

@@ -1,7 +1,7 @@
 //! Differences between the setups of two runs
 //!
-//! Every setting, build and machine is a line of path and value. A line that only one run has, or whose value differs,
-//! is a difference.
+//! Every setting, build and machine is represented as lines of a path and a value. A line that only one run has, or
+//! whose value differs, is a difference.
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
@@ -24,7 +24,7 @@ pub struct RunEnvironment<'a> {
     pub program: &'a str,
 }
 
-/// One fact that may differ.
+/// One fact of a setup, as a path and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Fact {
     subject: DifferenceSubject,
@@ -32,15 +32,15 @@ struct Fact {
     value: String,
 }
 
-/// Differences between two cells; those that make the comparison unfair come first. `expected` lists paths that were
-/// changed on purpose, or parents of them.
+/// Differences between two cells; those that make the comparison unfair come first. `expected` lists the paths, or
+/// parents of paths, that were changed on purpose.
 pub fn differences(
     base: (&Experiment, RunEnvironment<'_>, usize),
     run: (&Experiment, RunEnvironment<'_>, usize),
     expected: &[String],
 ) -> Vec<Difference> {
     let [base, run] = [base, run].map(|(experiment, stand, cell)| facts(experiment, stand, cell));
-    // A node that only one cell has is the subject of the comparison. Its path and its limits make nothing unfair.
+    // A node that only one cell has is the subject of the comparison, so its path and its limits do not make it unfair.
     let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
     let new = |it: &Fact| {
         let node = it.path.split('.').next().unwrap_or_default();
@@ -108,7 +108,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
     let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
-    // A stack may have changed during a run: then a node is listed twice.
+    // If the stack changed during the run, a node is listed twice.
     for node in stand.nodes.iter().filter(|it| it.cells.contains(&cell)) {
         all.actual_node(node);
     }
@@ -132,7 +132,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
         all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), it.feed.as_ref());
         all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
         if let OperationKind::Http(steps) = &it.kind {
-            // A run that expects less reports fewer failures.
+            // If fewer results are expected, fewer failures are reported.
             let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
             all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
         }
@@ -144,7 +144,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
     all.0
 }
 
-/// True if the machine's fact may affect figures. The limit of open files does not.
+/// True if this fact about the machine may affect figures, unlike the limit of open files.
 fn affects_figures(key: &str) -> bool {
     const IDLE: [&str; 2] = ["files", "ports"];
     !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
@@ -157,7 +157,7 @@ impl FactList {
     fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
-            // Both values occurred.
+            // Both values occurred during the run.
             Some(known) if !known.value.split(", ").any(|it| it == value) => {
                 known.value += &format!(", {value}");
             }
@@ -288,7 +288,7 @@ impl FactList {
                     push(&at("primary_key"), table.primary_key.join(", "));
                     push(&at("indexes"), table.indexes.join("; "));
                     for column in &table.columns {
-                        // Generators of values have many forms. Any change makes another dataset.
+                        // Value generators have many forms. Any change makes the dataset different.
                         let drawn = (&column.sql_type, &column.generator, column.null_fraction);
                         push(&at(&format!("columns.{}", column.name)), format!("{drawn:?}"));
                     }

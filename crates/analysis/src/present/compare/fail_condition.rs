@@ -1,8 +1,9 @@
 //! Parses and judges `--fail-if` conditions on a comparison
 //!
-//! `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`: a figure, optionally an operation, a relation
-//! and a bound. A bound with a sign is a change against the base; shares change in percentage points. A bound without a
-//! sign applies to the run's own figure. A condition is met only if the whole interval exceeds its bound.
+//! Examples: `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`. A condition has a figure, optionally
+//! an operation, a relation and a bound. A bound with a sign applies to the change relative to the base; for shares,
+//! the change is in percentage points. A bound without a sign applies to the run's own figure. A condition is met only
+//! if the whole interval exceeds its bound.
 
 use crate::verdict::rule::RuleDiagnostic;
 use model::comparison::{
@@ -93,7 +94,8 @@ fn bound(metric: Metric, text: &str) -> Option<Bound> {
 }
 
 impl FailCondition {
-    /// `number` is the index of the cell. A cell with one operation has only the figures of all operations together.
+    /// Judges the condition for the cell with index `number`. A cell with one operation has only the figures of all
+    /// operations together.
     pub fn judge(
         &self,
         number: usize,
@@ -153,7 +155,7 @@ impl FailCondition {
     }
 }
 
-/// Change in the unit of a condition: 0 means no change.
+/// Change in the unit of a condition; 0 is no change.
 fn change(it: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
     match it.change {
         Change::Ratio { value, interval } => {
@@ -212,7 +214,7 @@ mod tests {
         }
     }
 
-    /// A cell with p99 of 100 ms in the base and `run` in the run. `interval` is that of the ratio.
+    /// A cell whose p99 is 100 ms in the base and `run` in the run. `interval` is the interval of the ratio.
     fn cell(run: f64, interval: Option<(f64, f64)>, verdict: ChangeVerdict) -> CellComparison {
         let level = |value| MetricEstimate { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
         let figure = MetricComparison {

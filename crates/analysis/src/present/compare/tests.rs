@@ -1,15 +1,15 @@
-//! Error rates of comparisons, from simulated systems with known truth
+//! Error rates of comparisons, measured on simulated systems whose true change is known
 //!
-//! Their seconds are an autoregressive series, their trials differ, machines drift, and tails are heavy. The tests run
-//! a share of the comparisons each time. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons --
-//! --nocapture` makes a thousand comparisons of each kind and prints the tables.
+//! The seconds are an autoregressive series, trials differ, machines drift, and tails are heavy. Each test makes a part
+//! of the comparisons. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a
+//! thousand comparisons of each kind and prints the tables.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
 use model::{Nanos, PerSecond};
 
-/// Random numbers from a seed.
+/// Random number generator with a seed.
 pub struct TestRng(crate::stats::rng::SplitMix64);
 
 impl TestRng {
@@ -34,7 +34,7 @@ impl TestRng {
     }
 }
 
-/// Simulated system, described by the scatter of its logarithms.
+/// Simulated system, described by the deviations of its logarithms.
 #[derive(Clone, Copy, Debug)]
 struct SimulatedSystem {
     /// Deviation from trial to trial.
@@ -128,7 +128,7 @@ impl SimulatedSystem {
         TrialFigures { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
     }
 
-    /// One comparison; the run takes `slow` times as long.
+    /// Comparison of two runs; response times of the second run are `slow` times as long.
     fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
         let draw = &mut TestRng::new(seed);
         let mut both = [Vec::new(), Vec::new()];
@@ -162,9 +162,9 @@ struct ComparisonTally {
     of: u32,
     /// Comparisons that claim any change.
     claims: u32,
-    /// Comparisons that claim the true change of p99.
+    /// Comparisons that claim the actual change of p99.
     seen: u32,
-    /// By metric: intervals, and those that contain the truth.
+    /// Number of intervals, and number of those that contain the truth, by metric.
     held: Vec<(Metric, u32, u32)>,
 }
 
@@ -244,7 +244,7 @@ const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("120 s by time, drift of 10 %, 0.3", SimulatedSystem { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
 ];
 
-/// Line of the table.
+/// Formats a line of the table.
 fn line(name: &str, it: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
@@ -256,10 +256,10 @@ fn line(name: &str, it: &ComparisonTally) -> String {
 const HEADING: &str =
     "null comparisons                           alarms  tps    p50    p90    p99   errors  (coverage, %)";
 
-/// One case of each kind of method, to save time.
+/// One case for each kind of method, to save time.
 const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
 
-/// Number of comparisons of every kind that the environment requests.
+/// Number of comparisons of every kind, from the environment.
 fn rounds() -> Option<u32> {
     let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
     asked.map(|it| it.parse().expect("a number of rounds"))
@@ -277,11 +277,11 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
         let seed = 500 + number as u64;
         let it = ComparisonTally::measure(system, how, 1.0, of, seed);
         println!("{}", line(name, &it));
-        // At most 5 %; for few rounds, three deviations more.
+        // At most 5 %, plus three deviations if there are few rounds.
         let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
         assert!(
             f64::from(it.claims) <= most,
-            "{name}, seed {seed}: {} of {of} claim what is not there",
+            "{name}, seed {seed}: {} of {of} claim a difference",
             it.claims
         );
     }
@@ -294,7 +294,7 @@ fn comparisons_detect_large_effects_but_never_in_single_trials() {
         let it = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
         let single = how.base + how.run == 2 && !how.by_time;
         assert_eq!(it.seen, if single { 0 } else { 4 }, "{name}");
-        assert!(!single || it.claims == 0, "nothing tells how far single trials are apart");
+        assert!(!single || it.claims == 0, "single trials do not show how far trials differ");
     }
     let Some(rounds) = rounds() else { return };
     println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");

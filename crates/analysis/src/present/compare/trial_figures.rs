@@ -1,7 +1,7 @@
-//! Figures and time bins that a comparison keeps of each trial
+//! Figures and time bins of each trial that a comparison keeps
 //!
-//! The figures come from all histograms of a trial; the seconds are condensed. A second of a second-by-second file
-//! takes a megabyte; here it takes a few kilobytes.
+//! Figures come from all histograms of a trial; the seconds are condensed. One second takes a megabyte in a
+//! second-by-second file, but a few kilobytes here.
 
 use crate::facts::outage;
 use crate::facts::trial::TrialFacts;
@@ -9,7 +9,7 @@ use crate::facts::usage;
 use model::comparison::Metric;
 use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
 
-/// Most time bins. If there are more, pairs of neighbours are merged.
+/// Most time bins. If there are more, neighbours are merged pairwise.
 const BINS_MAX: usize = 600;
 
 /// One valid trial.
@@ -19,7 +19,7 @@ pub struct TrialFigures {
     pub repetition: u32,
     /// Start, Unix time in milliseconds.
     pub begun_ms: u64,
-    /// All operations together first; then each, if there are several.
+    /// Figures of all operations together, followed by those of each operation if there are several.
     pub groups: Vec<OperationFigures>,
     /// CPUs used by the generator, by the nodes before PostgreSQL, and by PostgreSQL.
     pub processors: [Option<f64>; 3],
@@ -30,7 +30,7 @@ pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
     [usage::generator_processors(trial), usage::upstream_processors(trial), usage::server_processors(trial)]
 }
 
-/// Figures of one operation in one trial, or of all.
+/// Figures of one operation in one trial, or of all operations.
 #[derive(Clone, Debug, Default)]
 pub struct OperationFigures {
     /// Name; `None` for all operations together.
@@ -38,8 +38,8 @@ pub struct OperationFigures {
     pub tps: PerSecond,
     /// Failed, unknown and dropped arrivals, and all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99, p99.9 of response time and p99 of service time. A quantile is absent with fewer than ten samples
-    /// beyond it. It is a lower bound if arrivals were not answered, or if an outage kept users from arriving.
+    /// p50, p90, p99, p99.9 of response time, and p99 of service time. A quantile is absent with fewer than ten samples
+    /// beyond it. It is a lower bound if some arrivals were not answered, or if an outage kept users from arriving.
     pub times: [Option<Nanos>; 5],
     /// Bins of equal length in order of time.
     pub bins: Vec<TimeBin>,
@@ -59,11 +59,11 @@ pub struct TimeBin {
     pub service: BucketCounts,
 }
 
-/// Condensed distribution: fine bucket of each duration and its count, ascending. A bucket is at most 0.4 % wide.
+/// Condensed distribution: fine buckets of durations with their counts, ascending. A bucket is at most 0.4 % wide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BucketCounts(pub Vec<(u16, u32)>);
 
-/// Bucket of arrivals without an answer: an hour, the longest time that a histogram holds.
+/// Bucket of arrivals without an answer: an hour, the largest time that a histogram can hold.
 const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
 
 /// Buckets of one octave.
@@ -90,9 +90,9 @@ impl BucketCounts {
                 (Some(x), Some(y)) if x.0 == y.0 => {
                     (x.0, a.next().map_or(0, |it| it.1) + b.next().map_or(0, |it| it.1))
                 }
-                (Some(x), Some(y)) if x.0 < y.0 => *a.next().expect("it was seen"),
-                (_, Some(_)) => *b.next().expect("it was seen"),
-                (Some(_), None) => *a.next().expect("it was seen"),
+                (Some(x), Some(y)) if x.0 < y.0 => *a.next().expect("`peek` returned an item"),
+                (_, Some(_)) => *b.next().expect("`peek` returned an item"),
+                (Some(_), None) => *a.next().expect("`peek` returned an item"),
                 (None, None) => break,
             };
             sum.push(next);
@@ -101,7 +101,7 @@ impl BucketCounts {
     }
 }
 
-/// Bucket of a value: its octave, and the part of the octave.
+/// Bucket of a value, from its octave and its place within the octave.
 pub(super) fn bucket(value: Nanos) -> u16 {
     let value = value.0.max(1);
     let octave = u64::from(value.ilog2());
@@ -137,7 +137,7 @@ pub struct TrialCollector {
 }
 
 impl TrialCollector {
-    /// `names` of the operations, in the order of the intervals' cells.
+    /// Collector for trials whose operations have these `names`, in the order of the intervals' cells.
     pub fn new(names: Vec<String>) -> TrialCollector {
         let whole = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
@@ -148,7 +148,7 @@ impl TrialCollector {
         let it = &tick.interval;
         self.whole.merge(it);
         let duration = (it.to - it.from).as_secs_f64();
-        // The time after the last whole second counts in the figures, but is no second.
+        // The time after the last whole second counts in the figures, but not as a second.
         if duration < 0.5 {
             return;
         }
@@ -169,7 +169,8 @@ impl TrialCollector {
         }
     }
 
-    /// `window`: from the first intended start to the end of the window. `outages`: those of the trial's summary.
+    /// Figures of the trial. `window` lasts from the first intended start to the end of the window. `outages` are those
+    /// of the trial's summary.
     pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
         let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
         let mut all_cells = Interval::new(&[0]).scripts.remove(0);
@@ -184,7 +185,7 @@ impl TrialCollector {
             let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
-        // A shorter last bin would look slow.
+        // A last bin that is shorter than the others would look slow.
         if self.filled > 0 {
             groups.iter_mut().for_each(|it| drop(it.bins.pop()));
         }
@@ -192,7 +193,7 @@ impl TrialCollector {
     }
 }
 
-/// Merges neighbours two by two.
+/// Merges neighbouring bins pairwise.
 fn merge_pairs(bins: &mut Vec<TimeBin>) {
     let mut joined: Vec<TimeBin> = Vec::with_capacity(bins.len() / 2);
     for (n, bin) in std::mem::take(bins).into_iter().enumerate() {
@@ -268,7 +269,7 @@ pub struct FigureValue {
 const PRECISION: f64 = 5e-4;
 
 impl TrialFigures {
-    /// `None` if it was not measured, or is unknown.
+    /// Value of a metric; `None` if it was not measured or is unknown.
     pub fn value(&self, metric: Metric, operation: Option<&str>) -> Option<FigureValue> {
         let group = self.group(operation)?;
         let value = match metric {
@@ -281,7 +282,7 @@ impl TrialFigures {
             Metric::Errors => {
                 let (errors, executed) = group.errors;
                 let of = executed as f64;
-                // One error more or less is chance.
+                // A difference of one error is chance.
                 let floor = (errors.max(1) as f64).sqrt() / of;
                 return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
             }

@@ -1,8 +1,8 @@
 //! Times and queues of each hop of a cell's stack
 //!
-//! By Little's law, transactions in flight are throughput times mean time. Transactions that entered a node and have
-//! not reached the one behind it are in between. Their number divided by the throughput is the time that a transaction
-//! spends there.
+//! By Little's law, the number of transactions in flight is throughput times mean time. Transactions that have entered
+//! a node, but not the node behind it, are in the hop between them. Their number divided by the throughput is the time
+//! that a transaction spends there.
 
 use super::median;
 use crate::facts::samples::{self, mean, sums};
@@ -46,13 +46,13 @@ impl TailLoad {
         }
     }
 
-    /// The load with the service times of another reader of the same interval.
+    /// Replaces the service times by those that another reader measured over the same interval.
     pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
         TailLoad { service: other.service, ..self }
     }
 
-    /// Transactions per second. `None` if none succeeded, or fewer than failed: then most transactions in flight are
-    /// failing ones.
+    /// Transactions per second. `None` if none succeeded, or if more failed than succeeded: most transactions in flight
+    /// then are failing ones.
     fn rate(&self) -> Option<f64> {
         (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
@@ -70,8 +70,8 @@ pub struct TrialPassage<'a> {
     pub late: TailLoad,
 }
 
-/// Hops of a cell's transactions, the generator first; medians over its valid trials. `processors`: CPUs of the
-/// machine.
+/// Hops of a cell's transactions, the generator first; medians over its valid trials. `processors` is the number of
+/// CPUs of the machine.
 pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let each: Vec<Vec<HopMetrics>> = valid(trials).map(|it| trial_hops(setup, processors, it)).collect();
     let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
@@ -79,7 +79,8 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>])
     names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
 }
 
-/// Resources used by the nodes that start as a cell's replicas, even if one is promoted; medians over its valid trials.
+/// Resources used by the nodes that start as a cell's replicas, even if one of them is promoted; medians over its valid
+/// trials.
 pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
@@ -130,7 +131,8 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
         ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
-    // Transactions in the node and all behind it, if known; the first node has all transactions in flight.
+    // Transactions in the node and all nodes behind it, if known. For the first node, these are all transactions in
+    // flight.
     let mut inside: Vec<Option<f64>> = Vec::new();
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {
@@ -153,7 +155,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
             ..hop_metrics(&node.name, &node.limits, processors, &late)
         });
     }
-    // The transport of the load's own connections is known.
+    // Only the transport of the load's own connections is known.
     let entrance = it.facts.summary.map(|it| &it.server.transport);
     if let (Some(Transport::TcpTls { version }), Some(first)) = (entrance, all.get_mut(1)) {
         first.tls = Some(version.clone());

@@ -1,4 +1,4 @@
-//! Results of an operation, or of all, over several trials
+//! Results of one operation, or of all operations, over several trials
 
 use crate::facts::sizes::figures;
 use crate::facts::statement_rows::statement_rows;
@@ -18,7 +18,8 @@ pub struct TrialPart<'a> {
     pub window: Nanos,
 }
 
-/// All operations together, then each, in the order of the setup. `None` without a part.
+/// Results of all operations together, followed by those of each operation in the order of the setup. `None` without a
+/// part.
 pub fn operation_results(
     setup: &Setup,
     parts: &[TrialPart<'_>],
@@ -47,7 +48,7 @@ pub fn operation_results(
     Some((total, each.collect()))
 }
 
-/// `window`: length of all windows together, in seconds; `longest`: length of the longest.
+/// `window` is the length of all windows together, in seconds; `longest` is the length of the longest.
 fn operation_result(
     name: &str,
     parts: &[&OperationSecond],
@@ -62,7 +63,8 @@ fn operation_result(
         service.add(&it.service);
     }
     let delivered = sum(|it| it.ok - it.late) as f64;
-    // Transactions that ended after the window are in the histogram too; they are assumed to be as long as the others.
+    // The histogram also includes transactions that ended after the window. They are assumed to take as long as the
+    // others.
     let within = |limit: Nanos| 1.0 - response.count_above(limit) as f64 / response.count().max(1) as f64;
     OperationResult {
         name: name.to_owned(),
@@ -100,7 +102,7 @@ fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> 
     bounds.min_by(f64::total_cmp).map(Nanos::from_secs_f64)
 }
 
-/// `without_answer` arrivals are longer than all others, and than the `window`.
+/// Quantiles of response times. The `without_answer` arrivals count as longer than all others and than the `window`.
 fn quantiles(it: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
     let quantile = |q| it.quantile_with_unanswered(q, without_answer);
     let all = without_answer == 0;

@@ -12,21 +12,21 @@ const HIT: &str = series::PG_STATEMENT_HIT;
 const READ: &str = series::PG_STATEMENT_READ;
 const TEXT: &str = series::PG_STATEMENT_TEXT;
 
-/// Series that statements are read from.
+/// Series from which statements are read.
 pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
 
-/// Series that are counted, in the order in which they are stored.
+/// Counter series, in the order in which they are stored.
 const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 
 /// Most statements that are reported.
 const STATEMENTS_MAX: usize = 10;
 
-/// Counts of one trial, sample by sample. A statement that first appears in a later sample counts from then on: its
-/// earlier counts may be from before the window.
+/// Counts of one trial, sample by sample. A statement that first appears in a later sample counts from that sample on,
+/// because its earlier counts may be from before the window.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
-    /// By queryid, empty for all together: counts of the [`COUNTED`] series, each at the first and the last sample
-    /// time.
+    /// Counts of the [`COUNTED`] series at the first and the last sample time, by queryid; an empty queryid stands for
+    /// all statements.
     counts: BTreeMap<String, [Option<(f64, f64)>; COUNTED.len()]>,
     texts: BTreeMap<String, String>,
 }
@@ -44,9 +44,9 @@ impl Statements {
         if !self.counts.contains_key(&*it.label) {
             self.counts.insert(it.label.to_string(), [None; COUNTED.len()]);
         }
-        let counts = self.counts.get_mut(&*it.label).expect("it was inserted");
+        let counts = self.counts.get_mut(&*it.label).expect("the counts were inserted");
         match &mut counts[place] {
-            // The last sample before the window is its start.
+            // The last sample before the window is the start value.
             Some((first, last)) if it.at == Nanos::ZERO => (*first, *last) = (it.value, it.value),
             Some((_, last)) => *last = it.value,
             none => *none = Some((it.value, it.value)),
@@ -77,7 +77,7 @@ impl Statements {
                 read: None,
             });
             (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
-            // Runs of versions that did not count blocks have no sum.
+            // Runs stored by versions that did not count blocks have no sum.
             it.hit = hit.map(|more| it.hit.unwrap_or(0.0) + more);
             it.read = read.map(|more| it.read.unwrap_or(0.0) + more);
             it.mean = it.total / it.calls;

@@ -97,7 +97,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
         .gauge("pooler", "pool_clients_waiting", "app", 5.0)
         .gauge("postgres", "pg_sessions", "active", 3.0);
     let facts = run.facts(&experiment);
-    // 1,000 a second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
+    // 1,000 transactions per second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
     let mut late = TailLoad::default();
     let operations = vec![operation(1000, 12, 10)];
     late.add(&Second { to: Nanos::from_secs(1), operations, ..Second::default() });
@@ -109,7 +109,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     assert_eq!(told(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
     assert_eq!(told(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
     assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
-    // If more fail than succeed, the transactions in flight are mostly failing ones.
+    // If more transactions fail than succeed, most transactions in flight are failing ones.
     let mut times = |failed, unknown| {
         let mut it = OperationSecond::default();
         it.failed.add(Code::SqlState(*b"40P01"), failed);
@@ -167,7 +167,7 @@ fn counts_statements_from_the_start_of_the_window() {
         told(second, "pg_statement_calls", "8", 50.0);
     }
     let told = statements(&[&all]);
-    assert_eq!(told.len(), 1, "what was not called is not told");
+    assert_eq!(told.len(), 1, "statements without calls are left out");
     let it = &told[0];
     assert_eq!((&*it.text, it.calls, it.total, it.rows), ("SELECT $1", 200.0, 2.0, 400.0));
     assert_eq!((it.mean, it.share), (0.01, 1.0 / 3.0));

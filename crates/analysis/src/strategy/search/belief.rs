@@ -1,8 +1,9 @@
 //! Bayesian estimate of the edge from votes of trials
 //!
-//! At level x a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)): θ is the edge, s its blur, λ the
-//! rate of failures unrelated to the level. Bayes' rule on a grid of θ and s; Watson and Pelli, "QUEST" (1983),
-//! Kontsevich and Tyler, "Bayesian adaptive estimation of psychometric slope and threshold" (1999).
+//! At level x, a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)). θ is the edge, s its blur, and
+//! λ the rate of failures unrelated to the level. Bayes' rule is applied on a grid of θ and s. Sources: Watson and
+//! Pelli, "QUEST" (1983); Kontsevich and Tyler, "Bayesian adaptive estimation of psychometric slope and threshold"
+//! (1999).
 
 /// Vote of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,21 +11,21 @@ pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
-    /// True if the level before it was overloaded too. Some systems need a rest to recover, so the vote has less
-    /// weight.
+    /// True if the level before it was overloaded too. The vote then has less weight, because some systems need a rest
+    /// to recover.
     pub after_overload: bool,
 }
 
 /// Share of trials whose result is unrelated to their level.
 const LAPSE: f64 = 0.02;
-/// Share of such trials after an overloaded level.
+/// Share of such trials directly after an overloaded level.
 const LAPSE_TIRED: f64 = 0.15;
-/// Blurs (in the logarithm of the level) and their prior probabilities. Queues of usual length are within the first
-/// three; the last one is a system with two states.
+/// Blurs (in the logarithm of the level) and their prior probabilities. The first three cover queues of usual length;
+/// the last one covers a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
 /// Distance of the grid's points, as a share of the precision.
 const GRID_STEP: f64 = 0.08;
-/// An overloaded system delivers about its capacity: relative deviation, and weight of this hint.
+/// Hint that an overloaded system delivers about its capacity: relative deviation and weight.
 const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 
 /// Probability distribution of the edge.
@@ -32,17 +33,17 @@ const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 pub(super) struct EdgeDistribution {
     from: f64,
     step: f64,
-    /// By blur, then by grid point; their sum is 1.
+    /// Weights by blur, then by grid point; their sum is 1.
     weights: Vec<Vec<f64>>,
-    /// By grid point.
+    /// Edge of each grid point.
     edge: Vec<f64>,
 }
 
 impl EdgeDistribution {
-    /// `hint`: throughput at an overloaded level. The grid spans half of the lower to twice the higher of two levels:
-    /// the highest that held and the lowest that did not.
+    /// Distribution from the votes. `hint` is the throughput at an overloaded level. The grid spans from half of the
+    /// lower to twice the higher of two levels: the highest that held and the lowest that did not.
     pub fn new(votes: &[TrialVote], hint: Option<f64>, precision: f64) -> EdgeDistribution {
-        assert!(!votes.is_empty(), "without a vote nothing is known");
+        assert!(!votes.is_empty(), "at least one vote is required");
         let step = GRID_STEP * precision;
         let held = votes.iter().filter(|it| it.held).map(|it| it.at).reduce(f64::max);
         let refused = votes.iter().filter(|it| !it.held).map(|it| it.at).reduce(f64::min);
@@ -83,7 +84,7 @@ impl EdgeDistribution {
         for (place, weight) in self.edge.iter().enumerate() {
             sum += weight;
             if sum >= share {
-                // Between two grid points, as if the weight were spread evenly.
+                // Interpolates between two grid points, as if the weight were spread evenly.
                 let within = if *weight > 0.0 { (share - last) / weight } else { 0.0 };
                 return (self.from + self.step * (place as f64 - 0.5 + within)).exp();
             }
@@ -92,7 +93,7 @@ impl EdgeDistribution {
         (self.from + self.step * (self.edge.len() - 1) as f64).exp()
     }
 
-    /// Interval that contains the edge with 95 %, according to the votes.
+    /// Interval that contains the edge with 95 % probability, according to the votes.
     pub fn interval(&self) -> (f64, f64) {
         (self.quantile(0.025), self.quantile(0.975))
     }

@@ -1,7 +1,7 @@
 //! Judges one step of a search: sustained, overloaded or invalid
 //!
-//! A level is overloaded if it violates an objective, fires a stop rule, is not delivered, or its transactions in
-//! flight keep growing. A trial that measured the generator has no result.
+//! A level is overloaded if an objective is violated, a stop rule fires, too little of the load is delivered, or
+//! transactions in flight keep growing. A trial that measured the generator has no result.
 
 use crate::stats::slopes;
 use crate::verdict::{objective, validity};
@@ -13,30 +13,32 @@ use model::summary::{Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{Nanos, OperationSecond, Second};
 
 /// Smallest delivered share of the offered rate. Smaller deficits are detected by [`backlog_grows`], which is more
-/// sensitive but needs a steady trend; this check needs none.
+/// sensitive, but requires a steady trend; this check does not.
 pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
-/// Share of the window at its start, in which connections are opened and caches fill. It does not count.
+/// Share of the window at its start that does not count, because connections are opened and caches fill.
 const START_SHARE: f64 = 0.25;
-/// Variances of the counts of arrivals and departures, in units of their mean: 1 for Poisson arrivals, 1.4 for service
-/// times that vary a little more than exponential ones.
+/// Variance of arrivals and departures together, in units of their mean: 1 for Poisson arrivals, plus 1.4 for service
+/// times that vary slightly more than exponential ones.
 const DISPERSION: f64 = 2.4;
-/// Standard deviations by which transactions in flight may grow by chance. Exactly at its capacity a system exceeds
-/// this in six of ten windows, so votes are about even there; at 95 % of it, in hardly any.
+/// Standard deviations by which transactions in flight may grow by chance. A system exactly at its capacity exceeds
+/// this in six of ten windows, so votes are about evenly split there. At 95 % of its capacity, it exceeds this in
+/// hardly any.
 const GROWTH_DEVIATIONS: f64 = 0.5;
 /// Standard deviations by which a delivered share may be lower by chance.
 const CHANCE: f64 = 2.0;
 /// Fewest seconds that show a trend.
 const SECONDS_MIN: usize = 8;
-/// Share of arrivals that wait for a client above which chance does not explain it.
+/// Share of arrivals that wait for a client above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 
-/// Data of one second of a trial that are judged, without its histograms: a search of hours stores thousands of these.
+/// Data of one second that are needed to judge a trial. Histograms are left out, because a search of hours stores
+/// thousands of seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondSummary {
     second: u64,
     from: Nanos,
     to: Nanos,
-    /// Transactions within the window, without late ones: succeeded, and with any outcome.
+    /// Transactions within the window, without late ones: successes, and all outcomes.
     succeeded: u64,
     ended: u64,
     in_flight: u64,
@@ -64,18 +66,18 @@ impl From<&Second> for SecondSummary {
 /// Judges the trial of `step`.
 ///
 /// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has, so a
-/// ramp before them (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
+/// ramp before the window (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
 ///
 /// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, the machine was
 ///   suspended, or a feed was used up before the end of the step.
 /// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
-///   98 % of the offered rate was delivered, and random variation does not explain it. Failed transactions are not delivered,
-///   unless an objective bounds their share.
-/// - Overloaded while arrivals waited for a client in an open model: overloaded if service times alone violate an
-///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. `next` judges this
-///   step again once other levels show whether there were too few clients.
-/// - An objective is unknown for lack of samples: ignored in ramp and rest steps, which are no evidence. Elsewhere the
-///   trial is invalid, and the reason contains the text of the objective.
+///   98 % of the offered rate was delivered and random variation does not explain it. Failed transactions count as not
+///   delivered, unless an objective bounds their share.
+/// - Overloaded in an open model while arrivals waited for a client: still overloaded if service times alone violate an
+///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. `next` judges this step
+///   again once other levels show whether there were too few clients.
+/// - An objective is unknown because of too few samples: ignored in ramp and rest steps, which are no evidence. In
+///   other steps the trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -143,7 +145,7 @@ fn stop_reason(it: &InvalidReason) -> SearchStopReason {
     }
 }
 
-/// Number of clients of an open model, if all of them were busy for a relevant time.
+/// Number of clients of an open model if all of them were busy for a significant time.
 fn reached_cap(summary: &Summary) -> Option<u32> {
     let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
     let much = |it: &Doubt| match it {
@@ -168,8 +170,8 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
     it.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
-/// Last whole seconds, as many as the window has, without its start. After `loaded`, the time with arrivals,
-/// transactions in flight only drain; next to nothing is delivered then.
+/// Last whole seconds of the window, without its start. Seconds after `loaded`, the time with arrivals, are left out:
+/// then transactions in flight only drain, and next to nothing is delivered.
 fn window_seconds<'a>(
     step: &SearchStep,
     seconds: &'a [SecondSummary],
@@ -187,7 +189,7 @@ fn duration(it: &SecondSummary) -> f64 {
     it.to.0.saturating_sub(it.from.0) as f64 / 1e9
 }
 
-/// Counts only the seconds after the start, so that a pipeline that fills first does not look like a delay.
+/// Counts only the seconds after the start, so that the initial filling of a pipeline does not count as falling behind.
 fn falls_behind(
     level: f64,
     seconds: &[&SecondSummary],
@@ -207,9 +209,9 @@ fn falls_behind(
 
 /// Reason if transactions in flight grew until the end of the window, faster than in a system that just keeps up.
 ///
-/// The queue of such a system is a random walk: after t seconds it has moved by about √(2.4 λ t). The slope is that of
-/// Theil and Sen, which is robust against single bad seconds. The slope of the last half must be at least half as
-/// steep; otherwise the queue is settling.
+/// The queue of a system that just keeps up is a random walk: after t seconds it has moved by about √(2.4 λ t). The
+/// slope is Theil and Sen's, which is robust against single bad seconds. The slope of the second half must be at least
+/// half as steep; otherwise the queue is settling.
 fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
     if seconds.len() < SECONDS_MIN {
         return None;
@@ -224,8 +226,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
-/// Transactions that were sent and not yet answered, or the number that follows from the second's mean response time by
-/// Little's law. The latter includes those that wait for a client.
+/// Transactions that were sent and not yet answered, or, if greater, the number that follows from the second's mean
+/// response time by Little's law. The latter includes those that wait for a client.
 fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
     let by_time = match it.answered {
         0 => 0.0,
@@ -327,14 +329,14 @@ mod tests {
         check(|_| {}, "held");
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
-        // 3 % less all the time; or 1.5 % less, which chance does not explain either, but growth would show.
+        // 5 % less all the time; or 1.5 % less, which growth of transactions in flight would show.
         check(|trial| trial.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
         check(|trial| trial.each(|_, it| it.operations[0].ok = 985), "held");
-        // Transactions that ended after the window were late.
+        // Transactions that ended after the window count as late.
         check(|trial| trial.each(|_, it| it.operations[0].late = 100), "behind 0.900");
-        // Only in the first quarter: the system was warming up.
+        // Only in the first quarter, while the system warms up.
         check(|trial| trial.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
-        // After the last arrival only transactions in flight end.
+        // After the last arrival, transactions in flight only drain.
         let ending = |it: &mut TestTrial| {
             let from = Nanos::from_secs(20);
             let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
@@ -370,16 +372,17 @@ mod tests {
     fn detects_growing_backlogs() {
         let under_way =
             |of: fn(u64) -> u64| move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = of(n));
-        // Two per cent too much.
+        // The load exceeds the capacity by two per cent.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
-        // The random walk of a system that keeps up would move as far.
+        // The random walk of a system that keeps up could move as far.
         check(under_way(|n| 30 + 4 * n), "held");
-        // It fills, and is full before the middle; it drains; a checkpoint in between, or at the end.
+        // The queue fills and is full before the middle; it drains; or there is a checkpoint in the middle or at the
+        // end.
         check(under_way(|n| 600 - 600 / (n + 1)), "held");
         check(under_way(|n| 600 - 20 * n), "held");
         check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
-        // Never more than the number of clients are in flight: response times show arrivals that wait for one.
+        // In flight are at most as many as there are clients, but response times show the arrivals that wait for one.
         let waiting = |trial: &mut TestTrial| {
             trial.each(|n, it| {
                 let mut times = LatencyHistogram::new();
@@ -420,7 +423,7 @@ mod tests {
         check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
         check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
-        // Even if an objective is violated.
+        // Invalid even if an objective is violated.
         let both = |it: &mut TestTrial| {
             it.measured.exhausted_connects = 3;
             it.objectives = vec!["p99 < 1ms"];
@@ -446,15 +449,15 @@ mod tests {
         }
     }
 
-    /// Every second arrival waited for a client.
+    /// Every other arrival waited for a client.
     #[test]
     fn a_reached_cap_is_no_overload() {
         fn waits(it: &mut TestTrial) {
             it.measured.interval.backlog_wait = millis(5000, 300);
         }
-        // The objective is met all the same.
+        // The objective is met nevertheless.
         check(waits, "held");
-        // Response times include the wait, service times do not; other levels show the cause.
+        // Response times include the wait, service times do not. Other levels show whether clients are the cause.
         let slow = |millis_served: u64| {
             move |it: &mut TestTrial| {
                 waits(it);
@@ -470,7 +473,7 @@ mod tests {
             trial.each(|_, it| it.operations[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
-        // Too few waits to be the reason.
+        // Too few arrivals waited for this to be the reason.
         let hardly = |it: &mut TestTrial| {
             behind(it);
             it.measured.interval.backlog_wait = millis(50, 300);

@@ -1,4 +1,4 @@
-//! Interleaves searches of a base and its perturbations, and judges if a perturbation moves the maximum
+//! Interleaves searches of a base and its perturbations, and decides whether a perturbation moves the maximum
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
@@ -8,7 +8,7 @@ use model::search::{
     Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,
 };
 
-/// One of several searches.
+/// Search of one subject.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchRun<'a> {
     pub max: &'a MaxSearch,
@@ -20,11 +20,11 @@ pub struct SearchRun<'a> {
     pub done: &'a [StepResult],
 }
 
-/// Next step of all `subjects`, and the index of its subject; `None` if all have ended.
+/// Next step over all `subjects`, with the index of its subject; `None` if all searches have ended.
 ///
-/// Each subject takes one step, in an order determined by `seed`, then each takes the next one in another order. A
-/// machine that drifts then drifts for all of them. The result depends only on the number of trials of each, so an
-/// interrupted search continues where it stopped.
+/// Each subject takes one step, in an order determined by `seed`; then each takes the next one, in another order. Drift
+/// of the machine then affects all subjects alike. The result depends only on the number of trials of each subject, so
+/// an interrupted search resumes where it stopped.
 pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
     let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
         NextStep::Measure(step) => {
@@ -45,24 +45,25 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     open.into_iter().find(|it| it.0 == first)
 }
 
-/// Elasticity above which a limit is proven, if the whole interval is above it, and excluded if the whole interval is
-/// below. An unrelated resource has 0, the only limit 1; two in series, each with half of the time, have a half each.
-/// With a quota larger by a quarter and two maxima known to ± 5 %, an unrelated resource has its whole interval above
-/// this once in 10⁵.
+/// Elasticity that separates limiters from other resources: a limit is proven if the whole interval is above it, and
+/// excluded if the whole interval is below. An unrelated resource has 0, and the only limiter has 1. Two limiters in
+/// series, each with half of the time, have a half each. If a quota is raised by a quarter and both maxima are known to
+/// ± 5 %, the whole interval of an unrelated resource is above this value once in 10⁵ cases.
 const ELASTICITY_MIN: f64 = 0.3;
-/// Bound for a switch, on the ratio of maxima: chance does not explain ten per cent more.
+/// Bound on the ratio of maxima for a switch; chance does not explain a rise of ten per cent.
 const SWITCH_RATIO_MIN: f64 = 1.1;
 /// Fewest votes for and against before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
-/// Pairs of maxima drawn.
+/// Number of pairs of maxima that are drawn.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
 
-/// Proof that this perturbation, which would show `limit` to be the cause, moved the maximum or did not. It uses the trials of
-/// the base and of the perturbed subject, which were interleaved.
+/// Proof whether this perturbation, which tests `limit` as the cause, moved the maximum. It uses the interleaved trials
+/// of the base and of the perturbed subject.
 ///
-/// If searches ended early because the verdict [`is_decided`], their levels are the edges that their votes show.
+/// If the searches ended early because the verdict [`is_decided`], their levels are the edges estimated from their
+/// votes.
 pub fn proof(
     limit: Limit,
     nudge: &Perturbation,
@@ -84,8 +85,8 @@ pub fn proof(
     prove(limit, nudge.clone(), base, changed, seed)
 }
 
-/// True if the verdict is certain before both searches end: it is the same for all edges within their intervals. Both
-/// searches need some votes for and against, because an estimate from few votes is a guess.
+/// True if the verdict is certain before both searches end, because it is the same for all edges within their
+/// intervals. Both searches need some votes for and against, because an estimate from few votes is a guess.
 pub fn is_decided(
     nudge: &Perturbation,
     base: &[StepResult],
@@ -114,7 +115,7 @@ pub fn is_decided(
     least > bound || most < bound
 }
 
-/// Edge that a search's votes show, ended or not.
+/// Edge estimated from a search's votes, whether or not the search has ended.
 fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
     let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
@@ -151,8 +152,8 @@ pub fn prove(
 /// A value and its interval.
 type Estimate = (f64, Option<(f64, f64)>);
 
-/// True if the perturbation should lower the maximum: with all rows of the table it falls, if a cache was measured
-/// before.
+/// True if the perturbation should lower the maximum. With all rows of the table it falls, if the feed's rows were
+/// cached before.
 fn should_fall(nudge: &Perturbation) -> bool {
     nudge.amount.is_none() && matches!(nudge.knob, Knob::FeedRows { .. })
 }
@@ -161,7 +162,7 @@ fn inverse(of: Option<Estimate>) -> Option<Estimate> {
     of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
-/// Middle 95 % of ln changed − ln base, by drawing both; it is extended to contain the estimate.
+/// Middle 95 % of ln changed − ln base over random draws of both, extended to contain the estimate.
 fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
     let mut chance = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);

@@ -8,14 +8,14 @@ use model::search::{OverloadReason, SearchResult, SearchStopReason};
 /// Resamples.
 const DRAWS: usize = 4000;
 
-/// Combined answer of all rounds: the median of their levels and its interval of 95 %, from resampled rounds, each
-/// drawn from its own interval. With fewer than three rounds the interval also contains those of all rounds: two do not
-/// show how rounds differ.
+/// Combined answer of all rounds: the median of their levels with its 95 % interval, by resampling rounds and drawing
+/// each from its own interval. With fewer than three rounds, the interval also contains the intervals of all rounds,
+/// because two rounds do not show how rounds differ.
 ///
-/// If more than half of the rounds have no level, there is none, but the most frequent reason.
+/// If more than half of the rounds have no level, the result has no level, but the most frequent reason.
 ///
 /// # Panics
-/// There must be a round.
+/// Panics if `rounds` is empty.
 pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     let first = rounds.first().expect("there is a round");
     let known: Vec<&SearchResult> = rounds.iter().filter(|it| it.level.is_some()).collect();
@@ -39,7 +39,7 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     all.level = median(known.iter().filter_map(|it| it.level).collect());
     all.delivered =
         median(known.iter().filter_map(|it| it.delivered).map(|it| it.0).collect()).map(model::PerSecond);
-    // Report a reason only if all rounds with a level have one.
+    // Report a stop reason only if every round with a level has one.
     if known.iter().any(|it| it.stop_reason.is_none()) {
         all.stop_reason = None;
     }
@@ -85,7 +85,7 @@ fn median(mut of: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// First of the most frequent kind.
+/// First element of the most frequent kind.
 fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;
@@ -120,7 +120,7 @@ mod tests {
             (vec![Some(100.0)], (Some(100.0), None)),
             (vec![Some(100.0), Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), Some(104.0), Some(101.0)], (Some(101.0), None)),
-            // A single round without a level does not decide; half of them do.
+            // One round of three without a level does not matter; half of the rounds do.
             (vec![Some(100.0), None, Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), None], (None, Some(SearchStopReason::Generator))),
             (vec![None, None], (None, Some(SearchStopReason::Generator))),
@@ -133,12 +133,13 @@ mod tests {
         }
         let one = combine(&[round(Some(100.0), 0.03)], 7).interval;
         assert_eq!(one, Some((97.0, 103.0)), "one round's own interval");
-        let (low, high) =
-            combine(&[round(Some(90.0), 0.02), round(Some(110.0), 0.02)], 7).interval.expect("two");
-        assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: two rounds that differ");
+        let (low, high) = combine(&[round(Some(90.0), 0.02), round(Some(110.0), 0.02)], 7)
+            .interval
+            .expect("two rounds have an interval");
+        assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: the interval covers both rounds");
     }
 
-    /// Rounds with an error of 2 %, which their intervals reflect, of a system that is constant, or varies by 2 %.
+    /// Rounds with an error of 2 %, as in their intervals. The system is constant or varies by 2 %.
     #[test]
     fn interval_covers_the_truth() {
         for (rounds, differ, least) in
@@ -152,7 +153,7 @@ mod tests {
                         round(Some(100.0 * (1.0 + error)), 1.96 * 0.02)
                     })
                     .collect();
-                let (low, high) = combine(&all, *seed).interval.expect("all have one");
+                let (low, high) = combine(&all, *seed).interval.expect("all rounds have an interval");
                 low <= 100.0 && 100.0 <= high
             });
             let share = held.count() as f64 / 300.0;

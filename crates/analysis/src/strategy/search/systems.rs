@@ -1,7 +1,7 @@
 //! Simulated systems with known capacity
 //!
-//! Every trial is simulated, arrival by arrival: Poisson arrivals, first come first served, c servers. Its results are
-//! passed to `judge`, as those of a real trial are.
+//! Every trial is simulated arrival by arrival, with Poisson arrivals, first come first served, and c servers. Its
+//! results are passed to `judge` like those of a real trial.
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
@@ -17,21 +17,21 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     None,
-    /// Its speed is 1 + `by` sin(2πt / `period`), with t the time of measurement, in seconds.
+    /// The speed is 1 + `by` sin(2πt / `period`), where t is the time spent measuring, in seconds.
     Drift {
         by: f64,
         period: f64,
     },
-    /// Every trial is in one of two states at random; one is slower by this share.
+    /// Every trial is randomly in one of two states; one of them is slower by this share.
     TwoStates {
         by: f64,
     },
-    /// Once overloaded, it is slower by this share until a trial is below six tenths of its capacity, or starts from a
-    /// fresh state.
+    /// Once overloaded, the system is slower by this share until a trial is below six tenths of its capacity or starts
+    /// from a fresh state.
     Metastable {
         by: f64,
     },
-    /// In this share of trials a noisy neighbour takes a third of the capacity.
+    /// In this share of trials, a noisy neighbour takes a third of the capacity.
     Neighbour {
         share: f64,
     },
@@ -73,7 +73,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Arrivals per second beyond which its queue grows without end.
+    /// Arrivals per second above which the queue grows without end.
     pub fn capacity(&self) -> f64 {
         self.servers as f64 / self.service
     }
@@ -85,7 +85,9 @@ impl SimulatedSystem {
         let names = vec!["a.sql".to_owned(), "b.sql".to_owned()];
         let objectives: Vec<_> = self
             .p99
-            .map(|it| objective::parse(&format!("p99 < {}us", it * 1e6), &names).expect("it is an objective"))
+            .map(|it| {
+                objective::parse(&format!("p99 < {}us", it * 1e6), &names).expect("the objective is valid")
+            })
             .into_iter()
             .collect();
         judge(step, &summary, &seconds, &objective::judge(&objectives, &summary), None)
@@ -117,7 +119,7 @@ impl SimulatedSystem {
                 _ => at,
             };
             let takes = self.draw_service_time() / speed(self.measured + at);
-            let server = next_free_server(&mut servers).expect("there is one");
+            let server = next_free_server(&mut servers).expect("there is a server");
             let finished = sent.max(*server) + takes;
             *server = finished;
             if let Some(free) = next_free_server(&mut clients) {
@@ -199,8 +201,8 @@ impl SimulatedSystem {
     }
 }
 
-/// Highest rate at which p99 of response time is `bound` seconds in a system with exponential times: exact, by Erlang's
-/// formula.
+/// Highest rate at which p99 of response time is `bound` seconds in a system with exponential service times: exact, by
+/// Erlang's formula.
 pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     let mu = 1.0 / service;
     let beyond = |rate: f64| {
@@ -208,7 +210,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
         let blocked = (1..=servers).fold(1.0, |b, n| load * b / (n as f64 + load * b));
         let waits = blocked / (1.0 - load / servers as f64 * (1.0 - blocked));
         let drains = servers as f64 * mu - rate;
-        // If both rates are equal the quotient has a limit; a value close to it is accurate enough.
+        // If both rates are equal, the quotient is undefined; a value close by is accurate enough.
         let drains = if (drains / mu - 1.0).abs() < 1e-6 { drains * (1.0 + 1e-5) } else { drains };
         let served = (-mu * bound).exp();
         let both = (mu * (-drains * bound).exp() - drains * served) / (mu - drains);
@@ -217,7 +219,8 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     bisect(servers as f64 / service, |rate| beyond(rate) > 0.01)
 }
 
-/// Highest such rate by simulating `arrivals` at each rate, for any service times; the system's behaviour is ignored.
+/// Highest such rate for any service times, by simulating `arrivals` arrivals at each rate. The system's irregular
+/// behaviour is ignored.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
         let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
@@ -231,7 +234,7 @@ pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) ->
             round: 0,
         };
         let p99 = it.simulate(&step).0.total.response.p99;
-        p99.expect("there are many").as_secs_f64() > bound
+        p99.expect("there are many samples").as_secs_f64() > bound
     })
 }
 
@@ -244,7 +247,7 @@ fn bisect(most: f64, too_much: impl Fn(f64) -> bool) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Server that is free first.
+/// Server that becomes free first.
 fn next_free_server(of: &mut [f64]) -> Option<&mut f64> {
     of.iter_mut().min_by(|a, b| a.total_cmp(b))
 }

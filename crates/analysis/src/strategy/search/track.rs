@@ -7,57 +7,59 @@ use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
 /// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon; later
-/// steps double.
+/// steps double the level.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
-/// Factor between numbers of clients: two steps double them, because a curve is fitted.
+/// Factor between numbers of clients. Two steps double them, because a curve is fitted to the results.
 const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
-/// Level of a rest, as a share of the level that held. A rest follows two overloaded levels in a row, for systems that
-/// must recover.
+/// Level of a rest, as a share of the level that held. A rest follows two overloaded levels in a row, so that the
+/// system can recover.
 const REST: f64 = 0.5;
-/// Tries of an invalid level, and of any failure unrelated to its level.
+/// Tries of an invalid level, and of any failure that is unrelated to its level.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
-/// Most levels downwards from an overloaded start.
+/// Most steps downwards from an overloaded start.
 const DOWNWARD_STEPS_MAX: usize = 6;
 /// Fewest arrivals of a window.
 const FEWEST_ARRIVALS: f64 = 20.0;
-/// Arrivals that a window at the edge should have. p99 is known with 1,000, but neighbours in a queue are correlated.
+/// Arrivals that a window at the edge should have. 1,000 arrivals determine p99, but neighbours in a queue are
+/// correlated.
 const ARRIVALS: f64 = 5_000.0;
 /// Largest factor by which a window is lengthened to reach `ARRIVALS`.
 const LONGEST: u64 = 3;
-/// Arrivals and factor if an objective decides. A window of 5,000 misses the rare clusters of long times that form a
-/// tail, so half of its votes are too optimistic. More votes do not correct that; fewer and longer windows do.
+/// Arrivals and factor if an objective on a tail decides. A window of 5,000 arrivals misses the rare clusters of long
+/// times that form a tail, so half of its votes are too optimistic. More votes do not correct that; fewer and longer
+/// windows do.
 const OF_TAIL: (f64, u64) = (10_000.0, 6);
 const VOTES_OF_TAIL: usize = 14;
-/// Arrivals below which a window is lengthened by up to `LONGEST_OF_FEW`.
+/// Arrivals below which a window is lengthened by a factor of up to `LONGEST_OF_FEW`.
 const FEWEST_AT_EDGE: f64 = 1_100.0;
 const LONGEST_OF_FEW: u64 = 8;
 /// Votes after which the blur is attributed to the system.
 const VOTES_MAX: usize = 18;
 /// Steps after which the search gives up.
 const STEPS_MAX: usize = 60;
-/// Half the interval's width, as a share of the precision, at which the holds begin.
+/// Half-width of the interval, as a share of the precision, at which holds begin.
 const SURE_WIDTH: f64 = 0.85;
 /// Probability with which a confirming trial should hold.
 const SAFE_PROBABILITY: f64 = 0.8;
-/// Largest distance of a confirmed level below the median, as a share of the precision: an answer that is too low is
-/// wrong as well.
+/// Largest distance of a confirmed level below the median, as a share of the precision, because an answer that is too
+/// low is wrong as well.
 const BELOW: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const DOWNWARDS: f64 = 0.4;
-/// Most levels that are tried for confirmation.
+/// Most levels that are held for confirmation.
 const HOLDS_MAX: usize = 4;
 /// Ratio of a transaction's time with all clients busy to its time at levels that held, below which more clients would
-/// increase the throughput. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), with N R₀⁻¹ at 1.5 times the knee, a
-/// system of queues is within a few per cent of 1 / D. Denning and Buzen, "The Operational Analysis of Queueing Network
-/// Models" (1978).
+/// increase the throughput. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), a system of queues with N / R₀ at 1.5
+/// times the knee is within a few per cent of 1 / D. Source: Denning and Buzen, "The Operational Analysis of Queueing
+/// Network Models" (1978).
 const CROWDED_RATIO: f64 = 1.5;
 /// Trials that prove a single state if 0, 1, 2 or 3 of them were slow. A system that alternates between two states at
-/// random would pass in one of thirty searches. Without any slow trial, `STATE_TRIALS_UNSUSPECTED` are enough, where it
-/// would pass in one of sixteen.
+/// random passes in one of thirty searches. If no trial was ever slow, `STATE_TRIALS_UNSUSPECTED` trials are enough;
+/// such a system passes that in one of sixteen.
 const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
 const STATE_TRIALS_UNSUSPECTED: usize = 4;
-/// Steps of clients after which the throughput is flat if it rose by less than `GAIN` in all.
+/// Number of client steps after which the throughput is flat if it rose by less than `GAIN` in total.
 const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
@@ -94,7 +96,7 @@ pub(super) enum NextAction {
         level: f64,
         stage: StepPurpose,
     },
-    /// A level so low that a system recovers, for a part of the window.
+    /// Trial for a part of the window, at a level so low that a system recovers.
     Rest {
         level: f64,
     },
@@ -103,7 +105,7 @@ pub(super) enum NextAction {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SearchEnd {
-    /// `beyond`: reason why no higher level was tried.
+    /// The level held. `beyond` is the reason why no higher level was tried.
     Held {
         level: f64,
         beyond: Option<SearchStopReason>,
@@ -111,13 +113,13 @@ pub(super) enum SearchEnd {
     Hindered(SearchStopReason),
 }
 
-/// Counts of trials in the slower one of two states.
+/// Counts of trials by speed state, to detect a slower state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SpeedStates {
     slow: usize,
-    /// Trials that show a state.
+    /// Trials that allow a conclusion about the state.
     seen: usize,
-    /// True if any trial was slow, including those that do not show a state.
+    /// True if any trial was slow, including those without a conclusion.
     suspected: bool,
     /// Throughput per second in the slow state.
     delivers: Option<f64>,
@@ -150,7 +152,7 @@ impl<'a> SearchTrack<'a> {
 
     /// Window of a trial at `level`.
     pub fn window(&self, level: f64, stage: StepPurpose) -> Nanos {
-        // After a successful long hold, further holds only show the state.
+        // After a successful long hold, further holds only check the state.
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
@@ -206,7 +208,7 @@ impl<'a> SearchTrack<'a> {
         }
         if self.trials.len() >= STEPS_MAX {
             return end_hindered(SearchStopReason::Undecided {
-                level: self.trials.last().expect("sixty").level,
+                level: self.trials.last().expect("there are sixty trials").level,
             });
         }
         let held = |it: &&TrackedTrial| it.held == Some(true);
@@ -233,7 +235,7 @@ impl<'a> SearchTrack<'a> {
         None
     }
 
-    /// Lowest level that was invalid too often, and the reason: no result is known from there on.
+    /// Lowest level that was invalid too often, with the reason. No result is known from there on.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
         let of = |it: &TrackedTrial| match &it.hindered {
             Some(SearchStopReason::Failed { .. }) | None => None,
@@ -248,7 +250,7 @@ impl<'a> SearchTrack<'a> {
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Next level while none was overloaded.
+    /// Next level while no level was overloaded.
     fn ramp_up(&self, best: f64) -> NextAction {
         let (max, stage) = (self.max, StepPurpose::Ramp);
         if let Some((ceiling, why)) = self.ceiling() {
@@ -283,7 +285,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level: (best * factor).min(most), stage }
     }
 
-    /// Long trial at a level that held, while no level is known to be overloaded.
+    /// Long trial at a level that held, while no overloaded level is known.
     fn confirm(&self, level: f64, beyond: Option<SearchStopReason>) -> NextAction {
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
@@ -293,7 +295,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Hold }
     }
 
-    /// Number of clients above which throughput does not rise, once that is known.
+    /// Number of clients above which throughput does not rise, if known.
     fn saturation_clients(&self) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .trials
@@ -306,13 +308,13 @@ impl<'a> SearchTrack<'a> {
         let best = before.iter().map(|it| it.1).reduce(f64::max)?;
         let rose = last.iter().any(|it| it.1 > best * (1.0 + GAIN));
         let enough = points.iter().map(|it| it.1).fold(0.0, f64::max) * (1.0 - GAIN);
-        (!rose).then(|| points.iter().find(|it| it.1 >= enough).expect("the best is enough").0)
+        (!rose).then(|| points.iter().find(|it| it.1 >= enough).expect("the best point is enough").0)
     }
 
-    /// Next level while none held.
+    /// Next level while no level held.
     fn ramp_down(&self) -> NextAction {
         let last =
-            self.trials.iter().rev().find(|it| it.held == Some(false)).expect("something was too much");
+            self.trials.iter().rev().find(|it| it.held == Some(false)).expect("a level was overloaded");
         let down = self.trials.iter().filter(|it| it.held == Some(false)).count();
         let one = self.max.scale == LoadScale::Clients && last.level <= 1.0;
         let level = self.rounded_level((last.delivered * 0.95).clamp(last.level / 3.0, last.level * 0.9));
@@ -329,7 +331,7 @@ impl<'a> SearchTrack<'a> {
 
     /// Next level between those that held and those that did not.
     fn narrow(&self, best: f64) -> NextAction {
-        let belief = self.belief().expect("something was too much");
+        let belief = self.belief().expect("a level was overloaded");
         let (low, high) = belief.interval();
         let precision = self.max.precision;
         let ceiling = self.ceiling();
@@ -344,7 +346,7 @@ impl<'a> SearchTrack<'a> {
             if refused >= 2 {
                 return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
             }
-            // A lower level after an overloaded one, a higher one after one that held.
+            // A lower level after an overloaded one, and a higher one after one that held.
             let wanted = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(wanted.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
@@ -363,7 +365,7 @@ impl<'a> SearchTrack<'a> {
         self.confirm_edge(&belief, narrowing)
     }
 
-    /// Searches a level below the known edge that holds for long.
+    /// Searches for a level below the known edge that holds for long.
     fn confirm_edge(&self, belief: &EdgeDistribution, narrowing: usize) -> NextAction {
         let precision = self.max.precision;
         let holds: Vec<&TrackedTrial> =
@@ -380,7 +382,7 @@ impl<'a> SearchTrack<'a> {
         let slowly = here().filter(|it| self.is_slow(it, level)).count();
         let held = here().filter(|it| it.held == Some(true)).count();
         let failed = here().count() - held - slowly;
-        // Holds that are needed, and failures that are allowed before any hold.
+        // Number of holds required, and number of failures allowed before any hold.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
         let again = NextAction::Measure { level, stage: StepPurpose::Hold };
@@ -396,14 +398,14 @@ impl<'a> SearchTrack<'a> {
         if levels.len() >= HOLDS_MAX {
             return end_hindered(SearchStopReason::Undecided { level: middle });
         }
-        // It was slow on a fresh state too: the slow state's level always holds.
+        // It was slow even on a fresh state. The slow state's level holds in both states.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));
         NextAction::Measure { level: self.settled_level(lower), stage: StepPurpose::Hold }
     }
 
-    /// True if levels violate an objective, such as one on a tail of response times.
+    /// True if some levels violate an objective, such as one on a tail of response times.
     fn has_tail_objective(&self) -> bool {
         self.trials.iter().any(|it| matches!(it.broke, Some(OverloadReason::Objective { .. })))
     }
@@ -428,7 +430,7 @@ impl<'a> SearchTrack<'a> {
     /// some systems stay slow until they get a rest.
     fn states(&self, level: f64) -> SpeedStates {
         if self.max.scale == LoadScale::Clients {
-            // Their throughput is in another unit than their level.
+            // In a closed model, the throughput has another unit than the level.
             return SpeedStates { seen: usize::MAX, ..SpeedStates::default() };
         }
         let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
@@ -453,7 +455,7 @@ impl<'a> SearchTrack<'a> {
     /// Number of overloaded levels in a row, and true if the last trial was a rest.
     fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
-        // Runs of versions without a stage for rests stored them as a ramp.
+        // Runs stored by versions without a stage for rests have them as ramp steps.
         let is_rest = |it: &TrackedTrial| {
             it.stage == StepPurpose::Rest || it.stage == StepPurpose::Ramp && it.level <= best * REST
         };
@@ -461,7 +463,7 @@ impl<'a> SearchTrack<'a> {
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 
-    /// True if a level held above one that did not, by more than the precision.
+    /// True if a level held that is above one that did not, by more than the precision.
     fn is_contradictory(&self) -> bool {
         let held = |wanted| self.trials.iter().filter(move |it| it.held == Some(wanted)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
@@ -480,7 +482,7 @@ fn narrow(level: f64) -> NextAction {
     NextAction::Measure { level, stage: StepPurpose::Narrow }
 }
 
-/// Reads a trial. If all clients were busy, the trials that held show if there were too few clients: see
+/// Reads a trial. If all clients were busy, the trials that held show whether there were too few clients; see
 /// [`CROWDED_RATIO`].
 fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
     let trial = |held, broke, hindered| TrackedTrial {
@@ -499,7 +501,7 @@ fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
             if lacks_clients(it, *clients, done) =>
         {
             let share = it.delivered.0 / it.step.level;
-            // By chance more may have arrived than planned.
+            // By chance, more transactions may have arrived than planned.
             let behind = share < DELIVERED_SHARE_MIN;
             let broke = if behind {
                 OverloadReason::FellBehind { share }
@@ -512,8 +514,8 @@ fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
     }
 }
 
-/// True if a transaction takes much longer than at levels that held. By Little's law it takes clients ÷ delivered when
-/// all clients are busy.
+/// True if a transaction takes much longer than at levels that held. By Little's law, its time is clients ÷ delivered
+/// rate when all clients are busy.
 fn lacks_clients(it: &StepResult, clients: u32, done: &[StepResult]) -> bool {
     let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };

@@ -14,11 +14,11 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// True from the level on; false without responses.
+    /// True if the level is reached or exceeded; false without responses.
     pub fn is_reached(self, it: MatchCount) -> bool {
         match self {
             Threshold::Count(level) => it.matching >= level,
-            // A product, because 29 of 100 are 29 %, while a quotient of binary fractions may not be.
+            // Compare products: 29 of 100 are 29 %, but a binary quotient may be slightly less.
             Threshold::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
         }
     }
@@ -31,7 +31,7 @@ pub struct Argument<'a> {
     pub text: &'a str,
 }
 
-/// Arguments of one rule, read from left to right; [`Arguments::expect_end`] reports those that remain.
+/// Arguments of one rule, read from left to right. [`Arguments::expect_end`] reports any that remain.
 #[derive(Debug)]
 pub struct Arguments<'a> {
     remaining: std::vec::IntoIter<Argument<'a>>,
@@ -45,7 +45,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// `text` is the text between the parentheses, `at` its position.
+    /// Arguments of a rule. `text` is the text between the parentheses, and `at` is its position.
     pub fn new(text: &'a str, at: usize, scene: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
@@ -170,8 +170,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Milliseconds of a text such as `1m`, `1s500ms`, `27h103m645`; a part without a unit counts `bare` milliseconds.
-/// `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
+/// Milliseconds of a text such as `1m`, `1s500ms`, `27h103m645`; a part without a unit counts `bare` milliseconds per
+/// unit. `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
 fn duration(text: &str, bare: u64) -> Option<u64> {
     let mut sum: u64 = 0;
     let mut rest = text;

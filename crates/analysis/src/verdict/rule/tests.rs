@@ -1,8 +1,8 @@
 use super::fixture::{context, tick};
 use super::*;
 
-/// Seconds at which `rule` fires over `seconds`, the first of which is 0: `2<1` is at second 2 because of second 1. All
-/// consecutive seconds at which it fires are listed, because it continues as Tank's does until it is stopped.
+/// Seconds at which `rule` fires over `seconds`, which start at 0: `2<1` means that it fires at second 2 because of
+/// second 1. All consecutive seconds at which it fires are listed, because it continues to fire, as Tank's rules do.
 #[track_caller]
 fn check(rule: &str, seconds: &[&str], expected: &str) {
     let mut rule = parse(rule, &context()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
@@ -28,17 +28,17 @@ fn fires_on_mean_times() {
         // A good second resets the count.
         ("time(100ms, 3s)", &["200ms", "200ms", "10ms", "200ms", "200ms", "200ms"], "5<3"),
         ("time(100ms, 3s)", &["200ms", "300ms*2", "400ms"], "2<0"),
-        // Strictly more.
+        // The mean must be strictly greater.
         ("time(200ms, 1)", &["200ms"; 3], "-"),
         ("time(199ms, 1)", &["200ms"; 3], "0<0"),
-        // The mean counts, not each response.
+        // The mean counts, not single responses.
         ("time(100ms, 1)", &["10ms*9 900ms*1"], "-"),
         ("time(100ms, 1)", &["10ms*9 911ms*1"], "0<0"),
         // A second without responses is good.
         ("time(100ms, 2s)", &["", "", ""], "-"),
         ("time(100ms, 2s)", &["200ms", "", "200ms", ""], "-"),
         ("time(100ms, 2s)", &["net110*5", "sql40P01*5"], "-"),
-        // Unless all of them were unanswered, or those in flight still wait.
+        // A second is bad if all responses were unanswered, or if transactions in flight still wait.
         ("time(100ms, 2s)", &["10ms*9", "unknown104*4", "dropped*9"], "2<1"),
         ("time(100ms, 2s)", &["10ms*9", "10ms*9 dropped*9"], "-"),
         ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "flight4", "flight4"], "4<3"),
@@ -64,7 +64,8 @@ fn fires_on_quantiles() {
         ("quantile(75, 100ms, 1s)", &["50ms*6 900ms*4"], "0<0"),
         ("quantile(100, 100ms, 1s)", &["50ms*999 900ms"], "0<0"),
         ("quantile(99.9, 100ms, 1s)", &["50ms*998 900ms*2"], "0<0"),
-        // An arrival without an answer is longer than any limit; one that was answered with an error has no time.
+        // An arrival without an answer is longer than any limit. An arrival that was answered with an error has no
+        // time.
         ("quantile(99, 100ms, 1s)", &["", "net110*100"], "1<1"),
         ("quantile(99, 100ms, 1s)", &["", "sql40P01*100"], "-"),
         ("quantile(99, 100ms, 1s)", &["50ms*100", "50ms*98 dropped*2"], "1<1"),
@@ -72,7 +73,7 @@ fn fires_on_quantiles() {
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 dropped*9 b: 50ms*9"], "-"),
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 b: 50ms*9 unknown104*1"], "0<0"),
         ("quantile(99, 100ms, 2s)", &["200ms", "", "200ms"], "-"),
-        // Each operation's own quantile, or that of both together.
+        // The quantile of one operation, or of both together.
         ("quantile(99, 100ms, 1s, b)", &["10ms*10 b: 500ms*10"], "0<0"),
         ("quantile(99, 100ms, 1s, a)", &["10ms*10 b: 500ms*10"], "-"),
         ("quantile(50, 100ms, 1s)", &["10ms*60 b: 500ms*50"], "-"),
@@ -90,7 +91,7 @@ fn fires_on_http_statuses() {
         ("http(5XX, 1, 1s)", &["http500 1ms*9"], "0<0"),
         ("http(5xx, 10%, 1s)", &["http503*5 1ms*95"], "-"),
         ("http(5xx, 10%, 1s)", &["http503*15 1ms*85"], "0<0"),
-        // From the level on.
+        // The rule fires from the level on.
         ("http(5xx, 10%, 1s)", &["http503*10 1ms*90"], "0<0"),
         ("http(5xx, 10%, 1s)", &["", ""], "-"),
         ("http(5xx, 3, 2s)", &["http500*3"; 5], "1<0"),
@@ -134,7 +135,7 @@ fn fires_on_failures_of_all_kinds() {
 #[test]
 fn fires_on_network_codes() {
     for (rule, seconds, expected) in [
-        // 0 is no failure with any mask.
+        // Code 0 never counts as a failure, with any mask.
         ("net(0, 1, 1s)", &["1ms*10"][..], "-"),
         ("net(x, 1, 1s)", &["1ms*10 sql40P01*5 http500*5"], "-"),
         ("net(110, 1, 1s)", &["net110 1ms*9"], "0<0"),
@@ -143,10 +144,10 @@ fn fires_on_network_codes() {
         ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
         ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
         ("net(xx, 50%, 1s)", &["", ""], "-"),
-        // An answer without its expected text is a failure, but not one of the network.
+        // An answer without its expected text is a failure, but not a network failure.
         ("net(xx, 1, 1s)", &["text*5 capture*5"], "-"),
         ("errors(10, 1s)", &["text*5 capture*5"], "0<0"),
-        // A refused connection is a failure of the network; a refused login is not.
+        // A refused connection is a network failure; a refused login is not.
         ("net(111, 5, 1s)", &["refused111*5"], "0<0"),
         ("net(xx, 5, 1s)", &["refused53300*5"], "-"),
         ("net(xx, 50%, 1s)", &["refused111*5 1ms*6"], "-"),
@@ -222,7 +223,7 @@ fn fires_on_metrics() {
         ("metric_higher(postgres, cpu, 0.95, 1)", &["postgres.cpu=0.95"; 3], "-"),
         ("metric_lower(postgres, free, 5, 2)", &["postgres.free=4"; 3], "1<0"),
         ("metric_lower(postgres, free, 4, 1)", &["postgres.free=4"; 3], "-"),
-        // A second without a sample counts neither as 0 nor as good.
+        // A second without a sample counts neither as 0 nor as a good second.
         ("metric_lower(postgres, free, 5, 2)", &["", "", "pooler.free=1", ""], "-"),
         (
             "metric_higher(postgres, cpu, 1, 3)",
@@ -246,7 +247,7 @@ fn fires_on_times_over_a_window() {
     for (rule, seconds, expected) in [
         ("total_time(300ms, 70%, 3s)", &[SLOW; 10][..], "2<0"),
         ("total_time(300ms, 70%, 3s)", &[FAST; 10], "-"),
-        // The share of the window's responses, not the mean of its seconds' shares.
+        // The share is that of all responses of the window, not the mean of the seconds' shares.
         ("total_time(300ms, 70%, 2s)", &["60ms*30", "1500ms*70"], "1<0"),
         ("total_time(300ms, 70%, 2s)", &["60ms*31", "1500ms*69"], "-"),
         ("total_time(300ms, 50%, 1s)", &["100ms*10 300ms*40 1000ms*50"], "0<0"),
@@ -268,8 +269,8 @@ fn fires_on_times_over_a_window() {
     }
 }
 
-/// The four rules on a window of codes, each with its own bad code: `http500` for the first, `net110` for the second.
-/// For the negative rules every code that does not match is bad.
+/// The four rules on a window of codes, each with its own bad code: `http500` for the first rule, `net110` for the
+/// second. For the negative rules, every code that does not match is bad.
 fn families(level: &str) -> [(String, &'static str); 4] {
     [
         ("total_http(5xx", "http500"),
@@ -288,7 +289,7 @@ fn fires_on_codes_over_a_window() {
         ("11, 5s", &["1ms*8 BAD*2"; 10], "-"),
         // A rule does not fire before the window is full.
         ("1, 3s", &["BAD*100"; 10], "2<0"),
-        // A level that is just reached.
+        // The level is just reached.
         ("10%, 2s", &["1ms*90 BAD*10"; 5], "1<0"),
         ("10%, 2s", &["1ms*91 BAD*9"; 5], "-"),
         ("29%, 1s", &["1ms*71 BAD*29"], "0<0"),
@@ -298,7 +299,7 @@ fn fires_on_codes_over_a_window() {
         ("50%, 2s", &["1ms*1000", "BAD*10"], "1<0"),
         ("46%, 2s", &["1ms*100 BAD*900", "1ms*10"], "-"),
         ("45%, 2s", &["1ms*100 BAD*900", "1ms*10"], "1<0"),
-        // A second without responses has no percentage: neither Tank's 1 nor 0 nor 100.
+        // A second without responses has no percentage; it is not 1, as in Tank, nor 0 or 100.
         ("50%, 2s", &["", "", ""], "-"),
         ("1%, 2s", &["", "", ""], "-"),
         ("1%, 2s", &["1ms*10", "", "1ms*10"], "-"),
@@ -375,7 +376,7 @@ fn fires_on_decreasing_trends() {
             &["1ms*50 http500*50", "1ms*50 http500*40", "1ms*50 http500*30", "1ms*50"],
             "-",
         ),
-        // A mean change of −4 with an error of 6.
+        // The mean change is −4, with an error of 6.
         ("http_trend(2xx, 3s)", &["1ms*100", "1ms*90", "1ms*98", "1ms*88"], "-"),
         (
             "http_trend(2xx, 3s, b)",
@@ -388,7 +389,7 @@ fn fires_on_decreasing_trends() {
             "-",
         ),
         ("http_trend(2xx, 3s)", &["", "", "", ""], "-"),
-        // One gap is no trend: its error is as large as the change.
+        // One gap is no trend, because its error is as large as the change.
         ("http_trend(2xx, 3s)", &["1ms*100", "1ms*100", "1ms*100", "", "1ms*100", "1ms*100", "1ms*100"], "-"),
         ("http_trend(5xx, 1s)", &["http500*9", "http500*8"], "1<1"),
     ] {
@@ -409,7 +410,7 @@ fn reports_the_rule_that_fired() {
         tank_rc: Some(23),
     };
     assert_eq!(rule.tick(&tick(2, "net110*2 1ms*7")), Some(fired.clone()));
-    // A rule that continues fires again with the same cause.
+    // A rule that fires again has the same cause.
     assert_eq!(rule.tick(&tick(3, "net110*2 1ms*7")), Some(StopEvent { at_second: 3, ..fired }));
 }
 

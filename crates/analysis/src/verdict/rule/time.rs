@@ -1,7 +1,7 @@
 //! Stop rules `time`, `quantile`: responses are too slow, in consecutive seconds
 //!
-//! An arrival without an answer is longer than any limit. Tank assigns a time to each request in the end. Here, a
-//! second in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
+//! An arrival without an answer is longer than any limit. Tank knows a time for each request in the end. Here, a second
+//! in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;
 use super::mask::TransactionScope;
@@ -37,7 +37,7 @@ impl RuleState for TimeRule {
             ended += cell.arrivals() - cell.dropped;
             unanswered += cell.unanswered();
         }
-        // Transactions in flight are not known by operation.
+        // Transactions in flight are not counted by operation.
         let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
         let length = tick.interval.to - tick.interval.from;
         self.stalled = if waiting { self.stalled + length } else { Nanos::ZERO };
@@ -58,7 +58,7 @@ enum TimeValue {
 }
 
 impl TimeStatistic {
-    /// Reads the statistic. A mean is that of the answered arrivals, if there are any.
+    /// Reads the statistic. A mean is that of the answered arrivals if there are any.
     fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {

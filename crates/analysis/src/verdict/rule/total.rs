@@ -1,7 +1,7 @@
 //! Stop rules `total_*`, `negative_*`: too many transactions in a sliding window
 //!
 //! A count is the sum over the window. A percentage of codes is the mean of the seconds' percentages with equal
-//! weights, without seconds that had no responses. A percentage of times is that of the window's responses.
+//! weights; seconds without responses are left out. A percentage of times is that of all responses of the window.
 
 use super::arguments::{Arguments, Threshold};
 use super::mask::{CodeMask, MatchCount, TransactionScope};
@@ -31,7 +31,7 @@ impl RuleState for TotalCodesRule {
             Threshold::Percent(level) => {
                 let with: Vec<&MatchCount> = self.window.values().filter(|it| it.of > 0).collect();
                 let sum: f64 = with.iter().map(|it| 100.0 * it.matching as f64 / it.of as f64).sum();
-                // A sum of quotients may be too small by a rounding error.
+                // A sum of quotients may be too small because of rounding.
                 !with.is_empty() && sum / with.len() as f64 >= level * (1.0 - 1e-12)
             }
         };
@@ -88,7 +88,8 @@ pub fn negative_http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, Rul
     build(from, CodeMask::http, true)
 }
 
-/// Unlike its other rules, Tank counts code 0 here: `negative_net(0, …)` counts every code but 0.
+/// Parses the rule. Unlike in its other rules, Tank counts code 0 here: `negative_net(0, …)` counts every code except
+/// 0.
 pub fn negative_net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     build(from, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
 }

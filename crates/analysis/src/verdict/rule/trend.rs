@@ -1,7 +1,7 @@
 //! Stop rule `http_trend`: responses with a code become fewer
 //!
-//! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the changes
-//! begin with the first second's whole count. A window of n seconds is therefore complete from second n + 1 on.
+//! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the first
+//! change is the whole count of the first second. A window of n seconds is therefore complete from second n + 1 on.
 
 use super::arguments::Arguments;
 use super::mask::{CodeMask, TransactionScope};
@@ -17,7 +17,7 @@ struct TrendRule {
     last: u64,
     size: u64,
     changes: VecDeque<f64>,
-    /// Seconds of all changes but the first.
+    /// Seconds of all changes except the first.
     seconds: SlidingWindow<()>,
 }
 

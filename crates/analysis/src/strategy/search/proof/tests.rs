@@ -13,19 +13,19 @@ fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
     StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) }
 }
 
-/// A random trial: its result depends on the edge and its blur only.
+/// Random trial whose result depends only on the edge and its blur.
 fn vote(step: SearchStep, edge: f64, blur: f64, chance: &mut SplitMix64) -> StepResult {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
     let held = chance.uniform() < likely;
     seen(step, held, edge)
 }
 
-/// A search by votes, to its end.
+/// Complete search by votes.
 fn by_votes(edge: f64, blur: f64, chance: &mut SplitMix64) -> Vec<StepResult> {
     let mut done = Vec::new();
     while let NextStep::Measure(step) = next(&MaxSearch::DEFAULT, edge * 0.8, &done) {
         done.push(vote(step, edge, blur, chance));
-        assert!(done.len() < 100, "it comes to an end");
+        assert!(done.len() < 100, "the search ends");
     }
     done
 }
@@ -51,7 +51,8 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) 
     (it.verdict, done[0].len() + done[1].len())
 }
 
-/// Verdicts of `pairs` pairs: limits, does not limit, undecided; and the mean number of trials of a pair.
+/// Counts of the verdicts over `pairs` pairs (limits, does not limit, undecided), and the mean number of trials of a
+/// pair.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
     let mut chance = SplitMix64(7);
     let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut chance)).collect();
@@ -118,7 +119,7 @@ fn is_not_decided_by_few_votes() {
     let base = votes(&[80.0, 90.0, 110.0, 120.0], 100.0, &mut chance);
     let cases: [(&[f64], bool); 4] = [
         (&[170.0, 190.0, 210.0, 220.0], true),
-        (&[190.0, 210.0, 220.0], false), // a single vote that held is a guess
+        (&[190.0, 210.0, 220.0], false), // a single vote that held is not enough
         (&[170.0, 190.0, 210.0], false),
         (&[], false),
     ];
@@ -127,7 +128,7 @@ fn is_not_decided_by_few_votes() {
         assert_eq!(is_decided(&nudge, &base, &changed, &max), plain, "{levels:?}");
         let it = proof(Limit::Host, &nudge, &base, &changed, &max, 1);
         assert_eq!(it.verdict == ProofVerdict::Limits, plain, "{levels:?}");
-        assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: what is not plain has no figure");
+        assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: no figure unless decided");
     }
 }
 
@@ -160,13 +161,13 @@ fn a_feed_is_proved_by_a_falling_maximum() {
         let it =
             proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
-        let ratio = it.ratio.map(|it| it.0).expect("both have an answer");
-        assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: it is told as it was measured, {ratio}");
+        let ratio = it.ratio.map(|it| it.0).expect("both searches have an answer");
+        assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: the ratio must be as measured, {ratio}");
     }
 }
 
-/// All searches take one step each, in changing orders, until the last one ends. Interrupted anywhere, the sequence
-/// continues unchanged.
+/// All searches take one step each, in changing orders, until the last one ends. After an interruption at any point,
+/// the sequence is unchanged.
 #[test]
 fn interleaves_all_searches() {
     let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
@@ -201,7 +202,7 @@ fn interleaves_all_searches() {
     assert!(order.chunks(3).take(fewest).any(|it| it != &order[..3]), "{order:?}");
     assert_ne!(run(4, Default::default()).0, order);
     for (n, it) in done.iter().enumerate() {
-        let level = answer(&max, it).level.expect("it has an answer");
+        let level = answer(&max, it).level.expect("the search has an answer");
         assert!((0.95..=1.0).contains(&(level / edges[n])), "{n}: {level}");
     }
     for cut in [1, 4, order.len() - 1] {
