@@ -77,7 +77,7 @@ fn check(line: &str, status: i32, expected: &[&str]) {
 
 #[test]
 fn runs_every_load_model() {
-    check("-S -n -t 5 -c 2 --think 1ms", 0, &["processed: 10/10", "closed model, thinking 1 ms"]);
+    check("-S -n -t 5 -c 2 --think 1ms", 0, &["processed: 10/10", "closed model, think time 1 ms"]);
     check("-S -n -t 5 -c 2 -C", 0, &["processed: 10/10", "average connection time", "connect, ms"]);
     check(
         "-b si -n -t 50 -c 2 -R 500",

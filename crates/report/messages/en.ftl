@@ -78,7 +78,7 @@ bench-measured-how = { $server }; { $model }; driver { $driver }; seed { $seed }
 bench-unix-socket = Unix socket
 bench-tls = TCP with TLS { $version }
 bench-closed-model = closed model
-bench-closed-model-thinking = closed model, thinking { $time }
+bench-closed-model-thinking = closed model, think time { $time }
 bench-open-model-even = open model, { $schedule }, even arrivals
 bench-open-model-poisson = open model, { $schedule }, Poisson arrivals
 
@@ -156,7 +156,7 @@ bench-clock-stepped = this machine's clock was stepped { $direction ->
 
 ### Headings of tables: table-
 
-table-interval = 95 %
+table-interval = 95 % CI
 table-ratio = ratio
 table-path = path
 table-cell = cell
@@ -167,24 +167,24 @@ table-trials = runs
 
 ### Stop rules and objectives: stop-
 
-stop-fired = { $rule } stopped the load after second { $second }; it began in second { $cause_second }, at { $rate } transactions per second
-stop-never-measured = the stop rule { $rule } never had a value: no node of its name writes this series
+stop-fired = { $rule } stopped the load after second { $second }; its condition has held since second { $cause_second }, at { $rate } transactions per second
+stop-never-measured = the stop rule { $rule } was never evaluated: no node of its name has this series
 
-stop-tank-mask = `{ $mask }` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole codes, and finds only those of { $length } characters
-stop-tank-quantile = Yandex.Tank does not keep quantile { $percent }, so that its rule would never fire; it knows 25, 50, 75, 80, 90, 95, 98, 99 and 100
-stop-tank-failed-times = only transactions that ended well have a time here; Yandex.Tank times failed ones too
-stop-tank-rounded = Yandex.Tank rounds { $limit } ms to a bin of its histogram; here it is exact to 0.1 %
-stop-tank-mean = the seconds' percentages are averaged here, those without responses left out; Yandex.Tank takes such a second as 1 %, and in its newest versions divides the sums over the window
-stop-tank-missing = a second without a sample changes nothing here; Yandex.Tank reads it as 0
-stop-tank-instances = the share is that of the clients here; with Pandora Yandex.Tank needs `startup: once` for it
+stop-tank-mask = `{ $mask }` matches every code except 0 here, as in Yandex.Tank's manual. Since June 2024, Yandex.Tank compares whole codes and matches only codes of { $length } characters
+stop-tank-quantile = Yandex.Tank does not compute quantile { $percent }, so this rule would never fire there; it computes 25, 50, 75, 80, 90, 95, 98, 99 and 100
+stop-tank-failed-times = only successful transactions have a response time here; Yandex.Tank includes failed ones
+stop-tank-rounded = Yandex.Tank rounds { $limit } ms to a histogram bin; pgdyno is exact to 0.1 %
+stop-tank-mean = pgdyno averages the percentages of the seconds that have responses; Yandex.Tank counts a second without responses as 1 %, and its newest versions divide the sums over the window
+stop-tank-missing = pgdyno ignores a second without a sample; Yandex.Tank counts it as 0
+stop-tank-instances = the share is that of the clients here; Yandex.Tank needs `startup: once` for it with Pandora
 stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
 stop-objective-met = met: { $objective }: { $measured }
 stop-objective-violated = VIOLATED: { $objective }: { $measured }
-stop-objective-unanswered = unknown: { $objective }: { $measured }, and nothing was answered to the end
+stop-objective-unanswered = unknown: { $objective }: { $measured }, but no transaction was answered at the end of the load
 stop-objective-ended-early = unknown: { $objective }: { $measured }, but the load ended early
-stop-objective-few = unknown: { $objective }: { $samples } are too few to tell; run longer
-stop-lower-quantile = a lower quantile is above already
+stop-objective-few = unknown: { $objective }: { $samples } are too few; run longer
+stop-lower-quantile = a lower quantile already exceeds the bound
 stop-measured = { $value } of { $samples }
 stop-samples = { $count } samples
 stop-arrivals = { $count } arrivals
@@ -209,15 +209,15 @@ stop-summary-none = { $objective }: no trial was measured
 
 ### Feeds: feed-
 
-feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them different{ $repeats_after ->
+feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them distinct{ $repeats_after ->
     [none] {""}
-   *[other] ; a row returns after { $repeats_after } draws
+   *[other] ; rows repeat after { $repeats_after } draws
  }{ $share ->
     [none] {""}
-   *[other] ; it leads to { $share } of the rows of { $column }, which lie in about { $touched } of { $bytes }
+   *[other] ; its values match { $share } of the rows of { $column }, which occupy about { $touched } of { $bytes }
  }{ $memory ->
     [none] {""}
-   *[other] : that fits into the { $memory } that the server may use, and the table does not, so that a cache is measured; take more rows
+   *[other] : this fits in the { $memory } that the server may use, and the table does not, so the cache is measured; use more rows
  }
 
 
@@ -233,8 +233,8 @@ matrix-refused = refused
 matrix-deadlocks = deadl./1000
 matrix-served = served
 matrix-starved = starved
-matrix-pooler-cpu = CPU before
-matrix-server-cpu = CPU PG
+matrix-pooler-cpu = pooler CPU
+matrix-server-cpu = PG CPU
 matrix-time-to-steady = to 90 %, s
 # Verdicts of at most 14 columns.
 matrix-no-evidence = no evidence
@@ -245,7 +245,7 @@ matrix-too-few-runs = too few runs
 matrix-unix = Unix socket
 matrix-tcp = TCP
 matrix-tls = TLS
-matrix-attached-transport = as its address tells
+matrix-attached-transport = set by its address
 matrix-generator = generator
 # The pool's mode, as a phrase of its own and as an attribute of "mode".
 matrix-session = session
@@ -278,16 +278,16 @@ matrix-failed = failed: { $reason }
 matrix-left-out = { $left_out } of { $total } trials { $left_out ->
     [one] is
    *[other] are
- } left out: { $reason }
-matrix-limits-not-applied = figures are without limits that could not be applied: { $limits }: { $reason }
+ } excluded: { $reason }
+matrix-limits-not-applied = measured without limits that could not be applied: { $limits }: { $reason }
 matrix-legend = medians of the valid trials and their 95 % intervals{ $baseline ->
     [none] {""}
-   *[other] ; ratio: to { $baseline }, by a permutation test of the trials at a false discovery rate of 5 %, intervals resampled with seed { $seed }
+   *[other] ; ratio: vs { $baseline }, permutation test over trials, false discovery rate 5 %, bootstrap seed { $seed }
  }{ $too_few ->
-    [true] ; fewer than four trials of each cell are too few to show any difference
+    [true] ; at least four trials per cell are needed to show a difference
    *[false] {""}
  }
-matrix-watching = watching cost { $share } of a processor
+matrix-watching = monitoring used { $share } of a CPU
 
 
 ### Findings: finding-
@@ -299,40 +299,40 @@ finding-slots = PostgreSQL's slots ran out{ $max_connections ->
     [none] {""}
    *[other] {" "}(max_connections { $max_connections })
  }
-finding-starved = the average hides that only some clients were served (Jain's index: 1 is fair)
-finding-starved-pool = the average hides that only some clients were served, behind a pool of { $size } in { $mode } mode
-finding-not-compared = left out of comparisons, because not all clients did their work
-finding-host-bound = all { $processors } processors of this machine were busy, so that cells differ also in who got them
-finding-generator-share = the generator took a good part of this machine's { $processors } processors
-finding-like-for-like = throughput beside the direct cell, the same transport on every hop
+finding-starved = only some clients were served, which the average hides (Jain's index; 1 is fair)
+finding-starved-pool = only some clients were served, which the average hides, behind a pool of { $size } in { $mode } mode
+finding-not-compared = excluded from comparisons, because not all clients did their work
+finding-host-bound = all { $processors } CPUs of this machine were saturated, so cells also differ by how much CPU each process received
+finding-generator-share = the generator used a large share of this machine's { $processors } CPUs
+finding-like-for-like = throughput vs the direct cell, with the same transport on every hop
 # `with` is unix, tcp or tls; `transports` is a list.
-finding-unlike = unlike transports, { $transports } beside { $with ->
+finding-unlike = different transports, { $transports } vs { $with ->
     [unix] Unix socket
     [tcp] TCP
    *[tls] TLS
- }, would say (and like for like)
-finding-no-difference = no evidence that the pool's mode changes throughput
-finding-queue-pooler = the queue stands in { $node }: clients waiting by its console, the longest wait, busy sessions of PostgreSQL
-finding-queue-pooler-unknown = the queue stands in { $node } (its console does not report waiting clients): transactions under way, busy sessions of PostgreSQL
-finding-queue-balancer = the queue stands in { $node }{ $maxconn ->
+ }, would show (with equal transports: in parentheses)
+finding-no-difference = no evidence that the pool mode changes throughput
+finding-queue-pooler = transactions queue in { $node }: waiting clients (from its console), longest wait, busy PostgreSQL sessions
+finding-queue-pooler-unknown = transactions queue in { $node } (its console does not report waiting clients): transactions in flight, busy PostgreSQL sessions
+finding-queue-balancer = transactions queue in { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
- }: connections waiting, and for how long on average
-finding-pooler-bound = { $node }'s processor is the limit, not its pool, whatever its console says: few of the servers it has lent run a statement
-finding-pool-bound = the pool of { $node } is the limit, not its processor
-finding-server-bound = { $node }'s processor is the limit
-finding-sessions-wait = most active sessions of PostgreSQL waited for { $event }
+ }: waiting connections, mean wait
+finding-pooler-bound = { $node } is CPU-bound, not pool-bound; its console only shows a full pool, of which few servers run a statement
+finding-pool-bound = { $node } is pool-bound, not CPU-bound
+finding-server-bound = { $node } is CPU-bound
+finding-sessions-wait = most active PostgreSQL sessions waited for { $event }
 finding-failures = transactions failed with { $code }{ $name ->
     [none] {""}
    *[other] {" "}{ $name }
  }
 finding-deadlocks = deadlocks per thousand transactions
-finding-not-concurrent = where { $busy } transactions were under way in PostgreSQL
-finding-not-open = the open test became a closed one, because all { $clients } clients were busy; arrivals that waited for one, that were dropped, and all
-finding-sizes = answers to { $request } differ in size although their status is as expected; look whether the small ones are error or log-in pages, and name what an answer must contain (expect.contains)
-finding-sizes-below-recorded = answers to { $operation } are less than half as large as the log recorded; look whether they are error or log-in pages
-finding-sizes-above-recorded = answers to { $operation } are more than twice as large as the log recorded; the recorded ones may have been compressed
-finding-recorded-status = answers to { $operation } have another status than the log recorded
+finding-not-concurrent = where { $busy } transactions were in progress in PostgreSQL
+finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop; arrivals that waited for a client, that were dropped, and all
+finding-sizes = responses to { $request } differ in size although their status is as expected; check whether the small ones are error or login pages, and state what a response must contain (expect.contains)
+finding-sizes-below-recorded = responses to { $operation } are less than half as large as recorded in the log; check whether they are error or login pages
+finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
+finding-recorded-status = responses to { $operation } have a different status than recorded in the log
 finding-no-rows = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }
@@ -340,51 +340,51 @@ finding-no-rows = operation { $operation }, command { $command }: { $statement -
 finding-no-rows-expected = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }
- } found no row, which may be right
-finding-clients-left = { $node } still held clients after the load had ended
-finding-open-closed = the closed test does not know how long those wait who keep coming
-finding-feeds-differ = the feed { $feed } decides what is measured
+ } found no row, which may be intended
+finding-clients-left = { $node } still had clients after the load had ended
+finding-open-closed = the closed-loop test hides the wait of users who keep arriving
+finding-feeds-differ = the result depends on the feed { $feed }
 
 # Paragraphs.
 finding-paragraph = { $begin }: { $cells }
 finding-table = { $begin }:
 finding-shares = { $begin }; { $cells }
-finding-deadlocks-beside = deadlocks are no comparison with those of { $cell }, { $begin }: { $cells }
+finding-deadlocks-beside = deadlocks cannot be compared with those of { $cell }, { $begin }: { $cells }
 finding-and = {" "}and{" "}
 
 # One cell of a paragraph.
-finding-slots-cell = { $cell } (refused { $refused }, by its log { $logged }{ $first ->
+finding-slots-cell = { $cell } ({ $refused } refused, { $logged } in its log{ $first ->
     [none] {""}
    *[other] , first in second { $first }
  }{ $some })
 finding-starved-cell = { $cell } { $served } of { $clients } ({ $hardly ->
     [0] {""}
-   *[other] { $hardly } hardly anything,{" "}
+   *[other] { $hardly } almost nothing,{" "}
  }Jain { $jain })
 finding-figures-cell = { $cell } ({ $figures })
 finding-figure-cell = { $cell } { $figure }
 finding-unlike-cell = { $cell } { $change } ({ $like })
 # The modes are none if the cells' names tell them.
-finding-no-difference-cell = { $cell } beside { $with }{ $mode ->
+finding-no-difference-cell = { $cell } vs { $with }{ $mode ->
     [none] {""}
-   *[other] {" "}({ $mode } beside { $with_mode })
+   *[other] {" "}({ $mode } vs { $with_mode })
  } { $change }
 finding-change = { $change }{ $interval ->
     [none] {""}
-   *[other] {" "}(95 %: { $interval })
+   *[other] {" "}(95 % CI { $interval })
  }
 finding-queue-cell = { $cell } { $figures }
-finding-lent = { $lent } of { $pool } lent
+finding-lent = { $lent } of { $pool } in use
 finding-running = { $active } running
 finding-busy-server = { $busy } busy in PostgreSQL
 finding-cpu = { $used } of { $limit } CPU
-finding-throttled = held back in { $share } of periods
-finding-stalled = { $cpu } CPU stood still
+finding-throttled = throttled in { $share } of periods
+finding-stalled = { $cpu } CPU lost to throttling
 finding-sessions-cell = { $cell } { $share } of { $active }
 finding-failures-cell = { $cell } { $count } of { $total }
 finding-deadlocks-cell = { $cell } { $rate }{ $interval ->
     [none] {""}
-   *[other] {" "}(95 %: { $interval })
+   *[other] {" "}(95 % CI { $interval })
  }, { $runs ->
     [one] { $runs } run
    *[other] { $runs } runs
@@ -400,11 +400,11 @@ finding-no-rows-cell = { $cell } in { $share } of { $count } executions{ $second
    *[other] , from second { $second } on
  }
 finding-clients-left-cell = { $cell } { $clients }{ $some }
-finding-open-closed-cell = { $with } says { $closed }; { $cell }, where { $offered } are offered, says { $open }
+finding-open-closed-cell = { $with }: { $closed }; { $cell }, with { $offered } offered: { $open }
 finding-feeds-cell = { $cell } { $response }{ $read ->
     [none] {""}
    *[other] {" "}({ $read })
- } beside { $with } { $with_response }{ $with_read ->
+ } vs { $with } { $with_response }{ $with_read ->
     [none] {""}
    *[other] {" "}({ $with_read })
  }
@@ -417,7 +417,7 @@ finding-some-trials = , in { $trials } of { $total } trials
 
 finding-left-out-slots = connections were refused in { $cells }
 finding-left-out-starved = clients starved in { $cells }
-finding-left-out-errors = more than 1 % failed in { $cells }
+finding-left-out-errors = more than 1 % of transactions failed in { $cells }
 finding-left-out-cell = { $cell }{ $failed ->
     [none] {""}
    *[other] {" "}({ $failed })
@@ -426,13 +426,13 @@ finding-unlike-many = { $changes } ({ $like }) in { $cells }
 
 # Who used processors: in a list of cells, and in a range over cells.
 finding-used-generator = generator { $cpus }
-finding-used-before = before PostgreSQL { $cpus }
+finding-used-before = nodes before PostgreSQL { $cpus }
 finding-used-server = PostgreSQL { $cpus }
-finding-used-others = others { $cpus }
+finding-used-others = other processes { $cpus }
 finding-range-generator = the generator used { $cpus }
-finding-range-before = what stands before PostgreSQL used { $cpus }
+finding-range-before = the nodes before PostgreSQL used { $cpus }
 finding-range-server = PostgreSQL used { $cpus }
-finding-range-others = others on this machine used { $cpus }
+finding-range-others = other processes used { $cpus }
 finding-shares-all = in all cells: { $used }
 finding-shares-all-but = in all cells but { $cells }: { $used }
 finding-shares-these = in { $cells }: { $used }
@@ -440,55 +440,55 @@ finding-shares-these = in { $cells }: { $used }
 
 ### Causes of limits: bound-
 
-bound-service = { $node }'s processor is the limit
-bound-service-pool = { $node } has lent all of its connections ({ $pool }), and requests wait for one
+bound-service = { $node } is CPU-bound
+bound-service-pool = all { $pool } connections of { $node } are in use, and requests wait for one
 bound-service-threads = all threads of { $node } are busy, and requests wait for one
-bound-reads = { $node } waits for reading from disk
-bound-writes = { $node } waits for writing to disk
-bound-memory = { $node }'s memory is too small for what is asked for: it reads again what it has thrown out
-bound-wal-flush = commits wait until the log is on disk
+bound-reads = { $node } waits for disk reads
+bound-writes = { $node } waits for disk writes
+bound-memory = { $node } has too little memory: it reads evicted pages again
+bound-wal-flush = commits wait for WAL flushes
 bound-sync-replicas = commits wait for replicas
 bound-row-locks = transactions wait for each other's rows
-bound-scans = { $table } is read as a whole, again and again
-bound-checkpoints = checkpoints are felt
-bound-clients = nothing is full: { $clients } clients in a closed loop, each waiting for its answer, ask for no more
+bound-scans = { $table } is scanned sequentially, again and again
+bound-checkpoints = checkpoints reduce throughput
+bound-clients = nothing is saturated: { $clients } closed-loop clients, each waiting for its response, offer no more load
 
 # Figures of one cell.
-bound-lent = { $busy } of { $size } lent
+bound-lent = { $busy } of { $size } in use
 bound-busy = { $busy } of { $size } busy
 bound-waiting = { $waiting } waiting
-bound-had-to-wait = { $share } had to wait
+bound-had-to-wait = { $share } waited
 bound-per-second = { $rate }{ $quota ->
     [none] {""}
    *[other] {" "}of { $quota }
  } per second
 bound-sessions-wait = { $share } of active sessions wait for it
 bound-memory-used = { $used } of { $limit } used
-bound-memory-read = { $read } from disk by a transaction
+bound-memory-read = { $read } from disk per transaction
 bound-sessions = { $share } of { $active } active sessions
-bound-longest = for { $time } at most
+bound-longest = at most { $time }
 bound-statements = in: { $statements }
-bound-scans-each = { $scans } times by a transaction
+bound-scans-each = { $scans } times per transaction
 bound-scan-rows = { $rows } rows each
-bound-scan-cpu = PostgreSQL's CPU { $share } full
-bound-checkpoints-requested = { $count } because the log had grown
-bound-checkpoints-share = writing in { $share } of seconds
-bound-checkpoints-slowed = throughput meanwhile { $change }
+bound-scan-cpu = PostgreSQL's CPU { $share } busy
+bound-checkpoints-requested = { $count } requested because of the WAL volume
+bound-checkpoints-share = writing in { $share } of the seconds
+bound-checkpoints-slowed = throughput during checkpoints { $change }
 bound-clients-rate = { $rate } of at most { $most }
 bound-clients-mean = { $time } on average
-bound-clients-idle = { $share } of PostgreSQL's CPU left
+bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = the feed { $feed } measures a cache: what its { $distinct } different values lead to, { $touched } of { $bytes }, fits into the server's { $memory }
-circumstance-chained-pools = two pools in a row: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
-circumstance-connection-storm = connections are made anew, or statements cancelled, all the time
-circumstance-generator-late = trials that do not count, because the generator or its host was the limit
-circumstance-noisy-host = this machine served others, or woke its sleepers late
-circumstance-bloat = row versions to be cleaned up
-circumstance-idle-transactions = transactions are left open: sessions of PostgreSQL stand idle in them for longer than a second and keep their locks and their server of a pool. Whether the client forgot or is slow is not seen, nor is what was shorter
-circumstance-littles-law = what is in { $node } is not what passes through it times how long it stays (Little's law): something is in it that has not ended, or is counted elsewhere
+circumstance-feed-cached = the feed { $feed } measures the cache: the rows that its { $distinct } distinct values select, { $touched } of { $bytes }, fit in the server's { $memory }
+circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
+circumstance-connection-storm = connections are opened, or statements cancelled, all the time
+circumstance-generator-late = trials that do not count because the generator or its host was the limit
+circumstance-noisy-host = noisy host: CPU steal or late timers
+circumstance-bloat = dead row versions accumulate
+circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. Whether the client is faulty or slow cannot be seen; shorter idle times are not included
+circumstance-littles-law = the number of transactions in { $node } is not throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
 circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
 circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
 circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
@@ -497,21 +497,21 @@ circumstance-not-judged = not judged: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Figures of one cell.
-circumstance-lent-times = a server lent { $times } times by a transaction
-circumstance-sets = { $sets } SET by a transaction
-circumstance-logins = { $rate } log-ins/s, { $each } by a transaction
-circumstance-cancelled = { $count } of 1000 cancelled
+circumstance-lent-times = { $times } server assignments per transaction
+circumstance-sets = { $sets } SET statements per transaction
+circumstance-logins = { $rate } logins/s, { $each } per transaction
+circumstance-cancelled = { $count } of 1000 transactions cancelled
 circumstance-trials = { $cell } { $trials } of { $total }
 circumstance-stolen = { $cpus } CPU stolen
-circumstance-late-timers = late by { $time } at p99
-circumstance-dead-rows = { $first } in the first of { $trials } trials, { $last } in the last, { $live } rows alive
-circumstance-vacuums = tables cleaned up in a trial: { $count }
+circumstance-late-timers = timers late by { $time } at p99
+circumstance-dead-rows = { $first } in the first of { $trials } trials, { $last } in the last, { $live } live rows
+circumstance-vacuums = tables vacuumed per trial: { $count }
 circumstance-idle-sessions = { $sessions } at once
-circumstance-idle-longest = idle for { $time } at the longest
-circumstance-idle-horizon = { $sessions } of them keep vacuum from cleaning up
+circumstance-idle-longest = longest { $time }
+circumstance-idle-horizon = { $sessions } of them hold back vacuum
 circumstance-idle-blocked = { $sessions } sessions wait for their locks
 circumstance-idle-pool = { $clients } clients wait for a pool of { $size }
-circumstance-number = { $number } in it, not { $expected }
+circumstance-number = { $number } in it instead of { $expected }
 circumstance-time-each = { $time } each
 circumstance-data-sizes = tables of { $least } to { $most }
 circumstance-tables-replaced = tables created, dropped, truncated or rewritten
@@ -520,19 +520,19 @@ circumstance-counted = it counted { $counted } of { $transactions } transactions
 circumstance-sessions = { $counted } sessions, { $transactions } transactions in { $trials } of { $total } trials
 circumstance-errors = { $kind } { $origin }: { $count }
 circumstance-errors-deadlock = deadlocks
-circumstance-errors-slots = log-ins without a free slot
+circumstance-errors-slots = logins without a free slot
 circumstance-errors-fatal = fatal errors
 circumstance-errors-other = errors
 circumstance-origin-node = through { $node }
-circumstance-origin-direct = of the load, directly
-circumstance-origin-own = of pgdyno's own sessions
-circumstance-origin-other = of { $application } at { $client }
-circumstance-origin-unknown = of unknown sessions
+circumstance-origin-direct = from the load, directly
+circumstance-origin-own = from pgdyno's own sessions
+circumstance-origin-other = from { $application } at { $client }
+circumstance-origin-unknown = from unknown sessions
 circumstance-read = { $blocks ->
-    [none] { $disk } from disk by a transaction
+    [none] { $disk } from disk per transaction
    *[other] { $disk ->
-        [none] { $blocks } blocks past shared buffers by a transaction
-       *[other] { $blocks } blocks past shared buffers and { $disk } from disk by a transaction
+        [none] { $blocks } blocks not in shared buffers per transaction
+       *[other] { $blocks } blocks not in shared buffers and { $disk } from disk per transaction
      }
  }
 
@@ -542,24 +542,24 @@ circumstance-rule-service-cpu = the service's CPU
 circumstance-rule-pool = the pool
 circumstance-rule-service-pool = the service's connections
 circumstance-rule-service-threads = the service's threads
-circumstance-rule-waits = waits for locks, log and replicas
-circumstance-rule-reads = reads from disk
-circumstance-rule-writes = writes to disk
+circumstance-rule-waits = waits for locks, WAL and replicas
+circumstance-rule-reads = disk reads
+circumstance-rule-writes = disk writes
 circumstance-rule-memory = memory
-circumstance-rule-scans = scans of whole tables
+circumstance-rule-scans = sequential scans
 circumstance-rule-checkpoints = checkpoints
-circumstance-rule-storm = log-ins
-circumstance-rule-bloat = row versions to be cleaned up
-circumstance-rule-idle-transactions = transactions left open
+circumstance-rule-storm = logins
+circumstance-rule-bloat = dead row versions
+circumstance-rule-idle-transactions = sessions idle in transaction
 circumstance-rule-host = the machine
-circumstance-rule-feed = whether the feed fits into memory
+circumstance-rule-feed = whether the feed fits in memory
 
-circumstance-missing-group = what it uses of the machine was not seen
-circumstance-missing-quota = no quota to compare with
-circumstance-missing-server = PostgreSQL's statistics were not seen
-circumstance-missing-console = the pooler's console was not seen
-circumstance-missing-stats = the service tells no statistics
-circumstance-missing-machine = the machine's statistics were not seen
+circumstance-missing-group = its use of the machine was not measured
+circumstance-missing-quota = it has no quota
+circumstance-missing-server = PostgreSQL's statistics were not available
+circumstance-missing-console = the pooler's console was not available
+circumstance-missing-stats = the service reports no statistics
+circumstance-missing-machine = the machine's statistics were not available
 circumstance-missing-column = no feed names its column
 
 
@@ -633,7 +633,7 @@ advice-scanned = all { $rows } of { $table }, needs { $counted ->
 advice-applying = { $indexes ->
     [one] { $indexes } index is
    *[other] { $indexes } indexes are
- } built in a copy of the data, which is then compared with the data without; { $repeat ->
+ } built in a copy of the data, which is then compared with the data without the new indexes; { $repeat ->
     [one] { $repeat } trial
    *[other] { $repeat } trials
  } each
@@ -1056,7 +1056,7 @@ answer-rate-of-offered = { $rate }{ $offered ->
  } { $confidence }
 answer-confidence = { $low ->
     [none] ({ $trials })
-   *[other] (95 %: { $low } to { $high }, { $trials })
+   *[other] (95 % CI { $low } to { $high }, { $trials })
  }{ $p99 ->
     [none] {""}
    *[other] , p99 { $p99 }
@@ -1272,11 +1272,11 @@ search-column-law = predicted/s
 search-column-metric = metric
 search-column-from = at the start
 search-column-to = at the end
-search-column-per-hour = per hour (95 %)
+search-column-per-hour = per hour (95 % CI)
 search-column-trend = trend
 search-column-cell = cell
-search-column-cell-maximum = maximum (95 %)
-search-column-cell-p99 = p99, ms (95 %)
+search-column-cell-maximum = maximum (95 % CI)
+search-column-cell-p99 = p99, ms (95 % CI)
 search-column-plateau = on the plateau
 search-plateau-yes = yes
 search-plateau-best = yes, best
@@ -1593,7 +1593,7 @@ failover-conclusion-unknown = not proven
 
 failover-anomaly-lost = lost writes
 failover-anomaly-hole = holes
-failover-anomaly-flicker = flickering writes
+failover-anomaly-flicker = intermittent writes
 failover-anomaly-false-failure = false failures
 failover-anomaly-phantom = phantom writes
 failover-anomaly-duplicate = duplicates
@@ -1778,7 +1778,7 @@ compare-column-figure = figure
 compare-column-base = base
 compare-column-run = run
 compare-column-change = change
-compare-column-interval = 95 %
+compare-column-interval = 95 % CI
 compare-column-verdict = verdict
 compare-column-method = test
 # All operations together.

@@ -188,15 +188,15 @@ table-trials = измерений
 
 ### Stop rules and objectives: stop-
 
-stop-fired = { $rule } остановило нагрузку после секунды { $second }; началось это на секунде { $cause_second }, при { $rate }{"\u00A0"}транз/с
-stop-never-measured = правило остановки { $rule } ни разу не получило значения: ни один узел с таким именем не пишет этот ряд
+stop-fired = { $rule } остановило нагрузку после секунды { $second }; условие выполнялось с секунды { $cause_second }, при { $rate }{"\u00A0"}транз/с
+stop-never-measured = правило остановки { $rule } ни разу не проверялось: ни у одного узла с таким именем нет этого ряда
 
 stop-tank-mask = здесь `{ $mask }` — любой код, кроме 0, как и сказано в руководстве Yandex.Tank; сам Tank с июня 2024 года сравнивает коды целиком и находит только те, в которых { $length ->
     [one] { $length } знак
     [few] { $length } знака
    *[many] { $length } знаков
  }
-stop-tank-quantile = Yandex.Tank не хранит квантиль { $percent }, и его правило никогда бы не сработало; ему известны 25, 50, 75, 80, 90, 95, 98, 99 и 100
+stop-tank-quantile = Yandex.Tank не вычисляет квантиль { $percent }, и там это правило никогда бы не сработало; он вычисляет 25, 50, 75, 80, 90, 95, 98, 99 и 100
 stop-tank-failed-times = здесь время есть только у успешных транзакций; Yandex.Tank учитывает и время неудачных
 stop-tank-rounded = Yandex.Tank округляет { $limit }{"\u00A0"}мс до границы столбца своей гистограммы; здесь предел точен до 0,1{"\u00A0"}%
 stop-tank-mean = здесь усредняются проценты отдельных секунд, а секунды без ответов пропускаются; Yandex.Tank считает такую секунду за 1{"\u00A0"}%, а в новейших версиях делит суммы за окно
@@ -206,10 +206,10 @@ stop-tank-unknown-rule = Yandex.Tank не знает этого правила
 
 stop-objective-met = соблюдено: { $objective }: { $measured }
 stop-objective-violated = НАРУШЕНО: { $objective }: { $measured }
-stop-objective-unanswered = неизвестно: { $objective }: { $measured }, и до конца ответов не было
+stop-objective-unanswered = неизвестно: { $objective }: { $measured }, но в конце нагрузки ответов не было
 stop-objective-ended-early = неизвестно: { $objective }: { $measured }, но нагрузка кончилась раньше времени
 stop-objective-few = неизвестно: { $objective }: данных мало ({ $samples }); измеряйте дольше
-stop-lower-quantile = даже меньший квантиль уже выше
+stop-lower-quantile = уже меньший квантиль выше границы
 stop-measured = { $value } ({ $samples })
 stop-samples = { $count ->
     [one] { $count } замер
@@ -257,10 +257,10 @@ feed-coverage = лента { $feed }: { $rows ->
    *[many] ; строка повторяется через { $repeats_after } запросов
  }{ $share ->
     [none] {""}
-   *[other] ; она ведёт к { $share } строк таблицы по столбцу { $column }, это примерно { $touched } из { $bytes }
+   *[other] ; её значениям соответствует { $share } строк таблицы по столбцу { $column }, это примерно { $touched } из { $bytes }
  }{ $memory ->
     [none] {""}
-   *[other] : столько помещается в { $memory }, доступные серверу, а вся таблица — нет, поэтому измеряется кэш; нужно больше строк
+   *[other] : они помещаются в { $memory }, доступные серверу, а вся таблица — нет, поэтому измеряется кэш; нужно больше строк
  }
 
 
@@ -276,7 +276,7 @@ matrix-refused = отказов
 matrix-deadlocks = дедлоки/1000
 matrix-served = обслужено
 matrix-starved = обделено
-matrix-pooler-cpu = ЦП перед PG
+matrix-pooler-cpu = ЦП пулера
 matrix-server-cpu = ЦП PG
 matrix-time-to-steady = до 90{"\u00A0"}%, с
 # Выводы не шире 14 знаков.
@@ -329,15 +329,15 @@ matrix-left-out = не учтено { $left_out ->
     [few] { $left_out } измерения
    *[many] { $left_out } измерений
  } из { $total }: { $reason }
-matrix-limits-not-applied = показатели получены без ограничений, которые не удалось применить: { $limits }: { $reason }
+matrix-limits-not-applied = измерено без ограничений, которые не удалось применить: { $limits }: { $reason }
 matrix-legend = медианы достоверных измерений и их доверительные интервалы 95{"\u00A0"}%{ $baseline ->
     [none] {""}
-   *[other] ; отношение — к { $baseline }: различия — по перестановочному тесту измерений при доле ложных открытий 5{"\u00A0"}%, интервалы — бутстрепом с начальным числом { $seed }
+   *[other] ; отношение — к { $baseline }: перестановочный тест по измерениям, доля ложных открытий 5{"\u00A0"}%, интервалы — бутстрепом с seed { $seed }
  }{ $too_few ->
-    [true] ; если измерений в ячейке меньше четырёх, никакое различие доказать нельзя
+    [true] ; чтобы показать различие, нужно не меньше четырёх измерений на ячейку
    *[false] {""}
  }
-matrix-watching = на наблюдение ушло { $share } одного процессора
+matrix-watching = мониторинг занял { $share } ЦП
 
 
 ### Findings: finding-
@@ -349,15 +349,15 @@ finding-slots = в PostgreSQL кончились слоты подключени
     [none] {""}
    *[other] {" "}(max_connections { $max_connections })
  }
-finding-starved = среднее скрывает, что обслужена только часть клиентов (индекс Джейна 1 — всем поровну)
+finding-starved = обслужена только часть клиентов, и среднее это скрывает (индекс Джейна; 1 — всем поровну)
 finding-starved-pool = среднее скрывает, что за пулом из { $size ->
     [one] { $size } соединения
    *[other] { $size } соединений
  } в режиме { $mode } обслужена только часть клиентов
 finding-not-compared = не участвуют в сравнениях, потому что не все клиенты сделали свою работу
-finding-host-bound = все процессоры этой машины ({ $processors }) были заняты, поэтому ячейки различаются и тем, кому они достались
+finding-host-bound = все процессоры этой машины ({ $processors }) были насыщены, поэтому на различия ячеек влияет и борьба за процессор
 finding-generator-share = генератор занял заметную часть процессоров этой машины (всего { $processors })
-finding-like-for-like = пропускная способность против прямой ячейки, с одним и тем же транспортом на всех участках
+finding-like-for-like = пропускная способность относительно прямой ячейки, с одним и тем же транспортом на всех участках
 # `with` — unix, tcp или tls; `transports` — список.
 finding-unlike = при разном транспорте, { $transports } против { $with ->
     [unix] Unix-сокета
@@ -365,13 +365,13 @@ finding-unlike = при разном транспорте, { $transports } пр�
    *[tls] TLS
  }, вышло бы (в скобках — при одинаковом)
 finding-no-difference = не доказано, что режим пула меняет пропускную способность
-finding-queue-pooler = очередь стоит в { $node }; ждущие клиенты по данным его консоли, самое долгое ожидание, занятые сеансы PostgreSQL
-finding-queue-pooler-unknown = очередь стоит в { $node } (его консоль не сообщает о ждущих клиентах); транзакции в работе, занятые сеансы PostgreSQL
-finding-queue-balancer = очередь стоит в { $node }{ $maxconn ->
+finding-queue-pooler = очередь в { $node }; ждущие клиенты (по его консоли), самое долгое ожидание, занятые сеансы PostgreSQL
+finding-queue-pooler-unknown = очередь в { $node } (его консоль не сообщает о ждущих клиентах); транзакции в работе, занятые сеансы PostgreSQL
+finding-queue-balancer = очередь в { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
  }; ждущие соединения и их среднее ожидание
-finding-pooler-bound = { $node } упирается в процессор, а не в пул, что бы ни показывала его консоль — из выданных им серверных соединений запрос выполняют лишь немногие
+finding-pooler-bound = { $node } упирается в процессор, а не в пул: консоль показывает заполненный пул, но лишь немногие его серверные соединения выполняют запрос
 finding-pool-bound = { $node } упирается в размер пула, а не в процессор
 finding-server-bound = { $node } упирается в процессор
 finding-sessions-wait = большинство активных сеансов PostgreSQL ждало { $event }
@@ -381,7 +381,7 @@ finding-failures = транзакции завершились ошибкой { 
  }
 finding-deadlocks = взаимных блокировок на тысячу транзакций
 finding-not-concurrent = где в PostgreSQL было в работе { $busy } транзакции
-finding-not-open = открытый тест превратился в закрытый, потому что все клиенты ({ $clients }) были заняты
+finding-not-open = достигнут предел одновременных транзакций ({ $clients }), поэтому тест перестал быть открытым
 finding-sizes = ответы на { $request } различаются размером, хотя их статус ожидаемый; проверьте, не страницы ли ошибки или входа маленькие из них, и укажите текст, который ответ должен содержать
 finding-sizes-below-recorded = ответы на { $operation } меньше половины записанных в логе; проверьте, не страницы ли это ошибки или входа
 finding-sizes-above-recorded = ответы на { $operation } более чем вдвое больше записанных в логе; записанные могли быть сжаты
@@ -394,9 +394,9 @@ finding-no-rows-expected = операция { $operation }, команда { $co
     [none] несколько операторов сразу
    *[other] { $statement }
  } — ни одной строки; возможно, так и должно быть
-finding-clients-left = { $node } держал клиентов и после окончания нагрузки
-finding-open-closed = закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние
-finding-feeds-differ = от ленты { $feed } зависит, что измерено
+finding-clients-left = у { $node } остались клиенты после окончания нагрузки
+finding-open-closed = закрытый тест скрывает ожидание пользователей, которые продолжают приходить
+finding-feeds-differ = результат зависит от ленты { $feed }
 
 # Абзацы.
 finding-paragraph = { $begin }: { $cells }
@@ -427,12 +427,12 @@ finding-change = { $change }{ $interval ->
    *[other] {" "}(95{"\u00A0"}%: { $interval })
  }
 finding-queue-cell = { $cell } ({ $figures })
-finding-lent = выдано { $lent } из { $pool }
+finding-lent = занято { $lent } из { $pool }
 finding-running = выполняют { $active }
 finding-busy-server = заняты в PostgreSQL { $busy }
 finding-cpu = ЦП { $used } из { $limit }
-finding-throttled = придержан в { $share } периодов
-finding-stalled = простаивало ЦП { $cpu }
+finding-throttled = упирался в квоту ЦП (throttling) в { $share } периодов
+finding-stalled = потеряно из-за квоты { $cpu }{"\u00A0"}ЦП
 finding-sessions-cell = { $cell } { $share } из { $active }
 finding-failures-cell = { $cell } { $count } из { $total }
 finding-deadlocks-cell = { $cell } { $rate } ({ $interval ->
@@ -492,13 +492,13 @@ finding-unlike-many = { $changes } ({ $like }) в { $cells }
 
 # Кто занимал процессоры: в списке ячеек и в диапазоне по ячейкам.
 finding-used-generator = генератор { $cpus }
-finding-used-before = перед PostgreSQL { $cpus }
+finding-used-before = узлы перед PostgreSQL { $cpus }
 finding-used-server = PostgreSQL { $cpus }
-finding-used-others = остальные { $cpus }
+finding-used-others = другие процессы { $cpus }
 finding-range-generator = генератор { $cpus }
-finding-range-before = то, что стоит перед PostgreSQL, { $cpus }
+finding-range-before = узлы перед PostgreSQL { $cpus }
 finding-range-server = PostgreSQL { $cpus }
-finding-range-others = остальные на этой машине { $cpus }
+finding-range-others = другие процессы { $cpus }
 finding-shares-all = во всех ячейках заняли: { $used }
 finding-shares-all-but = во всех ячейках, кроме { $cells } заняли: { $used }
 finding-shares-these = в { $cells } заняли: { $used }
@@ -507,20 +507,20 @@ finding-shares-these = в { $cells } заняли: { $used }
 ### Causes of limits: bound-
 
 bound-service = { $node } упирается в процессор
-bound-service-pool = { $node } раздал все свои соединения ({ $pool }), и запросы ждут свободного
+bound-service-pool = все соединения { $node } ({ $pool }) заняты, и запросы ждут свободного
 bound-service-threads = все потоки { $node } заняты, и запросы ждут свободного
 bound-reads = { $node } ждёт чтения с диска
 bound-writes = { $node } ждёт записи на диск
-bound-memory = { $node } не хватает памяти для того, что у него спрашивают: вытесненное он читает снова
+bound-memory = { $node } не хватает памяти: вытесненные страницы читаются снова
 bound-wal-flush = фиксация транзакций ждёт записи журнала на диск
 bound-sync-replicas = фиксация транзакций ждёт реплик
 bound-row-locks = транзакции ждут строк друг друга
-bound-scans = таблица { $table } раз за разом читается целиком
-bound-checkpoints = контрольные точки заметны
-bound-clients = ничто не исчерпано: столько клиентов ({ $clients }) в замкнутом цикле, где каждый ждёт своего ответа, большего не просят
+bound-scans = таблица { $table } раз за разом читается последовательным сканированием
+bound-checkpoints = контрольные точки снижают пропускную способность
+bound-clients = ничто не насыщено: клиенты замкнутого цикла ({ $clients }), каждый из которых ждёт своего ответа, не создают большей нагрузки
 
 # Показатели одной ячейки.
-bound-lent = выдано { $busy } из { $size }
+bound-lent = занято { $busy } из { $size }
 bound-busy = занято { $busy } из { $size }
 bound-waiting = ждут { $waiting }
 bound-had-to-wait = ждать пришлось { $share } запросов
@@ -537,9 +537,9 @@ bound-statements = на чём: { $statements }
 bound-scans-each = { $scans } на транзакцию
 bound-scan-rows = строк за раз { $rows }
 bound-scan-cpu = ЦП PostgreSQL занят на { $share }
-bound-checkpoints-requested = из-за роста журнала { $count }
+bound-checkpoints-requested = из-за объёма журнала { $count }
 bound-checkpoints-share = запись идёт { $share } времени
-bound-checkpoints-slowed = пропускная способность при этом { $change }
+bound-checkpoints-slowed = пропускная способность во время контрольных точек { $change }
 bound-clients-rate = { $rate } из возможных { $most }
 bound-clients-mean = в среднем { $time }
 bound-clients-idle = свободно { $share } ЦП PostgreSQL
@@ -547,29 +547,29 @@ bound-clients-idle = свободно { $share } ЦП PostgreSQL
 
 ### Circumstances of findings: circumstance-
 
-circumstance-feed-cached = лента { $feed } измеряет кэш: её разные значения ({ $distinct }) ведут к { $touched } из { $bytes }, а столько помещается в память сервера ({ $memory })
+circumstance-feed-cached = набор данных ленты { $feed } целиком помещается в кэш: измерен кэш; её разные значения ({ $distinct }) выбирают { $touched } из { $bytes }, память сервера { $memory }
 circumstance-chained-pools = два пула подряд: у { $service } соединений { $connections }, а у { $pooler } за ним — { $pool }
-circumstance-connection-storm = соединения всё время открываются заново или запросы отменяются
-circumstance-generator-late = измерения, которые не в счёт, потому что всё упиралось в генератор или его машину
-circumstance-noisy-host = эта машина обслуживала других или поздно будила спящих
+circumstance-connection-storm = всё время открываются новые соединения или отменяются запросы
+circumstance-generator-late = измерения не в счёт, потому что пределом были генератор или его машина
+circumstance-noisy-host = шумная машина: отнятый ЦП (steal) или потоки просыпались с опозданием
 circumstance-bloat = неубранные версии строк
-circumstance-idle-transactions = транзакции остаются открытыми: сеансы PostgreSQL простаивают в них дольше секунды, удерживая блокировки и серверные соединения пула. Забыл ли о них клиент или медлит, не видно, как и то, что короче
-circumstance-littles-law = в { $node } находится не столько, сколько через него проходит, умноженное на время в нём (закон Литтла): там есть то, что не закончилось или учтено в другом месте
+circumstance-idle-transactions = сеансы PostgreSQL простаивают в транзакции дольше секунды и удерживают блокировки и соединение пула. Неисправен клиент или медлителен, не видно; более короткие простои не учтены
+circumstance-littles-law = число транзакций в { $node } не равно пропускной способности, умноженной на время в нём (закон Литтла): часть не закончилась или учтена в другом месте
 circumstance-data-changed = измерения одной ячейки застали на подключённом сервере разные данные, поэтому они не повторяют друг друга
 circumstance-not-used = нагрузка не прошла через { $node }: он насчитал намного меньше транзакций, чем завершили клиенты, или ни одной. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
 circumstance-no-session = нагрузка не прошла через { $node }: пока клиенты завершали транзакции, в нём не было ни одного сеанса. Либо они прошли другим путём, чем показано, либо это счётчики другого узла; ограничений для { $node } не указано
 circumstance-error-origins = чьи сеансы вызвали ошибки в журнале PostgreSQL
-circumstance-not-judged = без вывода: { $rules }
+circumstance-not-judged = не оценено: { $rules }
 circumstance-not-judged-because = { $rules } ({ $reason })
 
 # Показатели одной ячейки.
-circumstance-lent-times = серверное соединение выдано { $times } раза на транзакцию
-circumstance-sets = команд настройки сеанса на транзакцию { $sets }
+circumstance-lent-times = серверное соединение назначалось { $times } раза на транзакцию
+circumstance-sets = команд SET на транзакцию { $sets }
 circumstance-logins = подключений в секунду { $rate }, на транзакцию { $each }
-circumstance-cancelled = отменено { $count } из 1000
+circumstance-cancelled = отменено { $count } из 1000 транзакций
 circumstance-trials = { $cell } { $trials } из { $total }
 circumstance-stolen = отнято ЦП { $cpus }
-circumstance-late-timers = опоздание { $time } по p99
+circumstance-late-timers = таймеры опаздывали на { $time } по p99
 circumstance-dead-rows = в первом из { $trials ->
     [one] { $trials } измерения
    *[other] { $trials } измерений
@@ -577,7 +577,7 @@ circumstance-dead-rows = в первом из { $trials ->
 circumstance-vacuums = убрано таблиц за измерение: { $count }
 circumstance-idle-sessions = одновременно { $sessions }
 circumstance-idle-longest = самый долгий простой { $time }
-circumstance-idle-horizon = мешают убирать версии строк { $sessions }
+circumstance-idle-horizon = из них мешают VACUUM { $sessions }
 circumstance-idle-blocked = сеансов, ждущих их блокировок, { $sessions }
 circumstance-idle-pool = клиентов, ждущих пула из { $size }, { $clients }
 circumstance-number = в нём { $number } вместо { $expected }
@@ -615,20 +615,20 @@ circumstance-rule-waits = ожидания блокировок, журнала 
 circumstance-rule-reads = чтение с диска
 circumstance-rule-writes = запись на диск
 circumstance-rule-memory = память
-circumstance-rule-scans = чтение таблиц целиком
+circumstance-rule-scans = последовательные сканирования
 circumstance-rule-checkpoints = контрольные точки
 circumstance-rule-storm = подключения
 circumstance-rule-bloat = неубранные версии строк
-circumstance-rule-idle-transactions = незавершённые транзакции
+circumstance-rule-idle-transactions = простои в транзакции
 circumstance-rule-host = машина
 circumstance-rule-feed = помещается ли лента в память
 
-circumstance-missing-group = не видно, сколько он занимает на машине
-circumstance-missing-quota = нет квоты для сравнения
-circumstance-missing-server = не видно статистики PostgreSQL
-circumstance-missing-console = не видно консоли пулера
+circumstance-missing-group = потребление ресурсов машины не измерялось
+circumstance-missing-quota = нет квоты
+circumstance-missing-server = статистика PostgreSQL недоступна
+circumstance-missing-console = консоль пулера недоступна
 circumstance-missing-stats = сервис не сообщает статистики
-circumstance-missing-machine = не видно статистики машины
+circumstance-missing-machine = статистика машины недоступна
 circumstance-missing-column = ни у одной ленты не указан столбец
 
 
@@ -1712,7 +1712,7 @@ failover-conclusion-unknown = не доказано
 
 failover-anomaly-lost = потерянные записи
 failover-anomaly-hole = пропуски
-failover-anomaly-flicker = мерцающие записи
+failover-anomaly-flicker = непостоянные записи
 failover-anomaly-false-failure = ложные отказы
 failover-anomaly-phantom = фантомы
 failover-anomaly-duplicate = дубликаты

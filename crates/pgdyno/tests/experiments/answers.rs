@@ -63,7 +63,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
             "en",
             "UPDATE found no row in 100 % of",
             "operation miss, command 2: UPDATE found no row; check",
-            "operation poll, command 1: SKIP LOCKED found no row, which may be right",
+            "operation poll, command 1: SKIP LOCKED found no row, which may be intended",
         ),
         (
             "ru",

@@ -175,7 +175,7 @@ impl Lang {
         }
     }
 
-    /// `21570 transactions per second (95 %: 21400 to 21700, 5 trials), p99 12.3 ms`.
+    /// `21570 transactions per second (95 % CI 21400 to 21700, 5 trials), p99 12.3 ms`.
     fn answered_rate(&self, level: &ObjectiveLevel<'_>) -> String {
         let rate = three_digits(level.tps);
         let whole = rate.parse::<u64>().ok();

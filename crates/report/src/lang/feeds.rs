@@ -45,11 +45,11 @@ mod tests {
             memory: 2 << 30,
         };
         let parts = [
-            "the feed f has 20001 rows, 7 of them different",
-            "; a row returns after 20001 draws",
-            "; it leads to 0.2 % of the rows of a.b.c, which lie in about 150 MiB of 1.27 GiB",
-            ": that fits into the 400 MiB that the server may use, and the table does not, so that a cache is measured; \
-             take more rows",
+            "the feed f has 20001 rows, 7 of them distinct",
+            "; rows repeat after 20001 draws",
+            "; its values match 0.2 % of the rows of a.b.c, which occupy about 150 MiB of 1.27 GiB",
+            ": this fits in the 400 MiB that the server may use, and the table does not, so the cache is measured; use more \
+             rows",
         ];
         assert_eq!(english().reach(&coverage), parts[0]);
         coverage.repeats_after = Some(20_001);
@@ -62,8 +62,8 @@ mod tests {
         // No-break spaces are plain ones here.
         assert_eq!(
             russian().reach(&coverage).replace(['\u{202f}', '\u{a0}'], " "),
-            "лента f: 20 001 строка, из них разных 7; строка повторяется через 20 001 запрос; она ведёт к 0,2 % строк \
-             таблицы по столбцу a.b.c, это примерно 150 МиБ из 1,27 ГиБ: столько помещается в 400 МиБ, доступные \
+            "лента f: 20 001 строка, из них разных 7; строка повторяется через 20 001 запрос; её значениям соответствует \
+             0,2 % строк таблицы по столбцу a.b.c, это примерно 150 МиБ из 1,27 ГиБ: они помещаются в 400 МиБ, доступные \
              серверу, а вся таблица — нет, поэтому измеряется кэш; нужно больше строк"
         );
     }

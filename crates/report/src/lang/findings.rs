@@ -384,7 +384,7 @@ impl Lang {
         }
     }
 
-    /// `-15.6 % (95 %: -16.1 to -15.3 %)`.
+    /// `-15.6 % (95 % CI -16.1 to -15.3 %)`.
     fn compared(&self, comparison: &ThroughputComparison) -> String {
         let interval = comparison.interval.map(|interval| self.numbers().changes(interval));
         say!(self, "finding-change", change = self.numbers().change(comparison.ratio), interval)

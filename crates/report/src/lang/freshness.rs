@@ -51,7 +51,7 @@ impl Lang {
         say!(self, "freshness-remote-apply", kept)
     }
 
-    /// `12.3 % (95 %: 10.1 to 14.9 %) of 600 reads`.
+    /// `12.3 % (95 % CI 10.1 to 14.9 %) of 600 reads`.
     fn share_of_reads(&self, stale: &StaleReads) -> String {
         let (numbers, decimals) = (self.numbers(), decimals(stale.share()));
         let (low, high) = stale.interval;

@@ -377,6 +377,8 @@ const NAMES: &[&str] = &[
     "remote_apply",
     "seed",
     "startup",
+    "SET",
+    "VACUUM",
     "steal",
     "throttling",
     "ulimit",

@@ -149,7 +149,7 @@ fn names_outages_and_stop_rules_below_the_table() {
     for expected in [
         "! none/8, trial 2: nothing succeeded for 3.00 s (from 2.00 s to 5.00 s)",
         "! session/8, trial 1: the load ended after 5.00 s instead of 60.0 s: a feed with `order: once` has only 1234 rows",
-        "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; it began in second 3, at 200",
+        "! statement/8, trial 1: errors(10%,2s) stopped the load after second 4; its condition has held since second 3, at 200",
     ] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
@@ -395,12 +395,12 @@ fn groups_findings_of_many_cells() {
     for (cells, expected) in [
         (
             &[0, 1, 2, 3, 4][..],
-            "in all cells: the generator used 0.50 to 0.90, what stands before PostgreSQL used",
+            "in all cells: the generator used 0.50 to 0.90, the nodes before PostgreSQL used",
         ),
         (&[1, 2, 3, 4, 4], "in all cells but none/8: the generator used 0.60 to 0.90"),
         (
             &[1, 2],
-            "session/8 (generator 0.60, before PostgreSQL 0.25, PostgreSQL 0.75, others 0.00); session/200 (generator",
+            "session/8 (generator 0.60, nodes before PostgreSQL 0.25, PostgreSQL 0.75, other processes 0.00); session/200 (generator",
         ),
     ] {
         let seen = many(cells).replace("\n  ", " ");
@@ -424,7 +424,7 @@ fn groups_findings_of_many_cells() {
     let all: Vec<Finding> = (0..5).map(unlike).collect();
     assert_eq!(
         findings_in(&all, 200, english()),
-        "- unlike transports, TCP beside TLS, would say (and like for like): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
+        "- different transports, TCP vs TLS, would show (with equal transports: in parentheses): -10.0 to +30.0 % (-20.0 to -20.0 %) in \
          none/8, session/8, session/200, transaction/8, statement/8\n"
     );
 }
@@ -454,12 +454,13 @@ fn renders_stop_rules_and_objectives_as_sentences() {
     for (seen, expected) in [
         (
             english().fired(&fired),
-            "net(xx,25,10) stopped the load after second 100; it began in second 91, at 92 transactions per second",
+            "net(xx,25,10) stopped the load after second 100; its condition has held since second 91, at 92 \
+             transactions per second",
         ),
         (
             english().difference(&TankDifference::MaskOfX { mask: "xx".into() }),
-            "`xx` is any code but 0 here, as Yandex.Tank's manual says; since June 2024 Tank itself compares whole \
-             codes, and finds only those of 2 characters",
+            "`xx` matches every code except 0 here, as in Yandex.Tank's manual. Since June 2024, Yandex.Tank compares \
+             whole codes and matches only codes of 2 characters",
         ),
         (judged(Kept::Met, Some(0.15), ObjectiveUnit::Seconds), "met: p99 < 200ms: 150 ms of 10000 samples"),
         (
@@ -472,11 +473,11 @@ fn renders_stop_rules_and_objectives_as_sentences() {
         ),
         (
             judged(Kept::Violated, None, ObjectiveUnit::Seconds),
-            "VIOLATED: p99 < 200ms: a lower quantile is above already",
+            "VIOLATED: p99 < 200ms: a lower quantile already exceeds the bound",
         ),
         (
             judged(Kept::Unknown, None, ObjectiveUnit::Seconds),
-            "unknown: p99 < 200ms: 10000 samples are too few to tell; run longer",
+            "unknown: p99 < 200ms: 10000 samples are too few; run longer",
         ),
     ] {
         assert_eq!(seen, expected);

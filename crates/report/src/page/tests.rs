@@ -146,7 +146,7 @@ fn a_single_cell_has_one_sentence() {
     assert_eq!(question, "What throughput does PostgreSQL sustain with 8 clients?");
     assert_eq!(
         answer,
-        "Sustains 21570 transactions per second (95 %: 21400 to 21700, 5 trials), p99 12.3 ms; its objective is met; \
+        "Sustains 21570 transactions per second (95 % CI 21400 to 21700, 5 trials), p99 12.3 ms; its objective is met; \
          all trials are valid."
     );
     assert_eq!(tone, Tone::Good);

@@ -182,7 +182,7 @@ fn states_measured_effects() {
     );
     check(
         |lang| lang.applying(1, 4),
-        "1 index is built in a copy of the data, which is then compared with the data without; 4 trials each",
+        "1 index is built in a copy of the data, which is then compared with the data without the new indexes; 4 trials each",
         "1 индекс строится в копии данных, и она сравнивается с данными без них; по 4 измерения",
     );
 }

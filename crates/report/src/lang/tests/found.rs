@@ -400,9 +400,9 @@ fn open_and_closed() {
     };
     check(
         &it,
-        "the closed test does not know how long those wait who keep coming: №4 says p99 171 ms at 47.7/s; №3, where \
-         68.0/s are offered, says p99 9.67 s at 44.9/s",
-        "закрытый тест не знает, сколько ждут те, чьи заявки приходят и без ответов на прежние: №4 — p99 171 мс при 47,7/с; \
+        "the closed-loop test hides the wait of users who keep arriving: №4: p99 171 ms at 47.7/s; №3, with \
+         68.0/s offered: p99 9.67 s at 44.9/s",
+        "закрытый тест скрывает ожидание пользователей, которые продолжают приходить: №4 — p99 171 мс при 47,7/с; \
          №3, где предложено 68,0/с, — p99 9,67 с при 44,9/с",
     );
 }
@@ -420,9 +420,9 @@ fn feeds() {
     };
     check(
         &it,
-        "the feed requests decides what is measured: №3 p99 2.17 s at 196/s (12.5 blocks past shared buffers and 100 KiB \
-         from disk by a transaction) beside №1 p99 7.30 ms at 197/s (0.250 blocks past shared buffers by a transaction)",
-        "от ленты requests зависит, что измерено: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
+        "the result depends on the feed requests: №3 p99 2.17 s at 196/s (12.5 blocks not in shared buffers and 100 KiB \
+         from disk per transaction) vs №1 p99 7.30 ms at 197/s (0.250 blocks not in shared buffers per transaction)",
+        "результат зависит от ленты requests: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
          12,5 и 100 КиБ с диска); №1 — p99 7,30 мс при 197/с (на транзакцию блоков мимо буферов PostgreSQL 0,250)",
     );
     let it = Circumstance::FeedFitsCache {
@@ -437,9 +437,9 @@ fn feeds() {
     };
     check(
         &Finding::Circumstance { cell: 0, circumstance: it },
-        "the feed books measures a cache: what its 2000 different values lead to, 15 MiB of 1.27 GiB, fits into the \
-         server's 400 MiB: №1 (0.010 blocks past shared buffers and 0 B from disk by a transaction)",
-        "лента books измеряет кэш: её разные значения (2000) ведут к 15 МиБ из 1,27 ГиБ, а столько помещается в память \
-         сервера (400 МиБ): №1 (на транзакцию блоков мимо буферов PostgreSQL 0,010 и 0 Б с диска)",
+        "the feed books measures the cache: the rows that its 2000 distinct values select, 15 MiB of 1.27 GiB, fit in the \
+         server's 400 MiB: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
+        "набор данных ленты books целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \
+         1,27 ГиБ, память сервера 400 МиБ: №1 (на транзакцию блоков мимо буферов PostgreSQL 0,010 и 0 Б с диска)",
     );
 }
