@@ -71,7 +71,7 @@ const ADVICE: [(&str, Rule); 1] = [("files are short", files::long_files)];
 
 /// Checks the project that contains this program's source.
 pub fn main() -> ExitCode {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the project");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the project's root");
     let tree = match Tree::read(root) {
         Ok(tree) => tree,
         Err(error) => {

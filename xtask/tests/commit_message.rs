@@ -6,12 +6,20 @@ use std::process::{Command, Stdio};
 /// Output of the check; empty for a message that passes.
 fn check(message: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/commit-message");
-    let mut child =
-        Command::new(script).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("there is a shell");
-    child.stdin.take().expect("it is piped").write_all(message.as_bytes()).expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
+    let mut child = Command::new(script)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a shell is available");
+    child
+        .stdin
+        .take()
+        .expect("stdin is piped")
+        .write_all(message.as_bytes())
+        .expect("the script reads its input");
+    let output = child.wait_with_output().expect("the script ends");
     assert_eq!(output.status.success(), output.stderr.is_empty());
-    String::from_utf8(output.stderr).expect("it is text")
+    String::from_utf8(output.stderr).expect("the output is UTF-8")
 }
 
 #[test]

@@ -47,9 +47,9 @@ mod tests {
         let mut packing = PackedWriter::new(Vec::new(), vec!["a".into(), "b".into()]);
         for n in 0..1000 {
             let (a, b) = ((n % 10).to_string(), (n % 4).to_string());
-            packing.push([a.as_bytes(), b.as_bytes()].into_iter()).expect("memory does not fail");
+            packing.push([a.as_bytes(), b.as_bytes()].into_iter()).expect("writing to memory cannot fail");
         }
-        let (bytes, layout) = packing.finish().expect("memory does not fail");
+        let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
         let rows = Rows::new(Arc::new(bytes), layout);
         assert_eq!([Some(0), Some(1), None].map(|it| count_distinct(&rows, it)), [10, 4, 20]);
     }

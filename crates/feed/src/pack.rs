@@ -77,8 +77,8 @@ mod tests {
         let mut packing = PackedWriter { limit: 20, ..PackedWriter::new(Vec::new(), vec!["id".to_owned()]) };
         let mut push = || packing.push([b"123456".as_slice()].into_iter());
         assert!(push().is_ok() && push().is_ok());
-        let refused = push().expect_err("there is no more room").to_string();
+        let refused = push().expect_err("the limit is exceeded").to_string();
         assert!(refused.starts_with("its rows take more than"), "{refused}");
-        assert_eq!(packing.out.len(), 20, "nothing was written of it");
+        assert_eq!(packing.out.len(), 20, "nothing of the rejected row was written");
     }
 }

@@ -55,7 +55,7 @@ mod tests {
         match pack(form, columns.as_deref(), &mut source, Vec::new()) {
             Err(it) => it.to_string(),
             Ok(packing) => {
-                let (bytes, layout) = packing.finish().expect("memory does not fail");
+                let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
                 let names = layout.columns.join("+");
                 let rows = Rows::new(Arc::new(bytes), layout);
                 let row =
@@ -86,7 +86,9 @@ mod tests {
         let rest =
             "1: it has 200000 columns, and a feed has at most 1600; leave out those that nothing draws";
         assert_eq!(read_rows(Format::Csv, None, wide.as_bytes()), format!("line {rest}"));
-        let lines = crate::index_rows(wide.as_bytes(), b',', None).expect_err("it is wide").to_string();
+        let lines = crate::index_rows(wide.as_bytes(), b',', None)
+            .expect_err("there are too many columns")
+            .to_string();
         assert_eq!(lines, format!("line {rest}"));
         let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
         let object = format!("{{{}}}\n", members.join(","));
@@ -95,19 +97,22 @@ mod tests {
         );
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
-        let refused = pack(Format::Csv, None, &mut open, Vec::new()).expect_err("it is endless").to_string();
+        let refused =
+            pack(Format::Csv, None, &mut open, Vec::new()).expect_err("the row is too long").to_string();
         assert!(refused.contains("a row is longer than 64 MiB; a quote may be open"), "{refused}");
         let mut line = BufReader::new(std::io::repeat(b'x'));
-        let refused =
-            pack(Format::JsonLines, None, &mut line, Vec::new()).expect_err("it is endless").to_string();
+        let refused = pack(Format::JsonLines, None, &mut line, Vec::new())
+            .expect_err("the row is too long")
+            .to_string();
         assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
         let nul =
             "line 2: the column \"b\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
         assert_eq!(read_rows(Format::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
         let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
         assert_eq!(read_rows(Format::JsonLines, None, objects), nul);
-        let twice =
-            crate::index_rows(b"id,id\n1,2\n", b',', None).expect_err("they are the same").to_string();
+        let twice = crate::index_rows(b"id,id\n1,2\n", b',', None)
+            .expect_err("the column names are equal")
+            .to_string();
         assert_eq!(twice, "line 1: the column \"id\" is named twice");
     }
 
@@ -133,8 +138,8 @@ mod tests {
     #[test]
     fn detects_gzip() {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-        packed.write_all(b"id\n1\n2\n").expect("memory does not fail");
-        let packed = packed.finish().expect("memory does not fail");
+        packed.write_all(b"id\n1\n2\n").expect("writing to memory cannot fail");
+        let packed = packed.finish().expect("writing to memory cannot fail");
         assert_eq!(read_rows(Format::Csv, None, &packed), "id: 1 / 2");
         let cut = &packed[..packed.len() - 9];
         assert!(

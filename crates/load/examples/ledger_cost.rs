@@ -77,7 +77,7 @@ fn with_drain(run: impl FnOnce(LedgerProducer) -> f64) -> f64 {
     });
     let nanos = run(taps.remove(0));
     ends.store(true, Ordering::Relaxed);
-    thread.join().expect("it does not panic");
+    thread.join().expect("the thread does not panic");
     nanos
 }
 
@@ -101,7 +101,8 @@ fn ring(count: u64, mut tap: LedgerProducer) -> f64 {
 fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
     let text = "INSERT INTO t VALUES (:client_id, :token);\n";
     let sources = [ScriptSource::new("test", text)];
-    let program = parse(&sources, Mode::Prepared, false, &["client_id", "token"]).expect("right");
+    let program =
+        parse(&sources, Mode::Prepared, false, &["client_id", "token"]).expect("the program is valid");
     let keyed = KeyedScript::from_program(&program).filter(|_| tap.is_some());
     let mut seeds = SeedSequence::new(1);
     let clients = (0..64).map(|_| seeds.client_rng()).collect();
@@ -157,7 +158,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
             }
         };
         if done {
-            let (begun, count): (Instant, u64) = (begun.expect("it began"), shard.recorder.0);
+            let (begun, count): (Instant, u64) = (begun.expect("the window began"), shard.recorder.0);
             return begun.elapsed().as_nanos() as f64 / count as f64;
         }
         for conn in asked.drain(..) {

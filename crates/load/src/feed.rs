@@ -120,7 +120,7 @@ mod tests {
         let mut drawn: Vec<u64> = std::thread::scope(|scope| {
             let of = || draws(&feed, 15_000).into_iter().flatten().collect::<Vec<_>>();
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(of)).collect();
-            threads.into_iter().flat_map(|it| it.join().expect("no thread panics")).collect()
+            threads.into_iter().flat_map(|it| it.join().expect("the thread does not panic")).collect()
         });
         drawn.sort_unstable();
         assert_eq!(drawn, (0..40_000).collect::<Vec<_>>());

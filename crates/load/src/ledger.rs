@@ -206,7 +206,7 @@ impl LedgerProducer {
     #[cold]
     fn settle(&mut self, client: u32, sequence: u64) {
         let it = self.reserved[client as usize];
-        debug_assert!(sequence < it.until, "sequences are used one after the other");
+        debug_assert!(sequence < it.until, "sequences are used in order");
         self.wait(|written| written >= it.filled_at);
         self.reserved[client as usize].safe = it.until;
     }
@@ -264,7 +264,7 @@ impl LedgerProducer {
 
 impl ServerTable {
     fn intern(&self, server: ServerInstance) -> ServerId {
-        let mut met = self.servers.lock().expect("who holds it does not panic");
+        let mut met = self.servers.lock().expect("the lock is not poisoned");
         let known = met.iter().position(|it| *it == server);
         if known.is_none() {
             met.push(server);
@@ -279,7 +279,7 @@ impl LedgerConsumer {
         // Counts first, then servers: a server is registered before its first record is pushed.
         let filled: Vec<u64> = self.rings.iter().map(|it| it.0.filled.load(Ordering::Acquire)).collect();
         {
-            let met = self.servers.servers.lock().expect("who holds it does not panic");
+            let met = self.servers.servers.lock().expect("the lock is not poisoned");
             let new = met.iter().enumerate().skip(self.reported_servers);
             to.extend(new.map(|(id, server)| LedgerEntry::Server(ServerId(id as u16), server.clone())));
             self.reported_servers = met.len();

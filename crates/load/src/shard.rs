@@ -395,7 +395,7 @@ impl<R: Recorder> Shard<R> {
     }
 
     fn take_arrival(&mut self) {
-        self.arrivals.as_mut().expect("there is a next").pop();
+        self.arrivals.as_mut().expect("there is a next arrival").pop();
         self.arrivals_left -= 1;
     }
 

@@ -151,7 +151,7 @@ fn drive_counting_until<R: Recorder>(
             continue;
         }
         next = run.events.peek().map_or(next, |Reverse(it)| it.at.min(next));
-        assert!(next < Nanos::MAX, "nothing more can happen, but a shard waits");
+        assert!(next < Nanos::MAX, "no event is left, but a shard waits");
         run.now = run.now.max(next);
         while second <= run.now {
             run.shards.iter_mut().for_each(|it| it.recorder.tick(second));

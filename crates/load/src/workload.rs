@@ -273,7 +273,7 @@ impl Workload {
     pub fn with_feeds(mut self, feeds: Vec<Feed>) -> Workload {
         for draw in self.plan.program.scripts.iter().filter_map(|it| it.draw.as_ref()) {
             let rows = &feeds[usize::from(draw.feed)].rows;
-            assert!(rows.columns().len() == draw.columns.len(), "a feed has the columns that were compiled");
+            assert!(rows.columns().len() == draw.columns.len(), "the feed must have the compiled columns");
             let longest = field_lengths(feeds[usize::from(draw.feed)].sample());
             let fields = draw.columns.iter().zip(longest).filter_map(|(slot, room)| Some(((*slot)?, room)));
             self.fields.extend(fields);
@@ -330,8 +330,8 @@ impl Workload {
     /// If `to` has not one target per script, or if there is no first endpoint.
     pub fn with_replicas(mut self, replicas: PostgresEndpoint, to: &[SqlTarget]) -> Workload {
         let scripts = &self.plan.program.scripts;
-        assert!(to.len() == scripts.len(), "each script is told of");
-        assert!(self.postgres.is_some(), "there is a door to the primary");
+        assert!(to.len() == scripts.len(), "each script needs an entry");
+        assert!(self.postgres.is_some(), "the workload has a first endpoint");
         let asks = |script: &Script| script.commands.iter().any(|it| matches!(it.kind, CommandKind::Sql(_)));
         self.sql_targets = scripts.iter().zip(to).map(|(it, to)| asks(it).then_some(*to)).collect();
         self.replicas = Some(replicas);
@@ -367,7 +367,7 @@ impl Workload {
     }
 
     fn with_keyed_scripts(mut self, secret: u64, keyed: Vec<Option<KeyedScript>>, kept: bool) -> Workload {
-        assert!(keyed.len() == self.plan.program.scripts.len(), "each script is told of");
+        assert!(keyed.len() == self.plan.program.scripts.len(), "each script needs an entry");
         for it in keyed.iter().flatten() {
             self.fields.push((it.token, Token::LENGTH + 2));
             // A server's identity: two numbers and an address.

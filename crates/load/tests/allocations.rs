@@ -91,7 +91,7 @@ impl CountingRecorder {
             emptied,
             None,
         );
-        empty.send(Box::new(work.interval())).expect("there is room");
+        empty.send(Box::new(work.interval())).expect("the buffer has room");
         Shard::new(Arc::new(work), 0, CountingRecorder { records: 0, tally, ledger, full, empty })
     }
 }
@@ -269,7 +269,8 @@ impl Server {
 
 fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
-    let program = parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
+    let program =
+        parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("the program is valid");
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
     CountingRecorder::shard(work, None)
@@ -278,7 +279,8 @@ fn shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 /// Shard whose sessions are encrypted.
 fn tls_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nSELECT seat FROM tickets WHERE id = :r AND price < :r * 2.5;\n";
-    let program = parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("right");
+    let program =
+        parse(&[ScriptSource::new("test", text)], Mode::Prepared, false, &[]).expect("the program is valid");
     let mut login = Login::new("me", "db");
     (login.ssl, login.tls) = (SslMode::Require, Some(client_config()));
     let work = Workload::new(plan(program, clients, schedule), Arc::new(login), Transport::Tcp);
@@ -289,7 +291,8 @@ fn tls_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 fn ledger_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let text = "\\set r random(1, 1000000)\nINSERT INTO posts VALUES (:r, 'post ' || :token);\n";
     let sources = [ScriptSource::new("test", text)];
-    let program = parse(&sources, Mode::Prepared, false, &KeyedScript::VARIABLE_NAMES).expect("right");
+    let program =
+        parse(&sources, Mode::Prepared, false, &KeyedScript::VARIABLE_NAMES).expect("the program is valid");
     let keyed = vec![KeyedScript::from_program(&program)];
     let work =
         Workload::new(plan(program, clients, schedule), Arc::new(Login::new("me", "db")), Transport::Unix);
@@ -307,7 +310,8 @@ fn web_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
 }
 
 fn https_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
-    let tls = Some(HttpsClient::new("localhost", &TlsIdentity::default()).expect("right"));
+    let tls =
+        Some(HttpsClient::new("localhost", &TlsIdentity::default()).expect("the TLS configuration is valid"));
     web_shard_with(Service { tls, ..Service::without_tls("localhost") }, clients, schedule)
 }
 
@@ -320,8 +324,8 @@ fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<C
         expect: &[],
         secrets: |_| None,
     };
-    let program = Program::from_request(&written, &["client_id"]).expect("right");
-    let slot = program.slot("client_id").expect("it is used");
+    let program = Program::from_request(&written, &["client_id"]).expect("the program is valid");
+    let slot = program.slot("client_id").expect("the program uses the variable");
     let mut plan = plan(program, clients, schedule);
     plan.seeds.variables.push((slot, InitialValue::Client));
     let service = Service { response_timeout: Some(Nanos::from_secs(1)), ..service };
@@ -366,7 +370,7 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_http(&ScriptHeader { name: "steps", weight: 1, draws: Some((0, &columns)) }, 0, &sets, &steps);
     maker.add_ammo(&ScriptHeader { name: "ammo", weight: 1, draws: Some((1, &columns)) }, 0);
-    let program = maker.finish().expect("right");
+    let program = maker.finish().expect("the program is valid");
     let feeds = vec![
         Feed::new(rows.clone(), DrawOrder::Zipfian { s: 1.1 }),
         Feed::new(rows, DrawOrder::Shuffled { seed: 1 }),
@@ -395,8 +399,8 @@ fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let secret = |_: &str| Some(Secret::new("secret"));
     let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(secret);
     maker.add_http(&ScriptHeader { name: "hop", weight: 1, draws: None }, 0, &[], &[step]);
-    let program = maker.finish().expect("right");
-    let slot = program.slot("client_id").expect("it is used");
+    let program = maker.finish().expect("the program is valid");
+    let slot = program.slot("client_id").expect("the program uses the variable");
     let mut plan = plan(program, clients, schedule);
     plan.seeds.variables.push((slot, InitialValue::Client));
     let service = Service { cookies: true, ..Service::without_tls("localhost") };
@@ -523,17 +527,17 @@ fn does_not_allocate_after_start_and_connections_are_small() {
 fn rustls_allocations() -> (usize, usize) {
     const ROUNDS: usize = 1000;
     let name = "localhost".try_into().expect("a name");
-    let mut client = ClientConnection::new(client_config(), name).expect("a right configuration");
+    let mut client = ClientConnection::new(client_config(), name).expect("the configuration is valid");
     let (mut server, conn) = (TlsServer::new(1), ConnId(0));
     let (mut out, mut counted) = (Vec::with_capacity(1 << 16), (0, 0));
     for round in 0..2 * ROUNDS {
         let open = !client.is_handshaking();
         COUNTS.set(round >= ROUNDS);
         if open {
-            client.writer().write_all(b"request").expect("there is room");
+            client.writer().write_all(b"request").expect("the buffer has room");
         }
         while client.wants_write() {
-            client.write_tls(&mut out).expect("a vector takes all");
+            client.write_tls(&mut out).expect("writing to a vector cannot fail");
         }
         COUNTS.set(false);
         counted.0 += ALLOCATIONS.replace(0);
@@ -542,7 +546,7 @@ fn rustls_allocations() -> (usize, usize) {
         let mut answer = server.encrypt(conn, if open { b"answer" } else { b"" });
         COUNTS.set(round >= ROUNDS);
         while !answer.is_empty() {
-            client.read_tls(&mut answer).expect("it is read from memory");
+            client.read_tls(&mut answer).expect("reading from memory cannot fail");
             client.process_new_packets().expect("the server speaks TLS");
         }
         if let Ok(chunk) = client.reader().into_first_chunk() {

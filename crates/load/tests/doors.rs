@@ -35,7 +35,7 @@ fn workload_by(
 ) -> Workload {
     let texts: Vec<String> = to.iter().map(|it| format!("SELECT '{it:?}';\n")).collect();
     let sources: Vec<_> = texts.iter().map(|text| ScriptSource::new("test", text)).collect();
-    let program = parse(&sources, Mode::Simple, false, &[]).expect("right");
+    let program = parse(&sources, Mode::Simple, false, &[]).expect("the program is valid");
     let mut seeds = SeedSequence::new(3);
     let plan = LoadPlan {
         program,
@@ -191,7 +191,7 @@ impl Servers {
     fn run(&mut self, transactions: usize) {
         let until = self.shard.recorder.records.len() + transactions;
         while self.shard.recorder.records.len() < until {
-            assert!(self.turn(), "it is not over yet");
+            assert!(self.turn(), "the shard is not done");
         }
     }
 }
@@ -201,9 +201,9 @@ fn scripts_use_their_endpoint() {
     let ends = Nanos::from_secs(3600);
     let mut servers =
         Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica, SqlTarget::Any], 3, CLOSED, ends));
-    assert_eq!(servers.shard.connections(), 9, "two sessions for each client, and one that cancels");
+    assert_eq!(servers.shard.connections(), 9, "two sessions and one cancel connection per client");
     servers.begin();
-    assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "before the window there is one session each");
+    assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "one session per client before the window");
     servers.run(3000);
     let count = |wanted: (u16, &str)| {
         servers.asked.iter().filter(|(door, text)| *door == wanted.0 && text.contains(wanted.1)).count()
@@ -246,7 +246,7 @@ fn broken_parked_session_does_not_fail_transactions() {
     }
     let unknown =
         servers.shard.recorder.records.iter().filter(|it| matches!(it.outcome, Outcome::Unknown(_)));
-    assert!(unknown.count() <= 2, "but for what was under way");
+    assert!(unknown.count() <= 2, "only transactions in flight are unknown");
     let failed = |it: &&Record| matches!(it.outcome, Outcome::Failed(_));
     assert_eq!(servers.shard.recorder.records.iter().filter(failed).count(), 0);
 }
@@ -269,7 +269,7 @@ fn unreachable_endpoint_does_not_stop_the_other() {
         };
         let work = workload(&[SqlTarget::Primary, SqlTarget::Replica], 20, schedule, Nanos::from_secs(9));
         let shard = Shard::new(Arc::new(work), 0, EventLog::default());
-        let all = drive(vec![shard], &world).pop().expect("one went in").recorder;
+        let all = drive(vec![shard], &world).pop().expect("there is one shard").recorder;
         let of = |script: u16| all.records.iter().filter(move |it| it.script == ScriptId(script));
         let during = |it: &&Record| it.finished > from && it.finished < to;
         let (open, shut) = (of(1 - shut), of(shut));
@@ -279,7 +279,7 @@ fn unreachable_endpoint_does_not_stop_the_other() {
             shut.clone().filter(during).partition(|it| it.outcome == Outcome::Failed(Code::REFUSED));
         assert!(refused.len() > 100 && other.len() <= 20, "{told}: {} and {}", refused.len(), other.len());
         let back = shut.filter(|it| it.outcome == Outcome::Ok).map(|it| it.finished).find(|it| *it > to);
-        let back = back.expect("it goes on");
+        let back = back.expect("transactions succeed again");
         assert!(back < to + Nanos::from_millis(150), "{told}: {:?}", back - to);
     }
 }
@@ -311,7 +311,7 @@ fn clients_find_the_primary_among_hosts() {
     for _ in 0..100 {
         servers.turn();
     }
-    assert_eq!(servers.answered.len(), asked, "a standby was asked to write");
+    assert_eq!(servers.answered.len(), asked, "no standby receives a write");
     let rounds = (servers.opened.len() - before) as f64 / 18.0;
     assert!((2.0..=20.0).contains(&rounds), "{rounds} times round the hosts in a tenth of a second");
     servers.set_host((0, 2), Host::Primary);

@@ -28,7 +28,7 @@ impl Recorder for EventLog {
     }
 
     fn write_completed(&mut self, attempt: &WriteAttempt, server: &[u8]) {
-        assert_eq!(self.records as usize, self.wrote.len(), "before its record");
+        assert_eq!(self.records as usize, self.wrote.len(), "a write is reported before its record");
         self.wrote.push((*attempt, String::from_utf8_lossy(server).into_owned()));
     }
 }
@@ -43,7 +43,7 @@ fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<EventLog> {
 
 fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
     let sources = [ScriptSource::new("test", script)];
-    let program = parse(&sources, mode, false, &KeyedScript::VARIABLE_NAMES).expect("right");
+    let program = parse(&sources, mode, false, &KeyedScript::VARIABLE_NAMES).expect("the program is valid");
     let mut seeds = SeedSequence::new(1);
     let thread = seeds.thread_rngs();
     let plan = LoadPlan {
@@ -111,7 +111,7 @@ fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) ->
     now = Nanos(5);
     let mut sent = perform(&mut shard, now);
     for answer in answers {
-        assert!(!sent.is_empty(), "it asks before it is answered");
+        assert!(!sent.is_empty(), "a request precedes its answer");
         now += Nanos(10);
         let (a, b) = answer.split_at(cut.min(answer.len()));
         shard.receive(now, conn, a);
@@ -120,7 +120,7 @@ fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) ->
         sent = [early, perform(&mut shard, now)].concat();
     }
     if breaks {
-        assert!(shard.recorder.wrote.is_empty(), "not before it broke");
+        assert!(shard.recorder.wrote.is_empty(), "no write is reported before the connection breaks");
         shard.closed(now, conn);
     }
     assert_eq!(shard.recorder.reserved[0], 0);
@@ -248,8 +248,8 @@ fn timed_out_writes_are_not_cancelled() {
         shard.advance(now);
         loop {
             match shard.poll() {
-                Action::Close(_) | Action::Connect(_) => panic!("the server has not ended it"),
-                Action::Transmit(_, bytes) => panic!("it sends {bytes:?}"),
+                Action::Close(_) | Action::Connect(_) => panic!("the server has not ended the session"),
+                Action::Transmit(_, bytes) => panic!("unexpected bytes: {bytes:?}"),
                 Action::Wait(_) | Action::Done => break,
                 _ => {}
             }
@@ -280,13 +280,13 @@ fn each_write_has_its_own_token() {
         let failed = [notice(b'E', "ERROR", "40001", "invented"), ready(b'I')].concat();
         let mut sent = perform(&mut shard, now);
         for (sequence, last) in [(0, &failed), (0, &well), (1, &well)] {
-            let token = Token::find(&sent).expect("it stands in what is sent");
+            let token = Token::find(&sent).expect("the request contains a token");
             assert_eq!(token, Token::new(WriteKey { session: 0, sequence }, SECRET), "{mode:?}");
             let quoted = [b"('".as_slice(), &token.to_text(), b"')"].concat();
             let is_quoted = sent.windows(quoted.len()).any(|it| it == quoted);
             assert_eq!(is_quoted, mode == Mode::Simple);
             shard.receive(now, ConnId(0), &well);
-            assert_eq!(Token::find(&perform(&mut shard, now)), None, "the other statement");
+            assert_eq!(Token::find(&perform(&mut shard, now)), None, "the other script has no token");
             shard.receive(now, ConnId(0), last);
             sent = perform(&mut shard, now);
         }

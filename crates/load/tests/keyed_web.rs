@@ -69,7 +69,7 @@ fn ledger_outcomes(
     let steps: Vec<HttpStep> = methods.iter().map(|it| step(it)).collect();
     let mut maker = ProgramBuilder::new(Mode::Prepared, &KeyedScript::VARIABLE_NAMES);
     maker.add_http(&ScriptHeader { name: "post", weight: 1, draws: None }, 0, &[], &steps);
-    let program = maker.finish().expect("right");
+    let program = maker.finish().expect("the program is valid");
     let keyed = vec![KeyedScript::from_program(&program)];
     let mut seeds = SeedSequence::new(1);
     let thread = seeds.thread_rngs();
@@ -136,10 +136,10 @@ fn ledger_outcomes(
                 Action::Report(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break,
                 Action::Done => {
-                    assert!(fates.is_empty(), "every fate was met: {fates:?}");
+                    assert!(fates.is_empty(), "every scripted response is used: {fates:?}");
                     let wrote = shard.recorder.wrote;
                     let sequences = wrote.iter().map(|it| it.key.sequence);
-                    assert!(sequences.eq(0..writes), "each write is told once");
+                    assert!(sequences.eq(0..writes), "each write is recorded once");
                     return (wrote.iter().map(|it| it.outcome).collect(), requests);
                 }
             }

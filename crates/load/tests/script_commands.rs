@@ -106,7 +106,7 @@ fn reports_first_line_of_commands() {
     let program = compile(&long, Mode::Simple).unwrap();
     let first_line = &program.scripts[0].commands[0].first_line;
     assert!(long.starts_with(&first_line[..]));
-    assert_eq!(first_line.len(), 126, "127 bytes would cut a letter");
+    assert_eq!(first_line.len(), 126, "127 bytes would split a character");
 }
 
 /// Text of a statement, joined from its pieces.

@@ -12,7 +12,7 @@ const SELECT: &str = "\\set r random(1, 1000000)\nSELECT abalance FROM pgbench_a
 
 fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
     let source = ScriptSource::new("test", script);
-    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is valid");
     let mut seeds = SeedSequence::new(7);
     let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
     let choices = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
@@ -121,9 +121,9 @@ fn matches_littles_law_and_mm1_queue() {
     };
     let all = records(plan(SELECT, 400, 1, poisson(500.0, 1200)), &world);
     assert_eq!(count(&all, is_ok), all.len());
-    let span = (all.last().expect("many").intended - all[0].intended).as_secs_f64();
+    let span = (all.last().expect("there are records").intended - all[0].intended).as_secs_f64();
     let rate = all.len() as f64 / span;
-    let mean = responses(&all).mean().expect("many").as_secs_f64();
+    let mean = responses(&all).mean().expect("there are records").as_secs_f64();
     assert!((mean - 0.002).abs() < 0.002 * 0.03, "mean response time {mean} s");
     // Number in the system, counted at each arrival (PASTA).
     let mut finished: Vec<Nanos> = all.iter().map(|it| it.finished).collect();
@@ -233,7 +233,7 @@ fn server_restart_gives_unknown_outcomes_and_load_continues() {
     let unknown = count(&all, |it| it == Outcome::Unknown(Code::RESET));
     assert!((1..=20).contains(&unknown), "{unknown} unknown");
     assert_eq!(count(&all, is_ok), 2_000 - unknown);
-    assert!(all.last().expect("many").intended > Nanos::from_secs(3));
+    assert!(all.last().expect("there are records").intended > Nanos::from_secs(3));
 }
 
 #[test]
@@ -309,13 +309,13 @@ fn timed_out_transaction_is_unknown() {
     };
     let timeout = Nanos::from_millis(300);
     let patient = records(plan(SELECT, 64, 1, even(100.0, 10)), &world);
-    assert_eq!(count(&patient, is_ok), 1000, "without a timeout everything is answered in the end");
+    assert_eq!(count(&patient, is_ok), 1000, "without a timeout, every request is answered");
     let all = records(LoadPlan { timeout: Some(timeout), ..plan(SELECT, 64, 1, even(100.0, 10)) }, &world);
     assert_eq!(all.len(), 1000);
     let given_up = count(&all, |it| it == Outcome::Unknown(Code::TIMED_OUT));
     assert!(given_up > 50, "{given_up} given up");
     assert_eq!(count(&all, is_ok) + given_up, 1000);
-    let longest = all.iter().map(Record::service).max().expect("many");
+    let longest = all.iter().map(Record::service).max().expect("there are records");
     assert!(longest <= timeout + Nanos::from_millis(30), "{longest:?}");
 }
 
@@ -340,7 +340,7 @@ fn stops_while_far_behind_schedule() {
     let mut rounds = 0;
     while !matches!(shard.poll(), Action::Done) {
         rounds += 1;
-        assert!(rounds < 10, "it ends at once");
+        assert!(rounds < 10, "the load ends at once");
         shard.advance(late);
     }
     assert_eq!(shard.recorder.len(), (rate * late.as_secs_f64()) as usize);

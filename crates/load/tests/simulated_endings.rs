@@ -16,7 +16,7 @@ const SELECT: &str = "SELECT pg_sleep(20);\n";
 /// Plan in which every statement takes 20 s and times out after 100 ms; the window is 3 s long.
 fn plan(script: &str, mode: Mode) -> LoadPlan {
     let program = parse(&[ScriptSource::new("test", script)], mode, false, &KeyedScript::VARIABLE_NAMES)
-        .expect("the script is right");
+        .expect("the script is valid");
     let mut seeds = SeedSequence::new(7);
     LoadPlan {
         program,
@@ -70,7 +70,7 @@ fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
         ..SimulatedSystem::default()
     };
     let (mut shards, counts) = drive_counting(vec![Shard::new(Arc::new(work), 0, Vec::new())], &world);
-    (shards.pop().expect("one went in").recorder, counts)
+    (shards.pop().expect("there is one shard").recorder, counts)
 }
 
 /// Checks that there are at most `most` sessions, that none is left, and that clients continue.
@@ -198,7 +198,7 @@ fn abandoned_run_cancels_running_statements() {
         assert_eq!(perform_at(at(1200), &mut shard), (vec![(ConnId(1), CANCEL.to_vec())], false));
         shard.closed(at(1300), ConnId(1));
         if drains {
-            assert!(perform_at(at(1700), &mut shard).1, "a server that does not answer is not waited for");
+            assert!(perform_at(at(1700), &mut shard).1, "an unresponsive server does not delay the end");
         } else {
             shard.closed(at(1300), ConnId(0));
             assert!(perform_at(at(1300), &mut shard).1);
@@ -269,7 +269,7 @@ fn arrivals_that_no_client_is_left_to_send_are_dropped() {
         };
         let (mut shards, _) =
             drive_counting(vec![Shard::new(Arc::new(workload(open(script))), 0, Vec::new())], &world);
-        let shard = shards.pop().expect("one went in");
+        let shard = shards.pop().expect("there is one shard");
         let of = |wanted: fn(&Outcome) -> bool| {
             shard.recorder.iter().filter(|it: &&Record| wanted(&it.outcome)).count()
         };

@@ -28,7 +28,7 @@ fn step(method: &str, target: &str) -> HttpStep {
 fn program(steps: &[HttpStep]) -> Program {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], steps);
-    maker.finish().expect("it is right")
+    maker.finish().expect("the program is valid")
 }
 
 fn environment(name: &str) -> Option<Secret> {
@@ -379,7 +379,7 @@ fn new_user_starts_without_cookies() {
         ok(&format!("Set-Cookie: id={asked}; Max-Age=1000\r\n"))
     });
     let without = talk.asked().iter().filter(|it| !it.contains("Cookie")).count();
-    assert_eq!(without, 2, "the first request of each: {:?}", talk.asked());
+    assert_eq!(without, 2, "only the first request of each user has no cookie: {:?}", talk.asked());
 }
 
 #[test]
@@ -411,8 +411,16 @@ fn requests_and_decompresses_packed_responses() {
     assert_eq!(talk.outcomes(), "ok");
     assert_eq!(talk.asked(), ["GET /a", "GET /t7"]);
     assert!(talk.sent[0].contains("\r\nAccept-Encoding: gzip, deflate\r\n"), "{}", talk.sent[0]);
-    assert!(!talk.sent[1].contains("Accept-Encoding"), "it was not asked for there: {}", talk.sent[1]);
-    assert_eq!(once(&steps(false), serve).outcomes(), "failed check text", "packed, it is not there");
+    assert!(
+        !talk.sent[1].contains("Accept-Encoding"),
+        "compression was not requested there: {}",
+        talk.sent[1]
+    );
+    assert_eq!(
+        once(&steps(false), serve).outcomes(),
+        "failed check text",
+        "the compressed body lacks the text"
+    );
     let own =
         HttpStep { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
     let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
@@ -433,7 +441,7 @@ fn secrets_are_sent_but_never_reported() {
     assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
     let work = |program: &Program| format!("{:?}", program.names);
-    assert!(!work(&program).contains("TOKEN"), "it is no variable of clients");
+    assert!(!work(&program).contains("TOKEN"), "a secret is no client variable");
     let talk = exchange(program, (1, 1), Service::without_tls(HOST), CLOSED, |_| answer(500, "", b""));
     let [only] = &talk.sent[..] else { panic!("a failed step ends the operation: {:?}", talk.sent) };
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
@@ -443,7 +451,11 @@ fn secrets_are_sent_but_never_reported() {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
-    let told =
-        maker.finish().expect_err("it is not there").iter().map(ToString::to_string).collect::<String>();
+    let told = maker
+        .finish()
+        .expect_err("the environment variable is missing")
+        .iter()
+        .map(ToString::to_string)
+        .collect::<String>();
     assert!(told.contains("the environment has no variable NONE"), "{told}");
 }

@@ -164,7 +164,7 @@ fn steps_use_drawn_computed_and_captured_values() {
     };
     let mut maker = ProgramBuilder::new(Mode::Prepared, &["client_id"]);
     maker.add_http(&ScriptHeader { draws: Some((0, &columns)), ..head("both") }, 0, &sets, &[login, search]);
-    let program = maker.finish().expect("it is right");
+    let program = maker.finish().expect("the program is valid");
     let names_of_steps: Vec<&str> =
         program.scripts[0].commands.iter().map(|it| it.first_line.as_str()).collect();
     assert_eq!(
@@ -202,7 +202,7 @@ fn missing_capture_fails_with_its_own_code() {
         };
         let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
         maker.add_http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
-        let program = maker.finish().expect("it is right");
+        let program = maker.finish().expect("the program is valid");
         let body = body.to_owned();
         let told = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
         assert_eq!(tokens(&told.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
@@ -257,7 +257,7 @@ fn ammo_is_sent_verbatim() {
     let feed = Feed::new(Rows::new(Arc::new(bytes), layout), DrawOrder::Once);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
-    let program = maker.finish().expect("it is right");
+    let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, ..plan(program, 1, CLOSED) };
     let told = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
         true => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_owned(),
@@ -288,7 +288,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
             &[],
             &[step("GET", "/${id}")],
         );
-        maker.finish().expect("it is right")
+        maker.finish().expect("the program is valid")
     };
     let whole = |sent: &[String]| {
         let mut numbers: Vec<u32> = lines(sent).iter().map(|it| it[5..].parse().expect("a number")).collect();
@@ -324,7 +324,7 @@ fn retry_uses_the_same_row() {
     // If the row were not copied again, the second try would compute 1 / 0.
     let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
     maker.add_pgbench(&ScriptHeader { draws: Some((0, &columns)), ..head("tries") }, text, false);
-    let program = maker.finish().expect("it is right");
+    let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
@@ -356,7 +356,7 @@ fn reports_all_diagnostics_at_once() {
     maker.add_http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
     let told: Vec<String> =
-        maker.finish().expect_err("it is wrong").iter().map(ToString::to_string).collect();
+        maker.finish().expect_err("the program is invalid").iter().map(ToString::to_string).collect();
     let expected = [
         "op:1: syntax error\n\\set x 1 +\n          ^ error found here\nhint: expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here",
         "op:1: invalid variable name: \"1\"\n\\set 1 2\n       ^ error found here\nhint: letters, digits and underscores, not a digit first",

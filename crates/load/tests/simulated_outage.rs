@@ -33,7 +33,7 @@ impl Recorder for EventLog {
 
 fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
     let source = ScriptSource::new("test", "SELECT 1;\n");
-    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is right");
+    let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is valid");
     let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {
         program,
@@ -69,7 +69,7 @@ fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
         ..SimulatedSystem::default()
     };
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
-    drive(vec![Shard::new(work, 0, EventLog::default())], &world).pop().expect("one went in").recorder
+    drive(vec![Shard::new(work, 0, EventLog::default())], &world).pop().expect("there is one shard").recorder
 }
 
 /// Time of each client's first success after the outage.
@@ -87,10 +87,10 @@ fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
         let all = run(clients, false, Schedule::Closed { think: Nanos::ZERO });
         let of = |wanted: Outcome| all.records.iter().filter(|it| it.outcome == wanted).count();
-        assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each was waiting for an answer");
+        assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each client awaited an answer");
         assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
         for (client, at) in recovery_times(&all, clients).into_iter().enumerate() {
-            let at = at.expect("every client comes back");
+            let at = at.expect("every client recovers");
             assert!(at <= TO + LATE, "client {client} of {clients} after {:?}", at - TO);
         }
         // The server is not overloaded with retries.
@@ -110,7 +110,7 @@ fn open_model_recovers_immediately() {
     let ok = all.records.iter().filter(|it| it.outcome == Outcome::Ok);
     assert!((1..=20).contains(&unknown), "{unknown} unknown");
     assert_eq!(ok.clone().count() + unknown, 6_000);
-    let first = ok.map(|it| it.finished).filter(|it| *it > TO).min().expect("it goes on");
+    let first = ok.map(|it| it.finished).filter(|it| *it > TO).min().expect("transactions succeed again");
     assert!(first <= TO + LATE, "{:?}", first - TO);
 }
 
@@ -123,7 +123,7 @@ fn unreachable_server_gives_failed_not_unknown() {
     assert_eq!(refused, during.count());
     assert!(refused > 100, "{refused} refused");
     for at in recovery_times(&all, 10) {
-        let at = at.expect("every client comes back");
+        let at = at.expect("every client recovers");
         assert!(at <= TO + LATE, "after {:?}", at - TO);
     }
 }

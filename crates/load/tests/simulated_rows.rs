@@ -25,7 +25,7 @@ impl Recorder for RowRecorder {
 }
 
 fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
-    let program = parse(&[ScriptSource::new("test", script)], mode, false, &[]).expect("the script is right");
+    let program = parse(&[ScriptSource::new("test", script)], mode, false, &[]).expect("the script is valid");
     let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {
         program,
@@ -55,7 +55,7 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
     };
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
     let recorder = RowRecorder { interval: work.interval(), outcomes: Vec::new() };
-    drive(vec![Shard::new(work, 0, recorder)], world).pop().expect("one went in").recorder
+    drive(vec![Shard::new(work, 0, recorder)], world).pop().expect("there is one shard").recorder
 }
 
 /// Command, kind, answers, answers without a row, and sum of rows of each statement with answers.

@@ -24,7 +24,7 @@ fn scripts(weights: &[u32]) -> Program {
     for (n, &weight) in weights.iter().enumerate() {
         maker.add_pgbench(&ScriptHeader { name: &format!("s{n}"), weight, draws: None }, "SELECT 1;", false);
     }
-    maker.finish().expect("they are right")
+    maker.finish().expect("the program is valid")
 }
 
 fn request() -> Program {
@@ -41,7 +41,7 @@ fn request() -> Program {
     };
     let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]);
     maker.add_http(&ScriptHeader { name: "get", weight: 1, draws: None }, 0, &[], &[step]);
-    maker.finish().expect("it is right")
+    maker.finish().expect("the program is valid")
 }
 
 fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
@@ -145,7 +145,7 @@ fn active_users_follow_stages() {
             let all = run(plan(program, 40, threads, schedule), &world());
             assert_eq!(active_users_per_second(&all, 15), expected, "{threads} threads");
             assert!(all.records.iter().all(|it| it.outcome == Outcome::Ok && it.finished <= all.ends));
-            assert_eq!(all.connected, connections, "each has a connection while he is there");
+            assert_eq!(all.connected, connections, "each present user has a connection");
         }
     }
 }
@@ -158,11 +158,15 @@ fn run_may_start_without_users() {
         let work = Arc::new(Workload::with_services(plan, None, vec![Service::without_tls("sim")]));
         (0..2).map(|k| Shard::new(work.clone(), k, EventLog::default()).connected_clients()).sum::<u32>()
     };
-    assert_eq!(of(schedule.clone()), 6, "all who will come, or the run would be given up before it begins");
+    assert_eq!(
+        of(schedule.clone()),
+        6,
+        "absent users count, so that the run is not aborted before it begins"
+    );
     assert_eq!(
         of(Schedule::Users(users(&[stage(6, Some(1.0), 9)], ThinkTime::NONE))),
         1,
-        "the first of them"
+        "the first user counts"
     );
     assert_eq!(active_users_per_second(&run(plan(request(), 6, 2, schedule), &world()), 2), [0, 6]);
 }
@@ -199,7 +203,10 @@ fn throughput_follows_users_and_think_time() {
             let count = all.records.len() as f64;
             assert!((count - expected).abs() <= tolerance, "{what}, {threads} threads: {count}");
             let responses = all.records.iter().map(Record::response);
-            assert!(responses.max() <= Some(Nanos::from_millis(10)), "counted from the actual begin");
+            assert!(
+                responses.max() <= Some(Nanos::from_millis(10)),
+                "response times count from the actual start"
+            );
         }
     }
 }

@@ -31,7 +31,7 @@ fn request(method: Method) -> Program {
         expect: &[],
         secrets: |_| None,
     };
-    Program::from_request(&written, &["client_id"]).expect("the request is right")
+    Program::from_request(&written, &["client_id"]).expect("the request is valid")
 }
 
 fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
@@ -102,7 +102,7 @@ fn run_with(
 ) -> EventLog {
     let work = Arc::new(Workload::with_services(plan, postgres, vec![service]));
     let shard = Shard::new(work, 0, EventLog::default());
-    drive(vec![shard], world).pop().expect("one went in").recorder
+    drive(vec![shard], world).pop().expect("there is one shard").recorder
 }
 
 fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
@@ -190,7 +190,7 @@ fn unexpected_statuses_fail_by_code() {
         expect: &expect,
         secrets: |_| None,
     };
-    let program = Program::from_request(&written, &[]).expect("right");
+    let program = Program::from_request(&written, &[]).expect("the program is valid");
     check(
         "200 was not hoped for",
         &run(each(10, plan(program, 1, CLOSED)), &SimulatedSystem::default()),
@@ -302,7 +302,8 @@ fn limits_concurrent_connects() {
 /// Script that queries PostgreSQL, logs in by HTTP and uses the captured value.
 fn mixed() -> Program {
     let text = "BEGIN;\n\\set token 0\n\\set status 0\nSELECT 1;\nCOMMIT;\n\\set n :status + 1\n";
-    let mut program = parse(&[ScriptSource::new("mixed", text)], Mode::Prepared, false, &[]).expect("right");
+    let mut program =
+        parse(&[ScriptSource::new("mixed", text)], Mode::Prepared, false, &[]).expect("the program is valid");
     let slot = |name: &str| program.slot(name).expect("the script names it");
     let (token, status) = (slot("token"), slot("status"));
     let text = |it: &str| CallPart::Text(it.to_owned());
@@ -354,6 +355,6 @@ fn runs_sql_and_http_in_one_script() {
     let world = SimulatedSystem { breaks, delay: Nanos::from_micros(300), ..SimulatedSystem::default() };
     let all = run_with(each(100, plan(mixed(), 3, CLOSED)), &world, Some(postgres), service);
     assert_eq!(all.records.len(), 300, "every transaction has one outcome");
-    assert!(all.records.iter().any(|it| it.outcome != Outcome::Ok), "some were broken");
-    assert!(all.records.iter().any(|it| it.outcome == Outcome::Ok), "and some were not");
+    assert!(all.records.iter().any(|it| it.outcome != Outcome::Ok), "some transactions fail");
+    assert!(all.records.iter().any(|it| it.outcome == Outcome::Ok), "some transactions succeed");
 }

@@ -50,7 +50,7 @@ fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -
         RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
     let mut seeds = SeedSequence::new(1);
     let plan = LoadPlan {
-        program: Program::from_request(&written, &[]).expect("right"),
+        program: Program::from_request(&written, &[]).expect("the program is valid"),
         mode: Mode::Simple,
         schedule: Schedule::Closed { think: Nanos::ZERO },
         duration: None,
@@ -93,13 +93,13 @@ fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -
         spin,
         events: says,
     };
-    driver.drive(shard, &ground).expect("the system has what a driver needs").shard.recorder
+    driver.drive(shard, &ground).expect("the driver has its resources").shard.recorder
 }
 
 /// Service on its own port, which passes each connection and its number to `serve`; it ends with the process.
 fn service(serve: impl Fn(TcpStream, usize) + Send + Sync + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = listener.local_addr().expect("it is bound");
+    let address = listener.local_addr().expect("the listener is bound");
     let serve = Arc::new(serve);
     thread::spawn(move || {
         for (number, stream) in listener.incoming().map_while(Result::ok).enumerate() {
@@ -144,7 +144,7 @@ fn works_over_every_transport() {
     let plain = Service::without_tls("localhost");
     check("IPv4", Method::Get, &service(|it, _| serve(it)), &plain, Outcome::Ok);
     let listener = TcpListener::bind("[::1]:0").expect("a port is free");
-    let v6 = Address::Tcp(listener.local_addr().expect("it is bound"));
+    let v6 = Address::Tcp(listener.local_addr().expect("the listener is bound"));
     thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(serve));
     check("IPv6", Method::Get, &v6, &plain, Outcome::Ok);
     let directory = std::env::temp_dir().join(format!("pgdyno-web-{}", std::process::id()));
@@ -153,7 +153,7 @@ fn works_over_every_transport() {
     let listener = UnixListener::bind(&path).expect("a socket");
     thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(serve));
     check("Unix", Method::Post, &Address::Unix(path), &plain, Outcome::Ok);
-    std::fs::remove_dir_all(directory).expect("ours");
+    std::fs::remove_dir_all(directory).expect("the directory can be removed");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn classifies_network_faults() {
     let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
     // A port that was bound and closed, so that it refuses connections.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let nobody = Address::Tcp(listener.local_addr().expect("it is bound"));
+    let nobody = Address::Tcp(listener.local_addr().expect("the listener is bound"));
     drop(listener);
     check("refused", Method::Get, &nobody, &plain, failed(111));
     check("refused", Method::Post, &nobody, &plain, failed(111));
@@ -201,7 +201,9 @@ fn classifies_network_faults() {
     });
     check("garbage", Method::Get, &garbage, &plain, failed(71));
     let tls = Service {
-        tls: Some(HttpsClient::new("db.test", &TlsIdentity::default()).expect("right")),
+        tls: Some(
+            HttpsClient::new("db.test", &TlsIdentity::default()).expect("the TLS configuration is valid"),
+        ),
         ..plain.clone()
     };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
@@ -214,7 +216,10 @@ fn classifies_network_faults() {
         roots: Some(include_bytes!("../../wire/tests/certs/selfsigned.crt")),
         ..TlsIdentity::default()
     };
-    let tls = Service { tls: Some(HttpsClient::new("db.test", &roots).expect("right")), ..plain };
+    let tls = Service {
+        tls: Some(HttpsClient::new("db.test", &roots).expect("the TLS configuration is valid")),
+        ..plain
+    };
     check("an unknown certificate", Method::Get, &secure(&Arc::default()), &tls, failed(129));
 }
 
@@ -268,7 +273,7 @@ fn secure(seen: &Arc<TlsStats>) -> Address {
         .expect("versions")
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key);
-    let mut config = config.expect("they belong together");
+    let mut config = config.expect("the key belongs to the certificate");
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let (config, seen) = (Arc::new(config), Arc::clone(seen));
     service(move |it, _| {
@@ -298,13 +303,16 @@ fn tls_sessions_are_resumed() {
     let seen = Arc::new(TlsStats::default());
     let address = secure(&seen);
     let service = Service {
-        tls: Some(HttpsClient::new("db.test", &roots).expect("right")),
+        tls: Some(HttpsClient::new("db.test", &roots).expect("the TLS configuration is valid")),
         ..Service::without_tls("localhost")
     };
     let all = asked(Driver::for_load(false), Method::Get, &address, &service);
     assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
     assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
     assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all but the first");
-    let other = Service { tls: Some(HttpsClient::new("example.org", &roots).expect("right")), ..service };
+    let other = Service {
+        tls: Some(HttpsClient::new("example.org", &roots).expect("the TLS configuration is valid")),
+        ..service
+    };
     check("another name", Method::Get, &address, &other, Outcome::Failed(Code::TLS));
 }

@@ -47,7 +47,7 @@ impl LatencyHistogram {
 
     /// Adds all samples of `other`.
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        self.histogram.add(&other.histogram).expect("equal bounds");
+        self.histogram.add(&other.histogram).expect("both histograms have the same bounds");
         self.sum += other.sum;
         self.sum_of_squares += other.sum_of_squares;
         self.max = self.max.max(other.max);

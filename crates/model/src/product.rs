@@ -332,7 +332,7 @@ mod tests {
             for (former, present) in product.former_series {
                 assert!(product.reports(present), "{former}");
                 assert_eq!(current_series_name(former), *present);
-                assert_eq!(current_series_name(present), *present, "a present name is no former name");
+                assert_eq!(current_series_name(present), *present, "a current name is not a former name");
             }
         }
     }

@@ -250,7 +250,7 @@ mod tests {
         }
         assert_eq!((it.count(), it.sum(), it.min(), it.max()), (5, 40_607, Some(0), Some(40_000)));
         assert_eq!([0.0, 0.2, 0.4, 1.0].map(|q| it.quantile(q)), [0, 0, 7, 40_000].map(Some));
-        assert!((300..=319).contains(&it.quantile(0.5).expect("it has samples")));
+        assert!((300..=319).contains(&it.quantile(0.5).expect("the histogram has samples")));
         assert_eq!([6, 7, 299, 400, 50_000].map(|at| it.count_at_most(at)), [1, 2, 4, 4, 5]);
         let again = SizeHistogram::from_parts(it.buckets(), it.sum(), 0, 40_000);
         assert_eq!(again.as_ref(), Some(&it));

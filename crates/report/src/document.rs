@@ -40,7 +40,7 @@ pub fn document(account: &RunResult, pages: &[Page], chosen: &str, events: Optio
 }
 
 fn write_json(out: &mut String, it: &(impl serde::Serialize + ?Sized)) {
-    *out += &serde_json::to_string(it).expect("strings as keys only");
+    *out += &serde_json::to_string(it).expect("all keys are strings");
 }
 
 fn write_chart_numbers(out: &mut String, it: &Charts) {
@@ -86,7 +86,7 @@ fn write_number(out: &mut String, it: f64) {
         it if it.fract() == 0.0 && it.abs() < 1e15 => write!(out, "{}", it as i64),
         it => write!(out, "{it}"),
     };
-    wrote.expect("a string takes everything");
+    wrote.expect("writing to a String cannot fail");
 }
 
 fn round_to_four_digits(it: f64) -> f64 {

@@ -87,7 +87,7 @@ fn hash(text: &str) -> String {
 fn gzip_base64(document: &str) -> String {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = gzip.write_all(document.as_bytes()).and_then(|()| gzip.finish());
-    STANDARD.encode(bytes.expect("memory takes everything"))
+    STANDARD.encode(bytes.expect("writing to memory cannot fail"))
 }
 
 /// Escapes text for an element or a double-quoted attribute.
@@ -155,6 +155,6 @@ mod tests {
         assert!(policy.starts_with("default-src 'none'"));
         assert!(!policy.contains("connect-src"), "{policy}");
         assert!(content_security_policy(true).contains("connect-src 'self'"));
-        assert!(!page.contains("http://") || !page.contains("src=\"http"), "asks a network");
+        assert!(!page.contains("http://") || !page.contains("src=\"http"), "loads from the network");
     }
 }

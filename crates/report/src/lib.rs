@@ -33,5 +33,5 @@ pub mod view;
 
 /// The whole summary as one JSON document. Fields whose names end in `_ns` are in nanoseconds.
 pub fn json(it: &model::Summary) -> String {
-    serde_json::to_string_pretty(it).expect("strings as keys only")
+    serde_json::to_string_pretty(it).expect("all keys are strings")
 }

@@ -106,7 +106,7 @@ mod tests {
         ] {
             let mut out = String::new();
             transaction(&mut out, &it, 42, Nanos::from_secs(1_700_000_000), style)
-                .expect("a String takes it");
+                .expect("writing to a String cannot fail");
             assert_eq!(out, expected);
         }
     }
@@ -130,7 +130,7 @@ mod tests {
             (all, "1700000000 2 30 500 10 20 3 5 1 2 4 5 6 7 8\n"),
         ] {
             let mut out = String::new();
-            aggregate(&mut out, &it, style).expect("a String takes it");
+            aggregate(&mut out, &it, style).expect("writing to a String cannot fail");
             assert_eq!(out, expected);
         }
     }

@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn json_keeps_its_meaning() {
         let value = serde_json::json!({ "a\u{9b}": "\u{1b}[31m\u{202e}\u{7f}\u{2028}\n\t\"Ж" });
-        let safe = sanitise_json(&serde_json::to_string_pretty(&value).expect("strings as keys only"));
+        let safe = sanitise_json(&serde_json::to_string_pretty(&value).expect("all keys are strings"));
         assert!(!safe.contains(|it| is_unsafe(it) && it != '\n'), "{safe}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("it is JSON"), value);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&safe).expect("the text is JSON"), value);
     }
 }

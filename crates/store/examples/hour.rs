@@ -23,17 +23,17 @@ fn main() {
     let per_second: u64 = args.get(1).map_or(1000, |it| it.parse().expect("a number"));
     let mut chance = RandomRun(1);
     let ticks: Vec<_> = (0..64).map(|second| chance.typical(second, per_second)).collect();
-    let mut writer = store::create(&dir, &header("hour")).expect("there is room");
+    let mut writer = store::create(&dir, &header("hour")).expect("the disk has room");
     let mut trial = trial(0);
     trial.operations[1].commands.clear();
     let id = writer.begin_trial(trial);
-    let run = Run::open(writer.path()).expect("it is a run");
+    let run = Run::open(writer.path()).expect("the file is a run file");
     let mut costs = Vec::new();
     for batch in 0..SECONDS / BATCH {
         let told: Vec<_> = (0..BATCH).map(|i| Box::new(ticks[(batch * BATCH + i) % 64].clone())).collect();
         let began = Instant::now();
         told.into_iter().for_each(|it| writer.tick(id, it));
-        while run.ticks(id).expect("it can be read").remaining() < (batch + 1) * BATCH {
+        while run.ticks(id).expect("the run can be read").remaining() < (batch + 1) * BATCH {
             std::thread::sleep(Duration::from_micros(200));
         }
         costs.push(began.elapsed().as_micros() as usize / BATCH);
@@ -41,12 +41,12 @@ fn main() {
     }
     drop(run);
     writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
-    let path = writer.finish(outcome(RunStatus::Complete)).expect("there is room");
+    let path = writer.finish(outcome(RunStatus::Complete)).expect("the disk has room");
     costs.sort_unstable();
-    println!("{} bytes per hour", fs::metadata(&path).expect("it is there").len());
+    println!("{} bytes per hour", fs::metadata(&path).expect("the file exists").len());
     println!("{} µs per tick (median; 99 %: {})", costs[costs.len() / 2], costs[costs.len() * 99 / 100]);
     let began = Instant::now();
-    let run = Run::open(&path).expect("it is a run");
+    let run = Run::open(&path).expect("the file is a run file");
     let ok: u64 = run.ticks(id).unwrap().map(|it| it.unwrap().interval.scripts[0].ok).sum();
     println!("{} ms to replay it, {ok} transactions of the first operation", began.elapsed().as_millis());
 }

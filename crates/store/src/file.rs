@@ -45,7 +45,7 @@ pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf>
             Err(error) => return Err(Error::system(&path, "make the file")(error)),
         }
     }
-    unreachable!("some number is free")
+    unreachable!("there is a free number")
 }
 
 pub fn create_new(path: &Path) -> std::io::Result<File> {

@@ -36,11 +36,11 @@ pub(crate) fn legacy_statements() -> impl Iterator<Item = SchemaStatement<'stati
 fn split(sql: &str) -> impl Iterator<Item = SchemaStatement<'_>> {
     sql.split(';').map(str::trim).filter(|it| !it.is_empty()).map(|sql| {
         let mut words = sql.split_whitespace().skip(1);
-        let mut word = || words.next().expect("a statement names what it makes");
+        let mut word = || words.next().expect("a statement names the created object");
         let (kind, name) = (word(), word());
-        let table = if kind == "INDEX" { words.nth(1).expect("an index is on a table") } else { name };
+        let table = if kind == "INDEX" { words.nth(1).expect("an index names its table") } else { name };
         let kind = ["table", "index", "view"].into_iter().find(|it| it.eq_ignore_ascii_case(kind));
-        SchemaStatement { kind: kind.expect("nothing else is made"), name, table, sql }
+        SchemaStatement { kind: kind.expect("the schema has no other kinds"), name, table, sql }
     })
 }
 

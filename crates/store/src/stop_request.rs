@@ -43,21 +43,21 @@ mod tests {
     #[test]
     fn stop_request_is_idempotent() {
         let folder = std::env::temp_dir().join(format!("pgdyno-request-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("there is room for temporary files");
+        fs::create_dir_all(&folder).expect("the temporary directory is writable");
         let (one, other) = (folder.join("one.dyno"), folder.join("other.dyno"));
         for _ in 0..2 {
-            request_stop(&one).expect("the folder is ours");
+            request_stop(&one).expect("the directory is writable");
             assert!(is_stop_requested(&one) && !is_stop_requested(&other));
         }
         for _ in 0..2 {
             clear_request(&one);
             assert!(!is_stop_requested(&one));
         }
-        fs::write(folder.join("one.stop"), "notes").expect("the folder is ours");
+        fs::write(folder.join("one.stop"), "notes").expect("the directory is writable");
         clear_request(&one);
         assert!(!is_stop_requested(&one) && folder.join("one.stop").exists());
-        fs::remove_file(folder.join("one.stop")).expect("it is there");
-        fs::remove_dir(&folder).expect("nothing is left in it");
-        assert!(request_stop(&one).is_err(), "the folder has gone");
+        fs::remove_file(folder.join("one.stop")).expect("the file exists");
+        fs::remove_dir(&folder).expect("the directory is empty");
+        assert!(request_stop(&one).is_err(), "the directory was removed");
     }
 }

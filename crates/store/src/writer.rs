@@ -163,17 +163,19 @@ impl Writer {
     }
 
     fn send(&self, message: Message) {
-        let say = self.messages.as_ref().expect("it is there until the writer is dropped");
-        say.send(message).expect("the thread listens until then");
+        let say = self.messages.as_ref().expect("the sender exists until the writer is dropped");
+        say.send(message).expect("the thread receives until the sender is dropped");
     }
 
     fn try_send(&self, message: Message) {
-        let say = self.messages.as_ref().expect("it is there until the writer is dropped");
+        let say = self.messages.as_ref().expect("the sender exists until the writer is dropped");
         match say.try_send(message) {
             Ok(()) => {}
             // Only the first error is kept.
             Err(TrySendError::Full(_)) => drop(self.trouble.set(WriteError::BacklogFull)),
-            Err(TrySendError::Disconnected(_)) => unreachable!("the thread listens until then"),
+            Err(TrySendError::Disconnected(_)) => {
+                unreachable!("the thread receives until the sender is dropped")
+            }
         }
     }
 

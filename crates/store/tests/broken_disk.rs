@@ -27,10 +27,10 @@ unsafe extern "C" fn open(
     let system = *SYSTEM.get().expect("it is set before any file is opened") as *mut ffi::sqlite3_vfs;
     // SAFETY: SQLite calls this in place of the system's function, which receives its own VFS.
     unsafe {
-        let done = (*system).xOpen.expect("it can open")(system, name, file, flags, out);
+        let done = (*system).xOpen.expect("the VFS has xOpen")(system, name, file, flags, out);
         if !(*file).pMethods.is_null() {
             let theirs = (*file).pMethods;
-            let mut known = METHODS.lock().expect("nobody panics with it");
+            let mut known = METHODS.lock().expect("the lock is not poisoned");
             let place = known.iter().position(|it| it.0 == theirs as usize).unwrap_or_else(|| {
                 let ours = ffi::sqlite3_io_methods { xWrite: Some(write), ..*theirs };
                 known.push((theirs as usize, Box::into_raw(Box::new(ours)) as usize));
@@ -54,9 +54,9 @@ unsafe extern "C" fn write(
             unsafe {
                 let ours = (*file).pMethods as usize;
                 let known =
-                    METHODS.lock().expect("nobody panics with it").iter().find(|it| it.1 == ours).copied();
-                let (theirs, _) = known.expect("it was opened by us");
-                (*(theirs as *const ffi::sqlite3_io_methods)).xWrite.expect("it can write")(
+                    METHODS.lock().expect("the lock is not poisoned").iter().find(|it| it.1 == ours).copied();
+                let (theirs, _) = known.expect("this VFS opened the file");
+                (*(theirs as *const ffi::sqlite3_io_methods)).xWrite.expect("the file has xWrite")(
                     file, bytes, count, at,
                 )
             }
@@ -89,7 +89,7 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
         install();
         let folder = TestDirectory::new(&format!("broken-{failure}"));
-        let mut writer = store::create(&folder.0, &header("broken")).expect("the disk is well");
+        let mut writer = store::create(&folder.0, &header("broken")).expect("the disk works");
         let path = writer.path().to_owned();
         let id = writer.begin_trial(trial(0));
         let mut chance = RandomRun(5);
@@ -107,19 +107,21 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };
         assert!(why.contains(words), "{why}");
         writer.end_trial(id, end(RunStatus::Failed, Some(chance.measurement(&ticks))));
-        let error =
-            writer.finish(outcome(RunStatus::Complete)).expect_err("nothing more was written").to_string();
+        let error = writer.finish(outcome(RunStatus::Complete)).expect_err("the disk failed").to_string();
         assert!(error.contains("could not write") && error.contains(words), "{error}");
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);
-        read_all(&path).expect("it can be read up to the failure");
-        let run = Run::open(&path).expect("it can be read");
-        let back: Vec<String> =
-            run.ticks(id).expect("they are there").map(|it| format_tick(&it.expect("whole"))).collect();
+        read_all(&path).expect("the run can be read up to the failure");
+        let run = Run::open(&path).expect("the run can be read");
+        let back: Vec<String> = run
+            .ticks(id)
+            .expect("the trial has ticks")
+            .map(|it| format_tick(&it.expect("the tick is complete")))
+            .collect();
         assert_eq!(back, ticks[..3].iter().map(format_tick).collect::<Vec<_>>());
         assert_ne!(
-            run.state().expect("it is there").status(),
+            run.state().expect("the file exists").status(),
             Some(RunStatus::Complete),
-            "no success is claimed"
+            "the run is not marked as complete"
         );
     }
 }

@@ -36,7 +36,7 @@ fn full_disk_is_reported_and_written_data_is_kept() {
         println!("skipped: no right to mount a small disk");
         return;
     };
-    let mut writer = store::create(&disk.0, &header("full")).expect("there is room for this");
+    let mut writer = store::create(&disk.0, &header("full")).expect("the disk has room for the header");
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
     let mut chance = RandomRun(5);
@@ -46,21 +46,21 @@ fn full_disk_is_reported_and_written_data_is_kept() {
         writer.tick(id, Box::new(tick.clone()));
         ticks.push(tick);
         wait_for(&writer, id, ticks.len());
-        assert!(ticks.len() < 1000, "the disk holds less");
+        assert!(ticks.len() < 1000, "the disk must fill up first");
     }
     assert_eq!(writer.error(), Some(&WriteError::DiskFull));
     let why = end(RunStatus::Failed, Some(chance.measurement(&ticks)));
     writer.end_trial(id, why);
     writer.finish(outcome(RunStatus::Failed)).expect("the reserve suffices");
 
-    read_all(&path).expect("it is whole");
+    read_all(&path).expect("the file is complete");
     let run = Run::open(&path).unwrap();
     assert_eq!(run.state().unwrap(), State::Ended(outcome(RunStatus::Failed)));
     let back: Vec<String> = run.ticks(id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
     assert_eq!(
         back,
         ticks.iter().map(format_tick).collect::<Vec<_>>(),
-        "with the one that did not fit at first"
+        "including the tick that did not fit at first"
     );
     drop(run);
 }
@@ -72,7 +72,7 @@ fn rejects_disk_that_is_full_from_the_start() {
         println!("skipped: no right to mount a small disk");
         return;
     };
-    let error = store::create(&disk.0, &header("full")).expect_err("it has no room for the reserve");
+    let error = store::create(&disk.0, &header("full")).expect_err("the disk has no room for the reserve");
     assert!(error.to_string().contains("No space left on device"), "{error}");
-    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 0, "nothing is left of the attempt");
+    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 0, "the failed attempt leaves no file");
 }

@@ -10,7 +10,7 @@ const DOCUMENT: &str = include_str!("../../../docs/store.md");
 
 fn connection(folder: &TestDirectory) -> Connection {
     let mut chance = RandomRun(9);
-    let mut writer = store::create(&folder.0, &header("docs")).expect("there is room");
+    let mut writer = store::create(&folder.0, &header("docs")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..8).map(|second| chance.tick(second)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
@@ -18,16 +18,20 @@ fn connection(folder: &TestDirectory) -> Connection {
     writer.note(Note { trial: None, subject: "x".to_owned(), text: "y".to_owned() });
     writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
     assert_eq!(writer.error(), None);
-    let path = writer.finish(outcome(RunStatus::Complete)).expect("there is room");
-    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("any client opens it")
+    let path = writer.finish(outcome(RunStatus::Complete)).expect("the disk has room");
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .expect("any SQLite client opens the file")
 }
 
 #[test]
 fn documented_queries_return_rows() {
     let folder = TestDirectory::new("docs");
     let connection = connection(&folder);
-    let examples: Vec<&str> =
-        DOCUMENT.split("```sql\n").skip(1).map(|it| it.split("```").next().expect("it has an end")).collect();
+    let examples: Vec<&str> = DOCUMENT
+        .split("```sql\n")
+        .skip(1)
+        .map(|it| it.split("```").next().expect("the code block ends"))
+        .collect();
     assert_eq!(examples.len(), 6);
     for sql in examples {
         let rows = connection.prepare(sql).and_then(|mut it| {

@@ -10,24 +10,24 @@ use store::{ErrorCause, Run, RunStatus};
 
 fn write(folder: &Path) -> PathBuf {
     let mut chance = RandomRun(3);
-    let mut writer = store::create(folder, &header("whole")).expect("there is room");
+    let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..3).map(|it| chance.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
     writer.events(id, chance.events(3));
     writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
-    writer.finish(outcome(RunStatus::Complete)).expect("there is room")
+    writer.finish(outcome(RunStatus::Complete)).expect("the disk has room")
 }
 
 #[test]
 fn reports_why_file_is_not_a_run() {
     let folder = TestDirectory::new("foreign");
     let whole = write(&folder.0);
-    read_all(&whole).expect("it is whole");
+    read_all(&whole).expect("the file is complete");
     let path = folder.0.join("x.dyno");
     let check = |expected: &str| {
         let error = read_all(&path).expect_err(expected).to_string();
-        let told = error.replace(path.to_str().expect("it is ASCII"), "x");
+        let told = error.replace(path.to_str().expect("the path is ASCII"), "x");
         assert!(told.starts_with(expected), "{told} instead of {expected}");
     };
     check("could not open \"x\": No such file");
@@ -111,7 +111,7 @@ fn names_cannot_leave_their_directory() {
 fn lists_finds_and_removes_runs_by_exact_name() {
     let folder = TestDirectory::new("list");
     let dir = folder.0.join("runs");
-    assert_eq!(store::list(&dir).unwrap().len(), 0, "no directory is no run");
+    assert_eq!(store::list(&dir).unwrap().len(), 0, "without a directory there is no run");
     let path = write(&dir);
     let writer = store::create(&dir, &header("under-way")).unwrap();
     fs::write(dir.join("note.txt"), "mine").unwrap();
@@ -142,6 +142,6 @@ fn lists_finds_and_removes_runs_by_exact_name() {
     assert_eq!(removed(whole), Ok(dir.join(format!("{whole}.dyno"))));
     assert!(Run::open(&path).is_err());
     drop(writer);
-    assert!(removed(under_way).is_ok(), "nobody writes it any more");
+    assert!(removed(under_way).is_ok(), "no writer is active any more");
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 3);
 }

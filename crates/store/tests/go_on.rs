@@ -9,7 +9,7 @@ use store::{ErrorCause, Run, RunStatus, State, TrialId};
 fn resumed_run_appends_trials() {
     let folder = TestDirectory::new("go-on");
     let mut chance = RandomRun(11);
-    let mut writer = store::create(&folder.0, &header("broken")).expect("there is room");
+    let mut writer = store::create(&folder.0, &header("broken")).expect("the disk has room");
     let path = writer.path().to_owned();
     let ticks: Vec<_> = (0..3).map(|second| chance.tick(second)).collect();
     let first = writer.begin_trial(trial(0));
@@ -17,22 +17,22 @@ fn resumed_run_appends_trials() {
     writer.end_trial(first, end(RunStatus::Complete, None));
     let cut = writer.begin_trial(trial(1));
     writer.tick(cut, Box::new(ticks[1].clone()));
-    let refused = store::resume(&path, 5).expect_err("somebody writes it");
+    let refused = store::resume(&path, 5).expect_err("another writer is active");
     assert!(matches!(refused.cause, ErrorCause::Busy), "{refused}");
     // Dropped without `finish`, as when its process ends.
     drop(writer);
 
-    let mut writer = store::resume(&path, 1_795_262_999_000).expect("nobody writes it");
+    let mut writer = store::resume(&path, 1_795_262_999_000).expect("no writer is active");
     assert_eq!(Run::open(&path).unwrap().state().unwrap(), State::Running);
     let next = writer.begin_trial(trial(2));
     assert_eq!(next, TrialId(3));
     writer.flush();
-    assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "all that was told is there");
+    assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "everything that was written is there");
     writer.tick(next, Box::new(ticks[2].clone()));
     writer.end_trial(next, end(RunStatus::Complete, None));
-    writer.finish(outcome(RunStatus::Complete)).expect("all was written");
+    writer.finish(outcome(RunStatus::Complete)).expect("everything was written");
 
-    let run = Run::open(&path).expect("it is a run");
+    let run = Run::open(&path).expect("the file is a run file");
     assert_eq!(run.state().unwrap(), State::Ended(outcome(RunStatus::Complete)));
     let trials = run.trials().unwrap();
     let states: Vec<_> = trials.iter().map(|it| it.state.status()).collect();
@@ -49,7 +49,7 @@ fn resume_rejects_files_that_are_not_runs() {
     let folder = TestDirectory::new("go-on-refused");
     let path = folder.0.join("x.dyno");
     std::fs::write(&path, "hello, this is no run at all").unwrap();
-    let refused = store::resume(&path, 5).expect_err("it is a text");
+    let refused = store::resume(&path, 5).expect_err("the file is a text");
     assert!(matches!(refused.cause, ErrorCause::NotRunFile), "{refused}");
     assert_eq!(std::fs::read(&path).unwrap(), b"hello, this is no run at all");
 }

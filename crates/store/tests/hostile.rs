@@ -12,24 +12,24 @@ const SECONDS: u64 = 3;
 
 fn write(folder: &Path) -> PathBuf {
     let mut chance = RandomRun(5);
-    let mut writer = store::create(folder, &header("whole")).expect("there is room");
+    let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..SECONDS).map(|it| chance.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
     writer.events(id, chance.events(3));
     writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
-    writer.finish(outcome(RunStatus::Complete)).expect("there is room")
+    writer.finish(outcome(RunStatus::Complete)).expect("the disk has room")
 }
 
 /// Changes a copy of a complete run; reading and resuming it must fail with `expected`.
 fn check(whole: &Path, change: impl Fn(&Path), expected: &str) {
     let path = whole.with_file_name("x.dyno");
-    fs::copy(whole, &path).expect("there is room");
+    fs::copy(whole, &path).expect("the disk has room");
     change(&path);
-    let name = path.to_str().expect("it is ASCII");
+    let name = path.to_str().expect("the path is ASCII");
     let error = read_all(&path).expect_err(expected).to_string().replace(name, "x");
     assert!(error.contains(expected), "read: {error} instead of {expected}");
-    let listed = store::list(path.parent().expect("it has one")).expect("the folder can be read");
+    let listed = store::list(path.parent().expect("the path has a parent")).expect("the folder can be read");
     let others = listed.iter().filter(|it| it.name != "x" && it.overview.is_ok()).count();
     assert_eq!(others, 1, "the other run is listed");
 }
@@ -80,7 +80,7 @@ fn rejects_schemas_with_executable_code() {
     // Objects that are never read are accepted.
     let path = folder.0.join("x.dyno");
     for change in ["CREATE TABLE mine (x)", "CREATE VIEW mine AS SELECT * FROM trial", "DROP VIEW ticks"] {
-        fs::copy(&whole, &path).expect("there is room");
+        fs::copy(&whole, &path).expect("the disk has room");
         sql(change)(&path);
         read_all(&path).expect(change);
     }
@@ -135,9 +135,9 @@ fn rejects_endless_tables() {
     }
     // Reading fetches one row of it, resuming writes all.
     let path = folder.0.join("x.dyno");
-    fs::copy(&whole, &path).expect("there is room");
+    fs::copy(&whole, &path).expect("the disk has room");
     repeat_pages(&path, "run");
-    let refused = store::resume(&path, 0).expect_err("it is endless").to_string();
+    let refused = store::resume(&path, 0).expect_err("the row is too long").to_string();
     assert!(refused.contains("is damaged: "), "{refused}");
 }
 
@@ -156,7 +156,7 @@ fn repeat_pages(path: &Path, table: &str) {
             })
             .expect("it is a table"),
     };
-    let mut bytes = fs::read(path).expect("it is there");
+    let mut bytes = fs::read(path).expect("the file exists");
     let pages = (bytes.len() / PAGE) as u32;
     // Appends a copy of the table's page after the levels. Page 1 begins with the file's header.
     let at = (root as usize - 1) * PAGE;
@@ -185,7 +185,7 @@ fn repeat_pages(path: &Path, table: &str) {
     }
     bytes.extend(leaf);
     bytes[28..32].copy_from_slice(&(pages + LEVELS).to_be_bytes());
-    fs::write(path, bytes).expect("there is room");
+    fs::write(path, bytes).expect("the disk has room");
 }
 
 /// SQLite deletes the file that the end of a journal names, after it has rolled the journal back.
@@ -195,15 +195,15 @@ fn journals_cannot_reach_other_files() {
     let whole = write(&folder.0);
     let journal = folder.0.join("x.dyno-journal");
     let victim = folder.0.join("precious");
-    fs::write(&victim, "mine").expect("there is room");
+    fs::write(&victim, "mine").expect("the disk has room");
     let magic = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
-    let pages = (fs::metadata(&whole).expect("it is there").len() / PAGE as u64) as u32;
+    let pages = (fs::metadata(&whole).expect("the file exists").len() / PAGE as u64) as u32;
     let mut bytes = magic.to_vec();
     for word in [0, 7, pages, 512, PAGE as u32] {
         bytes.extend(word.to_be_bytes());
     }
     bytes.resize(512, 0);
-    let name = victim.to_str().expect("it is ASCII").as_bytes();
+    let name = victim.to_str().expect("the path is ASCII").as_bytes();
     // Number of the page at byte 2³⁰, which is reserved for locks and never a data page.
     bytes.extend((0x4000_0000 / PAGE as u32 + 1).to_be_bytes());
     bytes.extend(name);
@@ -211,14 +211,14 @@ fn journals_cannot_reach_other_files() {
     bytes.extend(name.iter().map(|it| u32::from(*it)).sum::<u32>().to_be_bytes());
     bytes.extend(magic);
     let expected = "its journal \"x-journal\" is not one that pgdyno leaves";
-    check(&whole, |_| fs::write(&journal, &bytes).expect("there is room"), expected);
+    check(&whole, |_| fs::write(&journal, &bytes).expect("the disk has room"), expected);
     let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
     fs::remove_file(&journal).expect("it was not touched");
-    let link = |_: &Path| std::os::unix::fs::symlink(&victim, &journal).expect("there is room");
-    fs::write(&victim, &bytes[..512]).expect("there is room");
+    let link = |_: &Path| std::os::unix::fs::symlink(&victim, &journal).expect("the disk has room");
+    fs::write(&victim, &bytes[..512]).expect("the disk has room");
     check(&whole, link, expected);
-    assert_eq!(fs::read(&victim).expect("it is there").len(), 512, "nothing was shortened");
+    assert_eq!(fs::read(&victim).expect("the file exists").len(), 512, "the file is not truncated");
     let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
 }
@@ -235,16 +235,16 @@ fn resuming_hostile_run_writes_nothing() {
         "DROP TABLE sample",
         "DROP INDEX tick_of_trial",
     ] {
-        fs::copy(&whole, &path).expect("there is room");
+        fs::copy(&whole, &path).expect("the disk has room");
         sql(change)(&path);
-        let before = fs::read(&path).expect("it is there");
+        let before = fs::read(&path).expect("the file exists");
         store::resume(&path, 0).expect_err(change);
-        assert!(fs::read(&path).expect("it is there") == before, "{change}");
+        assert!(fs::read(&path).expect("the file exists") == before, "{change}");
     }
-    fs::copy(&whole, &path).expect("there is room");
+    fs::copy(&whole, &path).expect("the disk has room");
     store::resume(&path, 0)
-        .expect("it is as it was written")
+        .expect("the file is a valid run file")
         .finish(outcome(RunStatus::Complete))
-        .expect("there is room");
-    assert_eq!(Run::open(&path).and_then(|it| it.trials()).expect("it is whole").len(), 1);
+        .expect("the disk has room");
+    assert_eq!(Run::open(&path).and_then(|it| it.trials()).expect("the file is complete").len(), 1);
 }

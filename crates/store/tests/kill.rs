@@ -24,7 +24,7 @@ fn tick(seed: u64, second: u64) -> model::Tick {
 #[test]
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let mut writer = store::create(Path::new(&folder), &header("kill")).expect("there is room");
+    let mut writer = store::create(Path::new(&folder), &header("kill")).expect("the disk has room");
     println!("at {}", writer.path().display());
     let id = writer.begin_trial(trial(0));
     for second in 0.. {
@@ -49,13 +49,16 @@ fn killed_run_keeps_all_but_last_tick() {
         half_written += u32::from(journal.metadata().is_ok_and(|it| it.len() > 0));
 
         let run = Run::open(&path).unwrap_or_else(|error| panic!("round {round}: {error}"));
-        assert_eq!(run.state().expect("it can be read"), State::Lost, "round {round}");
-        let trials = run.trials().expect("they can be read");
+        assert_eq!(run.state().expect("the run can be read"), State::Lost, "round {round}");
+        let trials = run.trials().expect("the run can be read");
         assert_eq!(trials.len(), 1, "round {round}");
         assert_eq!(trials[0].state, State::Lost);
         assert_eq!(trials[0].trial, trial(0));
-        let ticks: Vec<String> =
-            run.ticks(trials[0].id).unwrap().map(|it| format_tick(&it.expect("it is whole"))).collect();
+        let ticks: Vec<String> = run
+            .ticks(trials[0].id)
+            .unwrap()
+            .map(|it| format_tick(&it.expect("the file is complete")))
+            .collect();
         assert!(ticks.len() > on_disk, "round {round}: {} ticks, but {on_disk} was there", ticks.len());
         for (second, it) in ticks.iter().enumerate() {
             assert_eq!(*it, format_tick(&tick(1, second as u64)), "round {round}, second {second}");
@@ -63,7 +66,7 @@ fn killed_run_keeps_all_but_last_tick() {
         read_all(&path).expect("the rest can be read too");
         let check: String = rusqlite::Connection::open(&path)
             .and_then(|it| it.pragma_query_value(None, "integrity_check", |row| row.get(0)))
-            .expect("it can be checked");
+            .expect("the file can be checked");
         assert_eq!(check, "ok", "round {round}");
     }
     println!("{rounds} kills, {half_written} in the midst of a transaction");
@@ -73,14 +76,14 @@ fn killed_run_keeps_all_but_last_tick() {
 ///
 /// Returns its file and the last tick that it printed.
 fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
-    let mut child = Command::new(std::env::current_exe().expect("we are a program"))
+    let mut child = Command::new(std::env::current_exe().expect("the test has an executable"))
         .args(["--exact", "--nocapture", "writes_until_it_is_killed"])
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it can be started again");
+        .expect("the test can start itself");
     let mut said =
-        BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
+        BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
     let (mut path, mut last) = (None, None);
     let mut hear = |line: String| {
         // The test harness may print text before ours on the line.
@@ -92,14 +95,14 @@ fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
         }
         last
     };
-    while hear(said.next().expect("the child lives")).is_none_or(|it| (it as u64) < ticks) {}
+    while hear(said.next().expect("the child is running")).is_none_or(|it| (it as u64) < ticks) {}
     for turn in 0..turns {
         std::hint::black_box(turn);
     }
-    child.kill().expect("it is ours");
-    child.wait().expect("it is ours");
+    child.kill().expect("the child can be stopped");
+    child.wait().expect("the child can be stopped");
     for line in said {
         hear(line);
     }
-    (path.expect("it said where"), last.expect("it said so"))
+    (path.expect("the child printed the path"), last.expect("the child printed the last tick"))
 }

@@ -51,23 +51,23 @@ fn entry(chance: &mut RandomRun, number: u64) -> LedgerEntry {
 fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
-    let mut ledger = LedgerFile::create(&path, &HEADER).expect("there is room");
+    let mut ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room");
     let mut chance = RandomRun(seed);
     let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut chance, it)).collect();
     for it in &entries {
         ledger.append(it.clone());
         if chance.below(3) == 0 {
-            ledger.write().expect("there is room");
+            ledger.write().expect("the disk has room");
         }
     }
-    ledger.write().expect("there is room");
+    ledger.write().expect("the disk has room");
     if closes {
-        ledger.close().expect("there is room");
+        ledger.close().expect("the disk has room");
         entries.push(LedgerEntry::Closed);
     } else {
         drop(ledger);
     }
-    let bytes = std::fs::read(&path).expect("it is ours");
+    let bytes = std::fs::read(&path).expect("the file exists");
     // The server's address is truncated to the maximum length.
     for it in &mut entries {
         if let LedgerEntry::Server(_, server) = it {
@@ -80,11 +80,11 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
 
 /// Entries in these bytes; `None` if they do not begin with a valid header.
 fn read(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
-    let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
+    let mut entries = LedgerReader::from_reader(bytes).expect("reading from memory cannot fail")?;
     assert_eq!(*entries.header(), HEADER);
     let all = entries.by_ref().collect();
-    assert_eq!(entries.next(), None, "it stays at its end");
-    Some((all, entries.end().expect("all was taken")))
+    assert_eq!(entries.next(), None, "the reader stays at the end");
+    Some((all, entries.end().expect("all entries were read")))
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn truncated_ledger_reads_as_prefix() {
         match end {
             LedgerEnd::Open => whole += 1,
             LedgerEnd::Torn { bytes } => assert!(bytes > 0 && bytes <= 512, "cut at {cut}"),
-            LedgerEnd::Closed => panic!("cut at {cut}: its last entry is not there"),
+            LedgerEnd::Closed => panic!("cut at {cut}: the last entry is missing"),
         }
     }
-    assert_eq!(whole, entries.len(), "before each entry");
+    assert_eq!(whole, entries.len(), "a cut before each entry");
 }
 
 /// After any bit flip, only written entries are read, without the entry that contains the flipped bit.
@@ -133,9 +133,9 @@ fn flipped_bit_never_creates_entry() {
 
 /// Entries as in `read`, for any header.
 fn read_any(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
-    let mut entries = LedgerReader::from_reader(bytes).expect("memory can be read")?;
+    let mut entries = LedgerReader::from_reader(bytes).expect("reading from memory cannot fail")?;
     let all = entries.by_ref().collect();
-    Some((all, entries.end().expect("all was taken")))
+    Some((all, entries.end().expect("all entries were read")))
 }
 
 /// Entries that are intact but misplaced: exchanged, duplicated, removed, or from another ledger.
@@ -183,7 +183,7 @@ struct QueueSource {
 
 impl EntrySource for QueueSource {
     fn take(&mut self, to: &mut Vec<LedgerEntry>) {
-        let mut waiting = self.waiting.lock().expect("nobody panics");
+        let mut waiting = self.waiting.lock().expect("the lock is not poisoned");
         self.taken += waiting.len() as u64;
         to.append(&mut waiting);
     }
@@ -213,23 +213,27 @@ fn writer_writes_every_entry() {
     let folder = TestDirectory::new("ledger-keeper");
     let path = ledger::ledger_path(&folder.0.join("a.dyno"), 1);
     let source = QueueSource::default();
-    let ledger = LedgerFile::create(&path, &HEADER).expect("there is room");
-    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
+    let ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room");
+    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("a thread can be started");
     for batch in 0..20 {
-        source.waiting.lock().expect("nobody panics").extend((batch * 50..batch * 50 + 50).map(acknowledged));
+        source
+            .waiting
+            .lock()
+            .expect("the lock is not poisoned")
+            .extend((batch * 50..batch * 50 + 50).map(acknowledged));
         while source.written.load(Ordering::Acquire) < batch * 50 + 50 {
             std::thread::yield_now();
         }
     }
-    source.waiting.lock().expect("nobody panics").extend((1000..1010).map(acknowledged));
+    source.waiting.lock().expect("the lock is not poisoned").extend((1000..1010).map(acknowledged));
     assert_eq!(keeper.error(), None);
-    let kept = keeper.finish().expect("there is room");
-    assert_eq!(kept.entries, 1011, "with one that tells the clocks");
-    let mut entries = ledger::open(&path).expect("it is whole");
+    let kept = keeper.finish().expect("the disk has room");
+    assert_eq!(kept.entries, 1011, "including one clock entry");
+    let mut entries = ledger::open(&path).expect("the file is complete");
     assert_eq!(sequences(entries.by_ref()), (0..1010).collect::<Vec<_>>());
     assert_eq!(entries.end(), Some(LedgerEnd::Closed));
-    let of_disk = std::os::unix::fs::MetadataExt::blocks(&path.metadata().expect("it is there")) * 512;
-    assert!(of_disk < 1 << 20, "the room that was not needed is given back: {of_disk} bytes are taken");
+    let of_disk = std::os::unix::fs::MetadataExt::blocks(&path.metadata().expect("the file exists")) * 512;
+    assert!(of_disk < 1 << 20, "unused space is released: {of_disk} bytes are allocated");
 }
 
 /// Small disk in memory, unmounted on drop.
@@ -253,11 +257,15 @@ fn full_disk_is_reported_and_written_entries_are_kept() {
     let disk = Disk(folder.0.clone());
     let path = disk.0.join("a.ledger");
     let source = QueueSource::default();
-    let ledger = LedgerFile::create(&path, &HEADER).expect("there is room for this");
-    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
+    let ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room for the header");
+    let keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("a thread can be started");
     let mut sent = 0;
     while sent < 100_000 {
-        source.waiting.lock().expect("nobody panics").extend((sent..sent + 1000).map(acknowledged));
+        source
+            .waiting
+            .lock()
+            .expect("the lock is not poisoned")
+            .extend((sent..sent + 1000).map(acknowledged));
         sent += 1000;
         // No producer waits for a full disk.
         while source.written.load(Ordering::Acquire) < sent {
@@ -266,9 +274,9 @@ fn full_disk_is_reported_and_written_entries_are_kept() {
     }
     assert_eq!(keeper.error(), Some(&WriteError::DiskFull));
     let (written, _) = keeper.durable_bytes();
-    let kept = keeper.finish().expect("there is nothing to be done");
-    assert!(kept.bytes == written && kept.bytes > 900_000, "what fits was written: {kept:?}");
-    let mut entries = ledger::open(&path).expect("its header is whole");
+    let kept = keeper.finish().expect("the ledger can be closed");
+    assert!(kept.bytes == written && kept.bytes > 900_000, "entries that fit were written: {kept:?}");
+    let mut entries = ledger::open(&path).expect("the header is complete");
     let known = sequences(entries.by_ref());
     assert_eq!(known, (0..known.len() as u64).collect::<Vec<_>>());
     assert_eq!(entries.end(), Some(LedgerEnd::Open));
@@ -286,11 +294,12 @@ const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let ledger = LedgerFile::create(&Path::new(&folder).join("a.ledger"), &HEADER).expect("there is room");
+    let ledger =
+        LedgerFile::create(&Path::new(&folder).join("a.ledger"), &HEADER).expect("the disk has room");
     let source = QueueSource::default();
-    let _keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("threads can be had");
+    let _keeper = ledger::start_writer(ledger, source.clone(), clocks).expect("a thread can be started");
     for sequence in 0.. {
-        source.waiting.lock().expect("nobody panics").push(acknowledged(sequence));
+        source.waiting.lock().expect("the lock is not poisoned").push(acknowledged(sequence));
         let written = source.written.load(Ordering::Acquire);
         if sequence % 1000 == 0 && written > 0 {
             println!("safe {written}");
@@ -326,21 +335,21 @@ fn killed_ledger_keeps_all_durable_entries() {
 
 /// Kills a child, `turns` loop iterations after it has printed `words` numbers. Returns the last printed number.
 fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
-    let mut child = Command::new(std::env::current_exe().expect("we are a program"))
+    let mut child = Command::new(std::env::current_exe().expect("the test has an executable"))
         .args(["--exact", "--nocapture", "keeps_until_it_is_killed"])
         .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
-        .expect("it can be started again");
-    let said = BufReader::new(child.stdout.take().expect("it was asked for")).lines().map_while(Result::ok);
+        .expect("the test can start itself");
+    let said = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
     // The test harness may print text before ours on the line.
     let mut said = said.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
-    let mut last = said.nth(words as usize).expect("the child lives");
+    let mut last = said.nth(words as usize).expect("the child is running");
     for turn in 0..turns {
         std::hint::black_box(turn);
     }
-    child.kill().expect("it is ours");
-    child.wait().expect("it is ours");
+    child.kill().expect("the child can be stopped");
+    child.wait().expect("the child can be stopped");
     last = said.last().unwrap_or(last);
     last
 }

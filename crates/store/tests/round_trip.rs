@@ -15,7 +15,7 @@ fn run_round_trips_through_file() {
     let folder = TestDirectory::new("round");
     let header = header("round-trip");
     let mut chance = RandomRun(7);
-    let mut writer = store::create(&folder.0, &header).expect("there is room");
+    let mut writer = store::create(&folder.0, &header).expect("the disk has room");
     let path = writer.path().to_owned();
     let mut expected = Vec::new();
     let mut ids = Vec::new();
@@ -39,15 +39,15 @@ fn run_round_trips_through_file() {
         ids.push(id);
         expected.push((trial, before, ticks, events, note, measured));
     }
-    let running = Run::open(&path).expect("it is a run");
-    assert_eq!(running.state().expect("it can be read"), State::Running);
+    let running = Run::open(&path).expect("the file is a run file");
+    assert_eq!(running.state().expect("the run can be read"), State::Running);
     drop(running);
-    assert_eq!(writer.finish(outcome(RunStatus::Complete)).expect("all was written"), path);
+    assert_eq!(writer.finish(outcome(RunStatus::Complete)).expect("everything was written"), path);
 
-    let run = Run::open(&path).expect("it is a run");
-    assert_eq!(run.header().expect("it can be read"), header);
-    assert_eq!(run.state().expect("it can be read"), State::Ended(outcome(RunStatus::Complete)));
-    let trials = run.trials().expect("they can be read");
+    let run = Run::open(&path).expect("the file is a run file");
+    assert_eq!(run.header().expect("the run can be read"), header);
+    assert_eq!(run.state().expect("the run can be read"), State::Ended(outcome(RunStatus::Complete)));
+    let trials = run.trials().expect("the run can be read");
     assert_eq!(trials.iter().map(|it| it.id).collect::<Vec<_>>(), [TrialId(1), TrialId(2)]);
     let mut notes = Vec::new();
     for (it, (trial, before, ticks, events, note, measured)) in trials.iter().zip(expected) {
@@ -62,7 +62,7 @@ fn run_round_trips_through_file() {
         assert_eq!(run.samples(it.id, Some("pg_waiting")).unwrap(), one);
         assert_eq!(run.events(it.id).unwrap(), events);
         notes.push(note);
-        let back = run.measurement(it.id).unwrap().expect("it was told");
+        let back = run.measurement(it.id).unwrap().expect("the measurement was stored");
         assert_eq!(format_interval(&back.interval), format_interval(&measured.interval));
         let rest = |it: &model::Measurement| {
             let jitter = HistogramEncoder::new().encode(&it.jitter);
@@ -87,19 +87,19 @@ fn run_round_trips_through_file() {
     drop(run);
 
     let files: Vec<_> = fs::read_dir(&folder.0).unwrap().map(|it| it.unwrap().file_name()).collect();
-    assert_eq!(files, [path.file_name().unwrap()], "one file, nothing beside it");
+    assert_eq!(files, [path.file_name().unwrap()], "the directory contains one file");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
 fn overlong_note_is_truncated() {
     let folder = TestDirectory::new("long-note");
-    let writer = store::create(&folder.0, &header("long-note")).expect("there is room");
+    let writer = store::create(&folder.0, &header("long-note")).expect("the disk has room");
     let note = |text: String| Note { trial: None, subject: "plans".to_owned(), text };
     writer.note(note("x".repeat(17 << 20)));
     writer.note(note("y".to_owned()));
     let path = writer.finish(outcome(RunStatus::Complete)).expect("nothing failed");
-    let notes = Run::open(&path).and_then(|it| it.notes()).expect("they can be read");
+    let notes = Run::open(&path).and_then(|it| it.notes()).expect("the run can be read");
     assert_eq!(notes, ["left out: it is 17 MiB long", "y"].map(|it| note(it.to_owned())));
 }
 
@@ -181,8 +181,8 @@ fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, aft
 #[test]
 fn reads_operations_of_first_format_as_scripts() {
     let kept = json!({ "name": "read", "weight": 3, "script": "SELECT 1;", "origin": null });
-    let read: Operation = serde_json::from_value(kept).expect("it is read");
+    let read: Operation = serde_json::from_value(kept).expect("the operation can be read");
     assert_eq!(read, Operation::script("read", 3, "SELECT 1;"));
-    let again: Operation = serde_json::from_value(json!(read)).expect("it is read");
+    let again: Operation = serde_json::from_value(json!(read)).expect("the operation can be read");
     assert_eq!(again, read);
 }

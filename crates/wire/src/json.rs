@@ -225,7 +225,7 @@ fn unescape(text: &[u8], out: &mut Vec<u8>) {
 fn unit(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take(4).take_while(|it| it.is_ascii_hexdigit()).count();
     let (digits, rest) = text.split_at(digits);
-    let digit = |sum: u32, it: &u8| sum << 4 | char::from(*it).to_digit(16).expect("looked at above");
+    let digit = |sum: u32, it: &u8| sum << 4 | char::from(*it).to_digit(16).expect("checked above");
     ((digits.len() == 4).then(|| digits.iter().fold(0, digit)), rest)
 }
 
@@ -238,7 +238,7 @@ mod tests {
         let found = pointer.parse::<Pointer>().expect("a pointer").extract(json.as_bytes(), &mut out);
         let told = found.then(|| String::from_utf8_lossy(&out[1..]).into_owned());
         assert_eq!(told.as_deref(), expected, "{pointer} in {json}");
-        assert!(found || out == b">", "nothing is appended where nothing is found");
+        assert!(found || out == b">", "nothing is appended if nothing is found");
     }
 
     /// Examples of RFC 6901, section 5.

@@ -256,7 +256,7 @@ mod tests {
         };
         let check = |args: [&str; 3], expected: &str| {
             let rendered = rendered(body, &args.map(Some));
-            assert_eq!(String::from_utf8(rendered).expect("as the arguments"), expected);
+            assert_eq!(String::from_utf8(rendered).expect("the arguments are UTF-8"), expected);
         };
         check(["ab", "c", "d"], "L:         4|ab-c|d");
         check(["", "", ""], "L:         1|-|");

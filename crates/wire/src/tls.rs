@@ -265,7 +265,7 @@ pub(crate) fn encrypt_from(connection: &mut ClientConnection, out: &mut Vec<u8>,
 /// Moves the bytes that rustls wants to send to `out`.
 pub(crate) fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
     while connection.wants_write() {
-        connection.write_tls(out).expect("a vector takes all");
+        connection.write_tls(out).expect("writing to a vector cannot fail");
     }
 }
 

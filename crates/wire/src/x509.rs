@@ -275,6 +275,6 @@ mod tests {
             assert!(Certificate::read(der).is_none());
         }
         let followed = [fixture("server"), vec![0]].concat();
-        assert!(Certificate::read(&followed).is_none(), "bytes behind it are not part of it");
+        assert!(Certificate::read(&followed).is_none(), "trailing bytes are rejected");
     }
 }

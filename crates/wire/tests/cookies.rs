@@ -15,7 +15,7 @@ fn set(jar: &mut CookieJar, origin: Origin<'_>, target: &str, now: u64, header: 
 fn sent(jar: &CookieJar, target: &str, now: u64) -> String {
     let mut to = Vec::new();
     jar.write(target.as_bytes(), now, &mut to);
-    let line = String::from_utf8(to).expect("as it was set");
+    let line = String::from_utf8(to).expect("the cookies are UTF-8");
     match line.strip_prefix("Cookie: ") {
         None => line,
         Some(it) => it.strip_suffix("\r\n").expect("a line has an end").to_owned(),
@@ -145,7 +145,7 @@ fn jar_size_is_bounded() {
         set(&mut jar, PLAIN, "/", 0, &format!("c{n}={n}; Max-Age=10"));
     }
     assert_eq!(jar.len(), CookieJar::MAX_COOKIES);
-    assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first ones stay");
+    assert!(sent(&jar, "/", 1).starts_with("c0=0; c1=1; "), "the first cookies stay");
     // Expired cookies make room.
     set(&mut jar, PLAIN, "/", 11 * SECOND, "new=1");
     assert_eq!((sent(&jar, "/", 12 * SECOND).as_str(), jar.len()), ("new=1", 1));
@@ -198,7 +198,7 @@ proptest! {
             jar.store(it, &SetCookieContext { origin: PLAIN, target: target.as_bytes(), date: Some(it), now: now as u64 });
             let mut to = Vec::new();
             jar.write(target.as_bytes(), now as u64, &mut to);
-            prop_assert!(to.iter().filter(|it| it.is_ascii_control()).count() <= 2, "no line but its own");
+            prop_assert!(to.iter().filter(|it| it.is_ascii_control()).count() <= 2, "the jar writes a single line");
         }
         prop_assert!(jar.len() <= CookieJar::MAX_COOKIES);
     }

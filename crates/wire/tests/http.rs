@@ -14,7 +14,7 @@ const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: false };
 /// Events of a response that arrives in these pieces, after which the server closes its side.
 fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut channel = Channel::default();
-    channel.open(None).expect("there is no TLS that could fail");
+    channel.open(None).expect("a connection without TLS opens");
     channel.request(method, KEEP, |out| out.extend_from_slice(b"GET / HTTP/1.1\r\n\r\n"));
     channel.sent(channel.outgoing().len());
     let told = |channel: &Channel, it: Response| {
@@ -31,7 +31,7 @@ fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> Strin
             Ok(Event::Response(it)) => return told(&channel, it),
             Err(error) => return format!("{error:?}"),
         }
-        assert!(input.is_empty(), "everything was taken");
+        assert!(input.is_empty(), "all input is consumed");
     }
     match channel.closed() {
         Some(it) => told(&channel, it),
@@ -151,14 +151,17 @@ fn keeps_head_and_body_as_requested() {
     let mut reader = ResponseReader::default();
     reader.begin(Method::Get, Retain { head: true, body: 3, decompress: false });
     let mut input = &b"HTTP/1.1 200 OK\r\nLocation: /a\r\nX: 1\r\nx: 2\r\nContent-Length: 5\r\n\r\nhello"[..];
-    let response = reader.next(&mut input).expect("right").expect("whole");
+    let response = reader.next(&mut input).expect("the response is valid").expect("the response is complete");
     assert_eq!((response.length, reader.body()), (5, &b"hel"[..]));
     assert_eq!(
         (reader.header("location"), reader.header("X"), reader.header("Y")),
         (Some(&b"/a"[..]), Some(&b"1"[..]), None)
     );
     reader.begin(Method::Get, Retain::default());
-    reader.next(&mut &b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"[..]).expect("right").expect("whole");
+    reader
+        .next(&mut &b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"[..])
+        .expect("the response is valid")
+        .expect("the response is complete");
     assert_eq!((reader.header("content-length"), reader.body()), (None, &b""[..]));
 }
 
@@ -166,12 +169,12 @@ fn keeps_head_and_body_as_requested() {
 fn endless(begin: &str, piece: &[u8]) -> (Error, usize, usize) {
     let mut reader = ResponseReader::default();
     reader.begin(Method::Get, Retain::default());
-    reader.next(&mut begin.as_bytes()).expect("the beginning is right");
+    reader.next(&mut begin.as_bytes()).expect("the beginning is valid");
     let (mut fed, mut memory) = (0, 0);
     loop {
         match reader.next(&mut &piece[..]) {
             Ok(None) => {}
-            Ok(Some(_)) => unreachable!("it has no end"),
+            Ok(Some(_)) => unreachable!("the response is endless"),
             Err(error) => return (error, fed, memory),
         }
         fed += piece.len();
@@ -213,10 +216,10 @@ fn drains_eight_gigabytes_without_buffering() {
         let mut ended = None;
         for _ in 0..length >> 20 {
             assert_eq!(ended, None);
-            ended = reader.next(&mut &piece[..]).expect("right");
+            ended = reader.next(&mut &piece[..]).expect("the response is valid");
         }
-        let ended = ended.or_else(|| reader.next(&mut end.as_bytes()).expect("right"));
-        assert_eq!(ended.expect("whole").length, length);
+        let ended = ended.or_else(|| reader.next(&mut end.as_bytes()).expect("the response is valid"));
+        assert_eq!(ended.expect("the response is complete").length, length);
         assert_eq!(reader.memory(), 0);
     }
 }
@@ -358,7 +361,7 @@ fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
     let mut context = Context::from_waker(Waker::noop());
     let mut shaking = pin!(hyper::client::conn::http1::handshake::<_, Empty<Bytes>>(transport));
     let Poll::Ready(Ok((mut sender, connection))) = shaking.as_mut().poll(&mut context) else {
-        panic!("a handshake waits for nothing");
+        panic!("the handshake must not block");
     };
     let mut connection = pin!(connection);
     let request = hyper::Request::builder().method(method.name()).uri("/").header("host", "x");
@@ -378,5 +381,5 @@ fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
             return it;
         }
     }
-    panic!("hyper waits for something")
+    panic!("hyper must not block")
 }

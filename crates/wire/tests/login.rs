@@ -250,7 +250,7 @@ fn retries_with_other_encryption() {
     channel.open_with(Encryption::Tls);
     assert_eq!(sent(&mut channel), b"\0\0\0\x08\x04\xd2\x16\x2f");
     assert_eq!(feed(&mut channel, b"N", 1), [""; 0]);
-    assert_eq!(sent(&mut channel)[4..8], [0, 3, 0, 0], "without TLS, `allow` goes on in the clear");
+    assert_eq!(sent(&mut channel)[4..8], [0, 3, 0, 0], "without TLS, `allow` continues unencrypted");
 }
 
 #[test]

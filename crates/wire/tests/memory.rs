@@ -62,7 +62,7 @@ fn transact(channel: &mut Channel, template: &Template, answer: &[u8], cut: usiz
     let mut ready = 0;
     for mut piece in [&answer[..cut], &answer[cut..]] {
         loop {
-            match channel.receive(&mut piece).expect("a good answer") {
+            match channel.receive(&mut piece).expect("the response is valid") {
                 Event::More => break,
                 Event::Ready(reply) => ready += reply.rows,
                 other => panic!("{other:?}"),

@@ -10,16 +10,16 @@ const KEEP: Retain = Retain { head: false, body: 1 << 20, decompress: true };
 
 fn gzip(body: &[u8]) -> Vec<u8> {
     let mut to = GzEncoder::new(Vec::new(), Compression::default());
-    to.write_all(body).expect("a vector takes all");
-    to.finish().expect("likewise")
+    to.write_all(body).expect("writing to a vector cannot fail");
+    to.finish().expect("writing to a vector cannot fail")
 }
 
 /// Gzip member with all optional header fields.
 fn gzip_with_all_header_fields(body: &[u8]) -> Vec<u8> {
     let head = GzBuilder::new().filename("a").comment("b").extra(vec![7; 300]);
     let mut to = head.write(Vec::new(), Compression::fast());
-    to.write_all(body).expect("a vector takes all");
-    let mut packed = to.finish().expect("likewise");
+    to.write_all(body).expect("writing to a vector cannot fail");
+    let mut packed = to.finish().expect("writing to a vector cannot fail");
     // Adds a header checksum after name and comment. flate2 does not write one, and nothing verifies it.
     packed[3] |= 2;
     let head = 10 + 2 + 300 + 2 + 2;
@@ -29,14 +29,14 @@ fn gzip_with_all_header_fields(body: &[u8]) -> Vec<u8> {
 
 fn zlib(body: &[u8]) -> Vec<u8> {
     let mut to = ZlibEncoder::new(Vec::new(), Compression::default());
-    to.write_all(body).expect("a vector takes all");
-    to.finish().expect("likewise")
+    to.write_all(body).expect("writing to a vector cannot fail");
+    to.finish().expect("writing to a vector cannot fail")
 }
 
 fn deflate(body: &[u8]) -> Vec<u8> {
     let mut to = DeflateEncoder::new(Vec::new(), Compression::default());
-    to.write_all(body).expect("a vector takes all");
-    to.finish().expect("likewise")
+    to.write_all(body).expect("writing to a vector cannot fail");
+    to.finish().expect("writing to a vector cannot fail")
 }
 
 fn answer(coding: &str, body: &[u8]) -> Vec<u8> {
@@ -52,10 +52,10 @@ fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64
     reader.begin(Method::Get, keep);
     let mut ended = None;
     for mut input in answer.chunks(piece) {
-        assert_eq!(ended, None, "nothing comes behind the end");
+        assert_eq!(ended, None, "nothing follows the end");
         ended = reader.next_seeking(&mut input, Some(&needle))?;
     }
-    let ended = ended.or_else(|| reader.closed()).expect("whole");
+    let ended = ended.or_else(|| reader.closed()).expect("the response is complete");
     Ok((reader.body().to_vec(), reader.has_found(&needle), ended.length))
 }
 
@@ -72,7 +72,7 @@ fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>
     for answer in [answer(coding, packed), chunked] {
         for piece in [1, 2, 3, 5, 1000, usize::MAX] {
             let told = read(KEEP, &answer, piece).map(|it| {
-                assert_eq!(it.2, packed.len() as u64, "it is counted as it came");
+                assert_eq!(it.2, packed.len() as u64, "the length counts the bytes as received");
                 it.0
             });
             let expected = expected.map(<[u8]>::to_vec);
@@ -121,7 +121,7 @@ fn unrequested_coding_is_not_decompressed() {
         assert_eq!(told, Ok((packed.clone(), false, packed.len() as u64)), "{coding}");
     }
     let found = read(Retain { body: 0, ..KEEP }, &answer("gzip", &packed), 3);
-    assert_eq!(found, Ok((Vec::new(), true, packed.len() as u64)), "it is looked for in what was packed");
+    assert_eq!(found, Ok((Vec::new(), true, packed.len() as u64)), "the compressed bytes are searched");
 }
 
 #[test]
@@ -147,9 +147,9 @@ fn decompression_bomb_uses_bounded_memory() {
     let zeros = vec![0; 1 << 20];
     let mut to = GzEncoder::new(Vec::new(), Compression::best());
     for _ in 0..=DECOMPRESSED_MAX >> 20 {
-        to.write_all(&zeros).expect("a vector takes all");
+        to.write_all(&zeros).expect("writing to a vector cannot fail");
     }
-    let bomb = to.finish().expect("likewise");
+    let bomb = to.finish().expect("writing to a vector cannot fail");
     assert!(bomb.len() < 32 << 10, "{} bytes are many thousand times as much", bomb.len());
     let mut reader = ResponseReader::default();
     reader.begin(Method::Get, KEEP);

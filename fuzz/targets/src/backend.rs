@@ -87,7 +87,7 @@ fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
                 }
             }
         }
-        assert!(channel.memory() <= 8 * bytes.len() + 16384, "memory follows the bytes that came");
+        assert!(channel.memory() <= 8 * bytes.len() + 16384, "memory use follows the received bytes");
         let n = channel.outgoing().len();
         channel.sent(n);
     }

@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
     let packed = decompress(bytes).and_then(|mut source| pack(form, columns, &mut source, Vec::new()));
     let packed = match packed {
         Ok(packing) => {
-            let (bytes, layout) = packing.finish().expect("memory can be written");
+            let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
             Some(fields(&Rows::new(Arc::new(bytes), layout)))
         }
         Err(error) => {
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
         // gzip data are not text. They are detected first, so they are never indexed.
         if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {
-            assert_eq!(indexed, packed, "a plain file means the same in both ways");
+            assert_eq!(indexed, packed, "both readers agree on a plain file");
         }
     }
 }

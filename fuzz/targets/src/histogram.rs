@@ -16,15 +16,15 @@ pub fn run(data: &[u8]) {
     let Ok(ours) = LatencyHistogram::decode(&packed) else { return };
     assert_eq!(ours.count(), count);
     let theirs: Histogram<u64> =
-        Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("what we believe is one");
+        Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("a decoded histogram is valid");
     assert_eq!(theirs.len(), count);
 }
 
 /// The cookie and the length of HdrHistogram's compressed format V2, and the compressed bytes.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(bytes).expect("memory can be written");
-    let body = encoder.finish().expect("memory can be written");
+    encoder.write_all(bytes).expect("writing to memory cannot fail");
+    let body = encoder.finish().expect("writing to memory cannot fail");
     let length = u32::try_from(body.len()).expect("inputs are short");
     [&0x1c84_9314_u32.to_be_bytes()[..], &length.to_be_bytes(), &body].concat()
 }

@@ -35,7 +35,7 @@ fn read(
         if found.is_some() {
             break;
         }
-        assert!(piece.is_empty(), "all was taken");
+        assert!(piece.is_empty(), "all input is consumed");
     }
     let response = found.or_else(|| reader.closed())?;
     assert!(reader.body().len() <= 100 && (keep.decompress || reader.body().len() as u64 <= response.length));
@@ -66,7 +66,7 @@ fn kept(reader: &ResponseReader) {
 /// Sends the next request after each answer, while the connection is open.
 fn through_channel(method: Method, keep: Retain, bytes: &[u8], step: usize) {
     let mut channel = Channel::default();
-    channel.open(None).expect("there is no TLS that could fail");
+    channel.open(None).expect("a connection without TLS opens");
     let ask = |channel: &mut Channel| {
         channel.request(method, keep, |out| out.extend_from_slice(b"GET / HTTP/1.1\r\n\r\n"));
         let n = channel.outgoing().len();

@@ -7,11 +7,12 @@ use store::ledger::LedgerReader;
 pub fn run(data: &[u8]) {
     let [how, rest @ ..] = data else { return };
     let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };
-    let Some(mut entries) = LedgerReader::from_reader(&bytes[..]).expect("memory can be read") else {
+    let Some(mut entries) = LedgerReader::from_reader(&bytes[..]).expect("reading from memory cannot fail")
+    else {
         return;
     };
     let known: Vec<LedgerEntry> = entries.by_ref().collect();
-    let end = entries.end().expect("all was taken");
+    let end = entries.end().expect("all entries were read");
     assert_eq!(
         known.last() == Some(&LedgerEntry::Closed) && matches!(end, LedgerEnd::Closed),
         end == LedgerEnd::Closed
@@ -19,9 +20,9 @@ pub fn run(data: &[u8]) {
     if let LedgerEnd::Torn { bytes: torn } = end {
         let whole = bytes.len() - torn as usize;
         let mut again = LedgerReader::from_reader(&bytes[..whole])
-            .expect("memory can be read")
-            .expect("its header is whole");
-        assert_eq!(again.by_ref().collect::<Vec<_>>(), known, "what is cut off changes nothing before it");
+            .expect("reading from memory cannot fail")
+            .expect("the header is complete");
+        assert_eq!(again.by_ref().collect::<Vec<_>>(), known, "truncation does not change earlier entries");
     }
 }
 

@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
             .into_iter()
             .chain(["process", "thread"])
     {
-        let probe = find_probe(name).expect("it is one of ours");
+        let probe = find_probe(name).expect("the probe exists");
         let mut readings = Vec::new();
         if (probe.read)(&ProbeResponse::Texts(vec![text.to_owned(); 3]), &mut readings).is_ok() {
             assert!(readings.iter().all(|it| it.value.is_finite()));

@@ -6,7 +6,10 @@ use wire::http::Url;
 pub fn run(data: &[u8]) {
     if let Some(token) = Token::find(data) {
         let text = token.to_text();
-        assert!(data.windows(text.len()).any(|it| it.eq_ignore_ascii_case(&text)), "it stands there");
+        assert!(
+            data.windows(text.len()).any(|it| it.eq_ignore_ascii_case(&text)),
+            "the text contains the token"
+        );
     }
     let text = crate::text(data);
     if let Err(error) = analysis::durability::replication::parse(text) {

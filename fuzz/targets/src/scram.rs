@@ -35,7 +35,7 @@ pub fn run(data: &[u8]) {
         loop {
             match channel.receive(&mut input) {
                 Ok(Event::More) => break,
-                Ok(Event::Opened) => panic!("a server that cannot know the password was believed"),
+                Ok(Event::Opened) => panic!("a server without the password was accepted"),
                 Ok(_) => {}
                 Err(_) => return,
             }

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 static GUARD: LazyLock<Guard> = LazyLock::new(|| {
     let address = "127.0.0.1:7400".parse().expect("an address");
-    Guard::new(address, Some("bench.test"), Some("token")).expect("randomness is there")
+    Guard::new(address, Some("bench.test"), Some("token")).expect("random numbers are available")
 });
 
 /// Six texts, separated by NUL: path, query, `Host`, `Origin`, `Cookie`, `Authorization`; an empty one is absent.
@@ -23,15 +23,15 @@ pub fn run(data: &[u8]) {
     let (path, query) = (part().unwrap_or_default(), part());
     if let Some(Route::Page(name) | Route::Document(name) | Route::Report(name)) = Route::parse(path, query) {
         let again = Route::parse(&format!("/runs/{}", encode(&name)), None);
-        assert_eq!(again, Some(Route::Page(name)), "a name comes back");
+        assert_eq!(again, Some(Route::Page(name)), "a name survives the round trip");
     }
     fields(query.unwrap_or_default()).for_each(drop);
     let (host, origin, cookie, authorization) = (part(), part(), part(), part());
     for is_write in [false, true] {
         let asking = RequestIdentity { is_write, host, origin, cookie, authorization };
         if GUARD.check_origin(asking).is_ok() {
-            let host = host.expect("none is refused").to_ascii_lowercase();
-            let (name, port) = host.rsplit_once(':').expect("the port is not HTTP's own");
+            let host = host.expect("a missing Host is rejected").to_ascii_lowercase();
+            let (name, port) = host.rsplit_once(':').expect("the port is not the default of HTTP");
             let names = ["127.0.0.1", "localhost", "[::1]", "bench.test"];
             assert!(names.contains(&name) && port.parse() == Ok(7400), "{host}");
             assert!(!is_write || origin.is_some());

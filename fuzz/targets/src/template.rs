@@ -15,14 +15,14 @@ pub fn run(value: &[u8]) {
         out
     };
     let url = render("/", Placeholder::Url, "?");
-    assert_eq!(url.iter().filter(|it| b"/?#& \r\n".contains(it)).count(), 2, "a value ends no path");
+    assert_eq!(url.iter().filter(|it| b"/?#& \r\n".contains(it)).count(), 2, "a value cannot end the path");
     assert_eq!(decoded(&url[1..url.len() - 1]), value);
     let line = render("a: ", Placeholder::HeaderValue, "\r\n");
-    assert_eq!(line.iter().filter(|it| it.is_ascii_control()).count(), 2, "a value ends no line");
+    assert_eq!(line.iter().filter(|it| it.is_ascii_control()).count(), 2, "a value cannot end the line");
     assert_eq!(line.len(), value.len() + 5);
     let json = render("[\"", Placeholder::Json, "\"]");
     if let Ok(text) = std::str::from_utf8(value) {
-        let read: Value = serde_json::from_slice(&json).expect("a value ends no string");
+        let read: Value = serde_json::from_slice(&json).expect("a value cannot end the string");
         assert_eq!(read, Value::Array(vec![Value::String(text.to_owned())]));
     }
     let counted = render("", Placeholder::LengthPrefixed, "");

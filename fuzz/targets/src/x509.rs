@@ -27,8 +27,8 @@ static VERIFIER: LazyLock<Arc<dyn ServerCertVerifier>> = LazyLock::new(|| {
 /// Signed parts of the authority's certificates.
 static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let signed = |pem: &&[u8]| {
-        let der = CertificateDer::from_pem_slice(pem).expect("a certificate of ours");
-        Certificate::read(&der).expect("a certificate of ours").signed_bytes().to_vec()
+        let der = CertificateDer::from_pem_slice(pem).expect("the test certificate is valid");
+        Certificate::read(&der).expect("the test certificate is valid").signed_bytes().to_vec()
     };
     SIGNED.iter().map(signed).collect()
 });
@@ -36,7 +36,11 @@ static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 pub fn run(der: &[u8]) {
     let read = Certificate::read(der);
     if let Some(it) = &read {
-        assert_eq!(it.matches_host("db.test"), it.matches_host("DB.test"), "names compare without case");
+        assert_eq!(
+            it.matches_host("db.test"),
+            it.matches_host("DB.test"),
+            "names compare case-insensitively"
+        );
         it.matches_host("10.0.0.1");
         it.matches_host("::1");
         assert!(it.channel_binding_hash().is_none_or(|hash| (28..=64).contains(&hash.len())));
@@ -47,7 +51,10 @@ pub fn run(der: &[u8]) {
     // In 2030, when the certificates that do not expire are valid.
     let now = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
     if VERIFIER.verify_server_cert(&CertificateDer::from(der), &[], &name, &[], now).is_ok() {
-        let it = read.expect("what is trusted can be read");
-        assert!(KNOWN.iter().any(|known| known == it.signed_bytes()), "the authority has not signed this");
+        let it = read.expect("a trusted certificate can be parsed");
+        assert!(
+            KNOWN.iter().any(|known| known == it.signed_bytes()),
+            "the authority did not sign this certificate"
+        );
     }
 }

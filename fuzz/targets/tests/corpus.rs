@@ -31,7 +31,8 @@ fn every_folder_has_its_target_and_every_target_its_program() {
     let names = |folder: &str| {
         let entries = fs::read_dir(root.join(folder)).expect("the folder can be read");
         let stem = |it: fs::DirEntry| it.path().file_stem().expect("a name").to_string_lossy().into_owned();
-        let mut all: Vec<String> = entries.map(|it| stem(it.expect("an entry"))).collect();
+        let mut all: Vec<String> =
+            entries.map(|it| stem(it.expect("the directory entry can be read"))).collect();
         all.sort();
         all
     };

@@ -104,7 +104,7 @@ fn classifies_losses_by_promise() {
             told.history.promises.iter_mut().for_each(|it| it.promise = promise.clone());
         }
     };
-    let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
+    let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("standbys are named");
     let check_under = |promise: Promise, writes, readings: &[&str], expected| {
         check_with(writes, readings, set(promise), expected);
     };

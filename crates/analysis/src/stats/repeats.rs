@@ -294,7 +294,7 @@ mod tests {
         let it = compare(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
         let it = it.expect("both have values");
         assert_eq!(it.ratio, Some(0.84));
-        let (low, high) = it.interval.expect("there are enough");
+        let (low, high) = it.interval.expect("there are enough values");
         assert!(0.81 < low && low < 0.84 && 0.84 < high && high < 0.87, "{low} {high}");
         assert_eq!(decide(&[it]), [ChangeVerdict::Lower]);
         assert_eq!(compare(&[0.0; 5], &[1.0; 5], 3).map(|it| (it.ratio, it.interval)), Some((None, None)));
@@ -302,7 +302,10 @@ mod tests {
         // Half of the resamples divide by 0.
         let it = compare(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
         assert_eq!((it.ratio, it.interval), (Some(1.0), None));
-        assert_eq!(decide(&[compare(&[1.0; 3], &[2.0; 3], 3).expect("both")]), [ChangeVerdict::TooFewRuns]);
+        assert_eq!(
+            decide(&[compare(&[1.0; 3], &[2.0; 3], 3).expect("both have values")]),
+            [ChangeVerdict::TooFewRuns]
+        );
     }
 
     #[test]

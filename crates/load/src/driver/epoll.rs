@@ -262,10 +262,10 @@ mod tests {
         let mut events = Vec::with_capacity(1);
         let took = (0..200).map(|_| {
             let begun = std::time::Instant::now();
-            epoll::wait(&epoll, spare_capacity(&mut events), Some(&timeout)).expect("nothing to go wrong");
+            epoll::wait(&epoll, spare_capacity(&mut events), Some(&timeout)).expect("the wait succeeds");
             begun.elapsed()
         });
-        let shortest = took.min().expect("there are some");
+        let shortest = took.min().expect("there are waits");
         assert!(
             shortest < std::time::Duration::from_millis(1),
             "the shortest of 200 waits took {shortest:?}"

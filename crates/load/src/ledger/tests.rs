@@ -75,13 +75,13 @@ fn no_record_is_lost_between_threads() {
                 match it {
                     LedgerEntry::Completed(it) => {
                         let session = it.key.session as usize;
-                        assert_eq!(it.key.sequence, next[session], "in their order");
-                        assert!(it.key.sequence < reserved[session], "reserved before");
+                        assert_eq!(it.key.sequence, next[session], "records are in order");
+                        assert!(it.key.sequence < reserved[session], "sequences are reserved before use");
                         next[session] += 1;
                     }
                     LedgerEntry::Reserved { session, until } => reserved[session as usize] = until,
                     LedgerEntry::Server(..) => {}
-                    other => panic!("{other:?} was not put in"),
+                    other => panic!("unexpected entry: {other:?}"),
                 }
             }
             drain.mark_written();

@@ -81,7 +81,7 @@ mod tests {
             let mut streams = Streams::new(schedule, 3, (k, threads)).expect("arrivals are scheduled");
             let mut last = Nanos::ZERO;
             while let Some(due) = streams.peek() {
-                assert!(due.0 >= last, "they are in the order of time");
+                assert!(due.0 >= last, "arrivals are in time order");
                 last = due.0;
                 all.push(due);
                 streams.pop();

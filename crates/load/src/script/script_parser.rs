@@ -116,7 +116,7 @@ impl<'a> ScriptParser<'a> {
     fn parse_backslash_command(&mut self, at: &mut usize, commands: &mut Vec<Command>) {
         let start = *at - 1;
         *at = command_end(self.source.text, *at);
-        let chunk = self.source.text[start..*at].utf8_chunks().next().expect("it has a backslash");
+        let chunk = self.source.text[start..*at].utf8_chunks().next().expect("the command has a backslash");
         let text = chunk.valid();
         let cursor = &mut Cursor { text, at: 1 };
         let (at, name) = match (cursor.word(), chunk.invalid()) {

@@ -192,7 +192,7 @@ mod tests {
             assert_eq!(variables.value(0), expected, "{text:?}");
             let mut sent = Vec::new();
             assert_eq!(variables.write(0, &mut sent), WriteResult::Value);
-            assert_eq!(sent, text.as_bytes(), "a text is sent as it was given");
+            assert_eq!(sent, text.as_bytes(), "a text is sent unchanged");
         }
     }
 

@@ -153,7 +153,7 @@ impl<R: Recorder> Shard<R> {
                     http_service::TARGET => out.extend_from_slice(location),
                     http_service::COOKIES => {
                         redirect::store_target(target, &out[begin..]);
-                        let jar = jar.as_ref().expect("whoever sends cookies keeps them");
+                        let jar = jar.as_ref().expect("a service with cookies has a jar");
                         jar.write(target, now.0, out);
                     }
                     arg => {

@@ -11,7 +11,8 @@ impl<R: Recorder> Shard<R> {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
         let web = &mut self.http_connections[w];
-        let (reader, jar) = (web.channel.reader(), web.cookies.as_mut().expect("it is kept"));
+        let (reader, jar) =
+            (web.channel.reader(), web.cookies.as_mut().expect("a service with cookies has a jar"));
         let setting =
             SetCookieContext { origin, target: &web.target, date: reader.header("date"), now: now.0 };
         reader.each_header("set-cookie", |it| jar.store(it, &setting));

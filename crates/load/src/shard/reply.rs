@@ -124,7 +124,7 @@ impl<R: Recorder> Shard<R> {
         if !client.session.parsing.is_empty() {
             client.parsed(reply.parsed);
         }
-        let tx = client.tx.as_mut().expect("looked at above");
+        let tx = client.tx.as_mut().expect("checked above");
         tx.pending_ready -= 1;
         tx.received_ready += 1;
         tx.error = tx.error.or(reply.error);

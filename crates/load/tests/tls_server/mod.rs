@@ -14,7 +14,8 @@ pub const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
 
 /// Client's configuration, which accepts any certificate.
 pub fn client_config() -> Arc<ClientConfig> {
-    wire::tls::config(SslMode::Require, &TlsIdentity::default(), Default::default()).expect("right")
+    wire::tls::config(SslMode::Require, &TlsIdentity::default(), Default::default())
+        .expect("the TLS configuration is valid")
 }
 
 /// Server's side of TLS.
@@ -37,10 +38,10 @@ impl TlsServer {
         let key = PrivateKeyDer::from_pem_slice(&read("server.key")).expect("a key");
         let config = ServerConfig::builder_with_provider(Arc::new(wire::tls::provider()))
             .with_safe_default_protocol_versions()
-            .expect("the provider has them")
+            .expect("the provider supports these versions")
             .with_no_client_auth()
             .with_single_cert(vec![certificate], key)
-            .expect("they fit");
+            .expect("the key belongs to the certificate");
         let connections = (0..connections).map(|_| None).collect();
         TlsServer { config: Arc::new(config), connections, out: Vec::new(), records: (0, 0) }
     }
@@ -50,13 +51,13 @@ impl TlsServer {
         let connection = &mut self.connections[conn.0 as usize];
         let is_new = connection.is_none();
         let tls = connection.get_or_insert_with(|| {
-            ServerConnection::new(self.config.clone()).expect("a right configuration")
+            ServerConnection::new(self.config.clone()).expect("the configuration is valid")
         });
         if is_new && bytes == SSL_REQUEST {
             return false;
         }
         while !bytes.is_empty() {
-            tls.read_tls(&mut bytes).expect("it is read from memory");
+            tls.read_tls(&mut bytes).expect("reading from memory cannot fail");
             tls.process_new_packets().expect("the client speaks TLS");
         }
         let mut plain = Vec::new();
@@ -69,10 +70,10 @@ impl TlsServer {
     pub fn encrypt(&mut self, conn: ConnId, plain: &[u8]) -> &[u8] {
         self.out.clear();
         if let Some(tls) = &mut self.connections[conn.0 as usize] {
-            tls.writer().write_all(plain).expect("there is room");
+            tls.writer().write_all(plain).expect("the buffer has room");
             self.records.1 += usize::from(!plain.is_empty());
             while tls.wants_write() {
-                tls.write_tls(&mut self.out).expect("a vector takes all");
+                tls.write_tls(&mut self.out).expect("writing to a vector cannot fail");
             }
         }
         &self.out

@@ -139,7 +139,7 @@ mod tests {
             let token = Token::new(it, SECRET);
             assert_eq!(Token::find(&token.to_text()), Some(token));
             assert!(token.is_authentic(SECRET));
-            assert!(!token.is_authentic(SECRET + 1), "of another ledger");
+            assert!(!token.is_authentic(SECRET + 1), "a token of another ledger");
             assert!(token.to_text().iter().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f' | b'.')));
             assert_eq!(Token::find(&token.decoy()), None);
         }
@@ -162,7 +162,7 @@ mod tests {
                 let (mine, its) = (Token::new(mine, SECRET).to_text(), Token::new(its, SECRET).to_text());
                 for at in [SEQUENCE, SEAL] {
                     let swapped = [&mine[..at], &its[at..]].concat();
-                    let found = Token::find(&swapped).expect("it has the form of one");
+                    let found = Token::find(&swapped).expect("the text has the form of a token");
                     let same = swapped == mine || swapped == its;
                     assert_eq!(found.is_authentic(SECRET), same, "{mine:?} and {its:?} at {at}");
                 }
@@ -171,7 +171,7 @@ mod tests {
             let mut text = Token::new(it, SECRET).to_text();
             let at = (it.sequence % SESSION as u64) as usize;
             text[at] = if text[at] == b'0' { b'1' } else { b'0' };
-            assert!(!Token::find(&text).expect("it has the form of one").is_authentic(SECRET));
+            assert!(!Token::find(&text).expect("the text has the form of a token").is_authentic(SECRET));
         }
     }
 

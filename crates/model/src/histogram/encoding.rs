@@ -48,7 +48,7 @@ impl HistogramEncoder {
 
     pub fn encode(&mut self, it: &LatencyHistogram) -> EncodedHistogram {
         let mut v2 = Vec::new();
-        self.0.serialize(&it.histogram, &mut v2).expect("memory takes all that is written");
+        self.0.serialize(&it.histogram, &mut v2).expect("writing to memory cannot fail");
         EncodedHistogram {
             count: it.count(),
             sum: it.sum,
@@ -114,15 +114,16 @@ mod tests {
         for values in rows {
             let it = latency(values);
             let packed = HistogramEncoder::new().encode(&it);
-            let back = LatencyHistogram::decode(&packed).expect("it is whole");
+            let back = LatencyHistogram::decode(&packed).expect("the encoding is complete");
             assert_eq!(HistogramEncoder::new().encode(&back), packed, "{values:?}");
             assert_eq!(
                 (back.count(), back.sum(), back.min(), back.max(), back.mean(), back.deviation()),
                 (it.count(), it.sum(), it.min(), it.max(), it.mean(), it.deviation())
             );
             assert!(back.histogram == it.histogram, "{values:?}");
-            let theirs: Histogram<u64> =
-                Deserializer::new().deserialize(&mut packed.v2.as_slice()).expect("others read it");
+            let theirs: Histogram<u64> = Deserializer::new()
+                .deserialize(&mut packed.v2.as_slice())
+                .expect("the other implementation reads it");
             assert!(theirs == it.histogram, "{values:?}");
         }
     }
@@ -135,7 +136,7 @@ mod tests {
         let mut pack = HistogramEncoder::new();
         let mut merged = LatencyHistogram::new();
         for it in [&a, &b] {
-            merged.merge(&LatencyHistogram::decode(&pack.encode(it)).expect("it is whole"));
+            merged.merge(&LatencyHistogram::decode(&pack.encode(it)).expect("the encoding is complete"));
         }
         assert_eq!(pack.encode(&merged), pack.encode(&whole));
     }
@@ -145,7 +146,7 @@ mod tests {
         let good = HistogramEncoder::new().encode(&latency(&[10, 20, 30]));
         let other = Histogram::<u64>::new_with_bounds(1, 1000, 2).expect("bounds are valid");
         let mut v2 = Vec::new();
-        V2DeflateSerializer::new().serialize(&other, &mut v2).expect("memory takes it");
+        V2DeflateSerializer::new().serialize(&other, &mut v2).expect("writing to memory cannot fail");
         let rows = [
             EncodedHistogram { v2: vec![], ..good.clone() },
             EncodedHistogram { v2: good.v2[..good.v2.len() / 2].to_vec(), ..good.clone() },

@@ -319,7 +319,8 @@ mod tests {
             let mut merged = LatencyHistogram::new();
             for part in 0..3 {
                 let it = latency(seed * 10 + part, count, bits);
-                let sparse = unpacker.decode(&HistogramEncoder::new().encode(&it)).expect("it was packed");
+                let sparse =
+                    unpacker.decode(&HistogramEncoder::new().encode(&it)).expect("the histogram was encoded");
                 assert_eq!(sparse, SparseHistogram::from(&it), "seed {seed}");
                 gathered.add(&sparse);
                 merged.merge(&it);
@@ -366,6 +367,6 @@ mod tests {
                 let _ = unpacker.decode(&EncodedHistogram { v2, ..good.clone() });
             }
         }
-        assert!(unpacker.decode(&good).is_ok(), "it goes on after damage");
+        assert!(unpacker.decode(&good).is_ok(), "decoding continues after damage");
     }
 }

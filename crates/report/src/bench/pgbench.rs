@@ -14,7 +14,7 @@ use model::{Nanos, Summary};
 macro_rules! line {
     ($out:expr, $($arg:tt)*) => {{
         use std::fmt::Write;
-        writeln!($out, $($arg)*).expect("a String takes it");
+        writeln!($out, $($arg)*).expect("writing to a String cannot fail");
     }};
 }
 pub(super) use line;

@@ -215,7 +215,7 @@ fn verdict_names_unanswered_arrivals() {
         vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, duration: to - from, from, to }];
     let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
     assert_eq!(line(&it, "verdict"), expected);
-    assert!(!line(&it, "note").contains("nothing succeeded"), "it is said once");
+    assert!(!line(&it, "note").contains("nothing succeeded"), "the sentence occurs once");
     // Without a success nothing is valid.
     it.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
     it.validity.doubts = vec![Doubt::NoSuccess];

@@ -208,7 +208,7 @@ pub(crate) fn small(value: f64, lang: &Lang) -> String {
     }
     // Rounding to three digits may add a digit.
     let written = format!("{value:.2e}");
-    let (digits, power) = written.split_once('e').expect("it was asked for");
+    let (digits, power) = written.split_once('e').expect("the number is in scientific notation");
     let raised = power.chars().map(|it| match it {
         '-' => '⁻',
         '1' => '¹',

@@ -30,7 +30,7 @@ fn renders_a_page_in_both_languages() {
     for lang in lang::all() {
         let page = page(&account(), lang);
         golden(&format!("{}.md", lang.code()), &to_markdown(&page));
-        let data = serde_json::to_string_pretty(&page).expect("plain data") + "\n";
+        let data = serde_json::to_string_pretty(&page).expect("the page can be serialised") + "\n";
         golden(&format!("{}.json", lang.code()), &data);
     }
     let it = account();
@@ -177,7 +177,7 @@ fn describes_open_cells_by_offered_load() {
             arrivals: model::Spacing::Poisson,
             max_in_flight: 8,
         };
-        it.cells[1].total.as_mut().expect("it was measured").offered = model::PerSecond(offered);
+        it.cells[1].total.as_mut().expect("the cell was measured").offered = model::PerSecond(offered);
         let page = page(&it, lang);
         let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
             Block::HeatMap(it) => Some(it.layers[0].cells[1].shade),
@@ -281,7 +281,7 @@ fn unsafe_markup(text: &str) -> Option<String> {
 
 #[test]
 fn escapes_hostile_text_in_every_format() {
-    assert!(unsafe_markup(HOSTILE).is_some(), "the test sees nothing");
+    assert!(unsafe_markup(HOSTILE).is_some(), "the test must detect unsafe markup");
     let it = hostile_account();
     for lang in lang::all() {
         let page = page(&it, lang);
@@ -305,7 +305,7 @@ fn escapes_hostile_text_in_every_format() {
         // JSON contains the original text.
         let data: serde_json::Value = serde_json::from_str(&document).expect("JSON");
         let statement = &data["pages"][0]["sections"];
-        assert!(statement.to_string().contains("onerror=alert"), "the document lost it");
+        assert!(statement.to_string().contains("onerror=alert"), "the document lacks the text");
     }
 }
 

@@ -105,7 +105,7 @@ impl LedgerWriter {
 
     /// Writes the remaining entries and the end mark. After a failed write, the ledger has no end mark.
     pub fn finish(mut self) -> io::Result<LedgerStats> {
-        let (ledger, kept) = self.join().expect("it is joined once");
+        let (ledger, kept) = self.join().expect("the thread is joined once");
         match ledger {
             Some(it) => it.close().map(|()| kept),
             None => Ok(kept),

@@ -23,7 +23,7 @@ pub struct TestDirectory(pub PathBuf);
 impl TestDirectory {
     pub fn new(name: &str) -> TestDirectory {
         let path = std::env::temp_dir().join(format!("pgdyno-store-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("there is room for temporary files");
+        fs::create_dir_all(&path).expect("the temporary directory is writable");
         TestDirectory(path)
     }
 }
@@ -142,8 +142,8 @@ pub fn read_all(path: &Path) -> store::Result<()> {
 /// Waits until `ticks` ticks of the trial are on the disk, or the writer has an error.
 pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
     while writer.error().is_none() {
-        let run = Run::open(writer.path()).expect("it is a run");
-        if run.ticks(trial).expect("they can be read").remaining() >= ticks {
+        let run = Run::open(writer.path()).expect("the file is a run file");
+        if run.ticks(trial).expect("the run can be read").remaining() >= ticks {
             return;
         }
         std::thread::yield_now();

@@ -119,7 +119,8 @@ impl Chunks {
     fn step(&mut self, byte: u8) -> Result<bool, Error> {
         self.state = match (self.state, byte) {
             (ChunkState::Size | ChunkState::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
-                let digit = char::from(byte).to_digit(16).expect("one of the above");
+                let digit =
+                    char::from(byte).to_digit(16).expect("the pattern allows only hexadecimal digits");
                 // Keeps three of the 64 bits free.
                 if self.remaining >> 57 != 0 {
                     return Err(Error::Chunk);

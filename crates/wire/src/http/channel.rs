@@ -118,7 +118,7 @@ impl Channel {
     pub fn sent(&mut self, n: usize) {
         self.sent_bytes += n;
         if self.sent_bytes >= self.out.len() {
-            assert!(self.sent_bytes == self.out.len(), "more was sent than there was");
+            assert!(self.sent_bytes == self.out.len(), "more bytes were sent than queued");
             self.out.clear();
             self.sent_bytes = 0;
         } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {

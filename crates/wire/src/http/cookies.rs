@@ -75,7 +75,7 @@ impl CookieJar {
         let place = self.cookies.iter().take_while(|own| longer(own)).count();
         // A cookie that is set again keeps its age.
         let place = known.filter(|known| *known < place).unwrap_or(place);
-        let short = |it: &[u8]| u16::try_from(it.len()).expect("no more than fits");
+        let short = |it: &[u8]| u16::try_from(it.len()).expect("lengths fit in 16 bits");
         let cookie = Cookie {
             at: short(&self.bytes),
             name: short(it.name),

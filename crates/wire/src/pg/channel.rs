@@ -146,7 +146,11 @@ impl Channel {
     /// Only after `Opened`.
     #[inline]
     pub fn request(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        debug_assert_eq!(self.session.stage(), SessionStage::Open, "requests wait for `Opened`");
+        debug_assert_eq!(
+            self.session.stage(),
+            SessionStage::Open,
+            "requests are allowed only after `Opened`"
+        );
         let from = self.out.len();
         write(&mut self.out);
         self.session.request(&self.out[from..]);
@@ -171,7 +175,7 @@ impl Channel {
     pub fn sent(&mut self, n: usize) {
         self.sent_bytes += n;
         if self.sent_bytes >= self.out.len() {
-            assert!(self.sent_bytes == self.out.len(), "more was sent than there was");
+            assert!(self.sent_bytes == self.out.len(), "more bytes were sent than queued");
             self.out.clear();
             self.sent_bytes = 0;
         } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {

@@ -42,7 +42,7 @@ impl<'a> Columns<'a> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Column<'a>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
-            let name = until_nul(rest).expect("walked by `new`");
+            let name = until_nul(rest).expect("checked by `new`");
             let (fixed, after) = rest[name.len() + 1..].split_at(Self::FIXED);
             rest = after;
             Column { name, type_oid: u32::from_be_bytes([fixed[6], fixed[7], fixed[8], fixed[9]]) }
@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
-            let (it, after) = split_value(rest).expect("walked by `new`");
+            let (it, after) = split_value(rest).expect("checked by `new`");
             rest = after;
             it
         })

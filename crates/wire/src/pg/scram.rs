@@ -180,7 +180,7 @@ fn hmac(key: &[u8], text: &[u8]) -> Hash {
 }
 
 fn new_hmac(key: &[u8]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("any length of key will do")
+    Hmac::new_from_slice(key).expect("HMAC accepts keys of any length")
 }
 
 #[cfg(test)]

@@ -216,7 +216,7 @@ fn computes_bounds_and_counts() {
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
     for it in [quiet, half] {
-        let told = cell_result(0, &[&it], None).expect("there is one");
+        let told = cell_result(0, &[&it], None).expect("there is a trial");
         assert_eq!(
             (told.trials, told.doubts),
             (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])

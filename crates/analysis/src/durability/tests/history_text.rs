@@ -19,8 +19,9 @@ impl HistoryText {
     pub fn parse(writes: &str, readings: &[&str]) -> HistoryText {
         let mut it = HistoryText { history: DurabilityHistory::default(), entries: Vec::new() };
         let mut now = Nanos::ZERO;
-        let standbys =
-            crate::durability::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
+        let standbys = crate::durability::replication::parse("ANY 1 (a,b)")
+            .expect("well-formed")
+            .expect("standbys are named");
         for number in 0..3 {
             let server = invented_server(number);
             it.entries.push(LedgerEntry::Server(ServerId(number), server.clone()));

@@ -346,7 +346,9 @@ fn finds_one_lost_write_in_a_million() {
             rows.add(it.key, true);
         }
     }
-    let standbys = crate::durability::replication::parse("ANY 1 (a,b)").expect("well-formed").expect("some");
+    let standbys = crate::durability::replication::parse("ANY 1 (a,b)")
+        .expect("well-formed")
+        .expect("standbys are named");
     let promise = Promise::Flush(standbys);
     let history = DurabilityHistory {
         end: Some(LedgerEnd::Closed),

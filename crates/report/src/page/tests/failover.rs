@@ -292,8 +292,10 @@ fn junit_reports_lost_writes() {
     it.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
     it.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
     let text = junit(&it, "", english());
-    let suite =
-        text.split("<testsuite ").find(|it| it.starts_with("name=\"Failover\"")).expect("it is there");
+    let suite = text
+        .split("<testsuite ")
+        .find(|it| it.starts_with("name=\"Failover\""))
+        .expect("there is a failover suite");
     for expected in ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "A promise was broken"] {
         assert!(suite.to_lowercase().contains(&expected.to_lowercase()), "{expected}: {suite}");
     }
@@ -391,7 +393,7 @@ fn escapes_hostile_names() {
     for row in &mut it.matrix.rows {
         row.label[0].1 += HOSTILE;
     }
-    let ordeal = it.trials[0].fault_injection.as_mut().expect("it has one");
+    let ordeal = it.trials[0].fault_injection.as_mut().expect("the trial injects faults");
     ordeal.errors.push(HOSTILE.to_owned());
     ordeal.injected[0].nodes = vec![HOSTILE.to_owned()];
     for lang in lang::all() {

@@ -89,7 +89,8 @@ fn terminal_shows_the_same() {
 #[test]
 fn names_the_cell_if_others_have_no_replicas() {
     let page = page(&read(&[fresh()]), english());
-    let section = page.sections.iter().find(|it| it.id == "freshness").expect("it is there");
+    let section =
+        page.sections.iter().find(|it| it.id == "freshness").expect("the page has a freshness section");
     let [Block::Table(table), Block::Text(own), ..] = &section.blocks[..] else { panic!("{section:?}") };
     assert!(table.rows.iter().all(|it| it.cells[0] == "pooled"), "{table:?}");
     assert!(own.text.starts_with("pooled: immediately after"), "{own:?}");
@@ -128,7 +129,7 @@ fn junit_reports_broken_promises() {
         english(),
     );
     let suite = text.split("<testsuite ").find(|it| it.starts_with("name=\"Reads on replicas\""));
-    let suite = suite.expect("it is there");
+    let suite = suite.expect("the page has a freshness section");
     for expected in
         ["tests=\"3\"", "failures=\"1\"", "skipped=\"1\"", "message=\"immediately after", "on postgres-3"]
     {
