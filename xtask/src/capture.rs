@@ -1,11 +1,12 @@
 //! Captures the servers' answers to the probes.
 //!
-//! Runs the real-server tests in the mode that writes answers to `crates/stack/fixtures/probe`. Then rewrites their
+//! Runs the real-server tests in the mode that writes answers to `crates/stack/fixtures/probe`, then rewrites their
 //! expected readings. Review both before you commit them.
 
 use std::process::{Command, ExitCode};
 
-/// `probe` is the name of a probe, or `all`. The tests cover every PostgreSQL version that can be fetched.
+/// Captures the answers to `probe`, which is the name of a probe or `all`. The tests cover every PostgreSQL version
+/// that can be fetched.
 pub fn main(probe: &str) -> ExitCode {
     let steps: [(&[&str], (&str, &str)); 2] = [
         (&["--test", "real_server", "--", "capture::", "services_built::"], ("PGDYNO_CAPTURE", probe)),

@@ -17,7 +17,7 @@ pub struct AmmoRequest {
     headers: Vec<u8>,
     body: Vec<u8>,
     tag: Vec<u8>,
-    /// Status and bytes of the recorded answer, in digits; empty if they are unknown.
+    /// Status and bytes of the recorded answer, as digits; empty if they are unknown.
     status: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -89,7 +89,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
     Ok(skipped)
 }
 
-/// Reader of lines, and of bodies whose length a line specifies.
+/// Reader of lines and of bodies whose length a line specifies.
 struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: u64,
@@ -130,7 +130,7 @@ impl LineReader<'_> {
     }
 }
 
-/// Maximum headers of a request, a usual limit of servers.
+/// Maximum number of headers of a request, a usual limit of servers.
 const MAX_HEADERS: usize = 100;
 
 /// Headers that apply to the following requests.
@@ -219,8 +219,8 @@ fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     })
 }
 
-/// Request from a log line: the text between the first quotes, and status and bytes of the answer behind it. Only for
-/// methods without a body.
+/// Request from a log line: the text between the first quotes, and the status and bytes of the answer after it. Only
+/// for methods without a body.
 fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
     let (method, rest) = split_word(parts.nth(1)?);

@@ -61,7 +61,8 @@ pub struct RowLimitedReader<'a> {
 }
 
 impl<'a> RowLimitedReader<'a> {
-    /// Reader that counts down `left`, the bytes left to the row. Set it to [`MAX_ROW_BYTES`] before each row.
+    /// Reader that counts down `left`, the number of bytes that the row may still have. Set it to [`MAX_ROW_BYTES`]
+    /// before each row.
     pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
         RowLimitedReader { source, remaining: left }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
-/// Maximum distinct values that are counted exactly; those of further rows are estimated.
+/// Maximum number of distinct values that are counted exactly. With more values, the number is estimated.
 const MAX_TRACKED_VALUES: usize = 10_000_000;
 
 /// Distinct values of column `which`, or of all columns together.

@@ -79,7 +79,7 @@ mod tests {
         check("id,\n1,2\n", None, "line 1: a column has no name");
     }
 
-    /// Feeds that would take minutes, or exhaust the memory.
+    /// Feeds that would take minutes to read or would exhaust the memory.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";

@@ -1,8 +1,8 @@
-//! Measures the cost of a ledger for the generator's thread: ns per transaction without it, with it, and of the ring
-//! alone
+//! Measures the cost of a ledger for the generator's thread: nanoseconds per transaction without it and with it, and of
+//! the ring alone
 //!
-//! `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The simulated server answers at once, so this is
-//! the generator's own work. A real server adds the kernel's work, some microseconds per transaction.
+//! Usage: `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The simulated server answers at once, so
+//! the result is the generator's own work. A real server adds a few microseconds of kernel time per transaction.
 
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
 use load::random::SeedSequence;

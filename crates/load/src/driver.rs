@@ -33,7 +33,7 @@ macro_rules! drivers {
         impl Driver {
             pub const ALL: [Driver; [$($name),+].len()] = [$(Driver::$variant),+];
 
-            /// Choices of a user, separated by `|`.
+            /// Values of the user's option, separated by `|`.
             pub const CHOICES: &str = concat!("auto" $(, "|", $name)+);
 
             /// Name in options and reports.
@@ -66,7 +66,7 @@ macro_rules! drivers {
     };
 }
 
-// Of the drivers that suit a load, `Driver::for_load` takes the last one.
+// `Driver::for_load` takes the last driver that suits a load.
 drivers! {
     epoll Epoll "epoll",
     uring IoUring "io_uring",
@@ -75,11 +75,11 @@ drivers! {
 /// Properties of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Properties {
-    /// Requirement beyond the kernel that pgdyno needs anyway.
+    /// Requirement beyond those of pgdyno itself.
     pub requirement: Option<Requirement>,
     /// True if it suits loads whose responses arrive one by one.
     pub suits_few: bool,
-    /// True if it reserves a file for each connection that a shard may open, opened or not.
+    /// True if it reserves a file descriptor for each possible connection, whether or not that is opened.
     pub reserves_files: bool,
 }
 
@@ -88,7 +88,7 @@ pub struct Properties {
 pub struct Requirement {
     /// Description for users, such as `Linux 6.1 or newer`.
     pub text: &'static str,
-    /// True if this system has it.
+    /// True if this system meets the requirement.
     pub is_met: fn() -> bool,
 }
 

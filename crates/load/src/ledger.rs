@@ -1,8 +1,8 @@
 //! Lock-free transfer of write outcomes from the generator's threads to the ledger
 //!
 //! Each thread has a [`LedgerProducer`]: a ring of fixed-size records. The thread fills it, and the ledger's writer
-//! empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written. This also
-//! shows the thread which sequence numbers are safe to use.
+//! empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written, so the free
+//! slots also show the thread which reservations are on disk.
 
 use crate::script::{Program, Slot};
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
@@ -40,10 +40,10 @@ pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_t
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
-/// Outcome of a write, from the client's outcome; `None`: no record.
+/// Outcome of a write, from the client's outcome; `None` if there is no record.
 ///
-/// `sent`: at least one request was sent. `settled`: a statement before the last one succeeded outside of a transaction
-/// block. `local`: the server warned that it no longer waited for a standby.
+/// `sent` is true if at least one request was sent. `settled` is true if a statement before the last one succeeded
+/// outside of a transaction block. `local` is true if the server warned that it no longer waited for a standby.
 pub(crate) fn write_outcome(
     of: model::Outcome,
     sent: bool,
@@ -79,7 +79,7 @@ const WORDS_PER_RECORD: usize = 5;
 #[derive(Debug)]
 struct Ring {
     records: Box<[[AtomicU64; WORDS_PER_RECORD]]>,
-    /// Records that were pushed, and the number of them that were written.
+    /// Number of pushed records; `written` counts those that were written.
     filled: AtomicU64,
     written: AtomicU64,
 }
@@ -92,7 +92,7 @@ struct Ring {
 pub struct LedgerProducer {
     ring: Arc<Ring>,
     filled: u64,
-    /// `filled` may grow up to this number without a look at `written`.
+    /// Limit up to which `filled` may grow before `written` must be read again.
     free: u64,
     /// Reservations, by client of this thread.
     reserved: Vec<Reservation>,
@@ -106,9 +106,9 @@ pub struct LedgerProducer {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Reservation {
-    /// Sequence numbers below are reserved.
+    /// Sequence numbers below this are reserved.
     until: u64,
-    /// Sequence numbers below are reserved, and the reservation is written.
+    /// Sequence numbers below this are reserved, and the reservation is written.
     safe: u64,
     /// `filled` after the last reservation.
     filled_at: u64,

@@ -266,7 +266,7 @@ pub fn hash_murmur2(value: i64, seed: i64) -> i64 {
 
 /// `permute`: position of `value` modulo `size` in a pseudorandom permutation of 0..`size`, chosen by `seed`.
 ///
-/// Each of six rounds maps the lower and the upper 2^k numbers one to one (odd multiplier, xor, rotation). It then
+/// Each of six rounds maps the lower and the upper 2^k numbers one-to-one (odd multiplier, xor, rotation), and then
 /// rotates all numbers modulo `size`. Returns 0 if `size` is below 2.
 pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
@@ -333,7 +333,7 @@ mod tests {
         for size in 1..200 {
             let mut places: Vec<i64> = (0..size).map(|value| permute(value, size, 7)).collect();
             places.sort_unstable();
-            assert!(places.into_iter().eq(0..size), "permute is not one to one for size {size}");
+            assert!(places.into_iter().eq(0..size), "permute is not one-to-one for size {size}");
         }
     }
 
@@ -348,6 +348,9 @@ mod tests {
         assert_eq!(zipfian(rng, 0, 9, 1.0), Err(DrawError::Zipfian(1.0)));
         assert!(zipfian(rng, 0, 9, f64::NAN).is_err());
         assert_eq!(uniform(rng, 4, 4), Ok(4));
-        assert_eq!(*rng, untouched, "a refused or certain draw must not advance the sequence");
+        assert_eq!(
+            *rng, untouched,
+            "a draw that fails or has one possible value must not advance the sequence"
+        );
     }
 }

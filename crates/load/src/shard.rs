@@ -41,7 +41,7 @@ use users::ActiveUsers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId(pub u32);
 
-/// Action that a driver has to perform.
+/// Action that the driver must perform.
 #[derive(Debug)]
 pub enum Action<'a> {
     /// Open a transport to the connection's target, then call `connected` or `broken`.

@@ -40,7 +40,7 @@ pub struct SimulatedSystem {
     pub failing: Option<(u64, [u8; 5])>,
     /// Result of a statement that is served at this time.
     pub result: fn(Nanos) -> StatementResult,
-    /// Size of the pieces in which responses arrive, in bytes.
+    /// Size in bytes of the pieces in which responses arrive.
     pub piece: usize,
     /// Behaviour of HTTP services, which share the servers with PostgreSQL.
     pub web: SimulatedHttp,
@@ -436,7 +436,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.serving.values().any(|it| *it == link) || self.waiting.iter().any(|it| it.0 == link)
     }
 
-    /// Ends a session whose client has left or sends nothing more, as soon as it is idle.
+    /// Ends a session whose client has left or sends nothing more, once it is idle.
     fn end_if_finished(&mut self, link: SimulatedLink) {
         let there = self.backends.contains_key(&link);
         if (there && !self.sessions.finished.contains(&link)) || self.is_busy(link) {

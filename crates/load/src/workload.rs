@@ -45,10 +45,10 @@ pub struct LoadPlan {
     pub connecting_max: u32,
     /// Time limit for a log-in.
     pub connect_timeout: Nanos,
-    /// Time limit for a transaction, from its send or from the start of its own log-in.
+    /// Time limit for a transaction, from its send, or from the start of its own log-in.
     ///
-    /// Then its outcome is Unknown (it may have had an effect), and its connection is closed. Checked ten times within
-    /// it, and at least every 100 ms.
+    /// When it is exceeded, the outcome is Unknown (the transaction may have had an effect) and the connection is
+    /// closed. It is checked ten times within the limit, and at least every 100 ms.
     pub timeout: Option<Nanos>,
     /// True if every failed transaction is reported, instead of only the first with each code.
     pub verbose: bool,
@@ -132,8 +132,8 @@ pub struct PostgresEndpoint {
 /// Number of a server's addresses, and the role it must have: libpq's list of hosts and `target_session_attrs`.
 ///
 /// Each client tries the hosts in turn, starting with its last one. It pauses after all have refused it. If a primary
-/// is wanted, all clients start with the first host. If a replica is wanted, clients are distributed over all hosts but
-/// the last, which is the primary at first.
+/// is required, all clients start with the first host. If a replica is required, clients are distributed over all hosts
+/// except the last, which is initially the primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
     /// Number of hosts, at least 1.
@@ -322,12 +322,12 @@ impl Workload {
 
     /// Adds a second endpoint, for the replicas, and sets the target of each script's SQL.
     ///
-    /// Clients still begin with a session by the first endpoint. A session that was never opened, or that broke, is
-    /// opened for the transaction that needs it. Thus, while one endpoint is unreachable, clients continue with the
+    /// Clients still begin with a session at the first endpoint. A session that was never opened, or that broke, is
+    /// opened for the transaction that needs it. While one endpoint is unreachable, clients therefore continue with the
     /// other.
     ///
     /// # Panics
-    /// If `to` has not one target per script, or if there is no first endpoint.
+    /// If `to` does not have one target per script, or there is no first endpoint.
     pub fn with_replicas(mut self, replicas: PostgresEndpoint, to: &[SqlTarget]) -> Workload {
         let scripts = &self.plan.program.scripts;
         assert!(to.len() == scripts.len(), "each script needs an entry");

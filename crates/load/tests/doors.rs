@@ -1,4 +1,4 @@
-//! Two PostgreSQL endpoints: routing of scripts, and behaviour during an outage of one
+//! Two PostgreSQL endpoints: routing of scripts, and behaviour during an outage of one endpoint
 
 use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
@@ -134,7 +134,7 @@ impl Servers {
         }
     }
 
-    /// Advances by a millisecond. False once the shard is done.
+    /// Advances by a millisecond. Returns false once the shard is done.
     fn turn(&mut self) -> bool {
         self.now += Nanos::from_millis(1);
         self.shard.advance(self.now);
@@ -225,7 +225,7 @@ fn scripts_use_their_endpoint() {
     assert_eq!(closed, [0, 1, 2, 3, 4, 5].map(ConnId));
 }
 
-/// A session that breaks while parked is no failure: it is reopened when needed.
+/// A session that breaks while parked is no failure; it is reopened when needed.
 #[test]
 fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);

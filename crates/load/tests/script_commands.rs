@@ -151,7 +151,7 @@ fn keeps_statements_in_other_encodings() {
     }
 }
 
-/// Variables and backslash commands are text; a byte that is not is named with its place.
+/// Variables and backslash commands are text. A byte that is not UTF-8 is reported with its position.
 #[test]
 fn rejects_other_encodings_in_backslash_commands() {
     let rows: [(&[u8], &str); 6] = [

@@ -1,4 +1,4 @@
-//! Sessions of statements that were given up: a server never has more sessions than there are clients
+//! Sessions whose statements were given up: a server never has more sessions than there are clients
 
 use load::ledger::KeyedScript;
 use load::random::SeedSequence;

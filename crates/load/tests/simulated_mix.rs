@@ -303,7 +303,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
     whole(&told.sent);
     assert_eq!(told.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
     assert_eq!(told.said, [LoadEvent::Exhausted { feed: 0 }]);
-    // 4,000/s, two clients that manage 1,000/s each: the backlog is not empty when the last row is drawn.
+    // 4,000/s, and two clients that complete 1,000/s each: the backlog is not empty when the last row is drawn.
     let curve =
         Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), duration: Nanos::from_secs(1) };
     let open = Schedule::Open { curve, spacing: Spacing::Even };
@@ -328,7 +328,7 @@ fn retry_uses_the_same_row() {
     let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
-    // Not every third: with three clients, that would always be the same one.
+    // Every third would be wrong here: with three clients, that would always be the same client.
     let world = SimulatedSystem { failing: Some((4, *b"40001")), ..SimulatedSystem::default() };
     let records = drive(vec![Shard::<Vec<Record>>::new(work, 0, Vec::new())], &world).remove(0).recorder;
     // Failures after the last row was drawn are not retried, because the load has ended.

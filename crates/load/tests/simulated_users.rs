@@ -177,8 +177,8 @@ fn throughput_follows_users_and_think_time() {
     let half = Nanos::from_millis(490);
     for (what, users, expected, tolerance) in [
         ("constant", think(ThinkTime::Constant(half)), 50.0 * 2.0 * 20.0, 0.0),
-        // All users begin at once: by renewal theory, that adds (1 + variance ÷ mean²) / 2 transactions each. Three
-        // deviations.
+        // All users begin at once. By renewal theory, this adds (1 + variance ÷ mean²) / 2 transactions per user. The
+        // tolerance is three deviations.
         ("exponential", think(ThinkTime::Exponential { mean: half }), 2_049.0, 130.0),
         // Its mean is the median × e^(σ²/2).
         ("log-normal", think(ThinkTime::LogNormal { median: Nanos(432_421_970), sigma: 0.5 }), 2_032.0, 70.0),
@@ -215,7 +215,7 @@ fn throughput_follows_users_and_think_time() {
 fn rate_cap_holds_every_second_and_is_fair() {
     let users =
         UserRamp { rate_max: Some(PerSecond(100.0)), ..users(&[stage(30, None, 10)], ThinkTime::NONE) };
-    // Nothing is served for three seconds; the missed starts are not made up for.
+    // Nothing is served for three seconds, and the missed starts are not caught up.
     let freezes = vec![(Nanos::from_secs(3), Nanos::from_secs(6))];
     let world = SimulatedSystem { pauses: freezes, ..world() };
     let all = run(plan(scripts(&[1]), 30, 2, Schedule::Users(users)), &world);

@@ -200,7 +200,7 @@ fn unexpected_statuses_fail_by_code() {
 
 #[test]
 fn closed_idle_connection_is_not_a_failure() {
-    // The service closes the connection just before the next request arrives: request and close cross.
+    // The service closes the connection just before the next request arrives, so that request and close cross.
     let web = SimulatedHttp { idle: Some(Nanos::from_millis(99)), ..SimulatedHttp::default() };
     let world = SimulatedSystem { delay: Nanos::from_millis(5), web, ..SimulatedSystem::default() };
     let think = Schedule::Closed { think: Nanos::from_millis(97) };

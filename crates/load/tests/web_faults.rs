@@ -184,7 +184,7 @@ fn classifies_network_faults() {
     });
     check("cut", Method::Get, &cut, &plain, failed(104));
     check("cut", Method::Post, &cut, &plain, unknown(104));
-    // Reads everything and sends nothing until the client has left.
+    // The service reads everything and sends nothing until the client has closed the connection.
     let silent = service(|mut it, _| drop(std::io::copy(&mut it, &mut std::io::sink())));
     check("half open", Method::Get, &silent, &patient, failed(110));
     let drip = service(|it, _| {

@@ -120,7 +120,7 @@ pub enum EventKind {
     Reverted,
     /// Promotion of a replica to primary; the text names the timeline.
     Promoted,
-    /// Rejoin of a former primary; the text says by which method.
+    /// Rejoin of a former primary; the text contains the method.
     Rejoined,
     Other,
 }

@@ -20,7 +20,7 @@ pub struct Product {
     pub pooler: Option<PoolerTraits>,
     /// Normalised series that its console or statistics report.
     pub series: &'static [&'static str],
-    /// Names of its series in run files of earlier versions, each with the present name.
+    /// Names of its series in run files of earlier versions, each with the current name.
     pub former_series: &'static [(&'static str, &'static str)],
 }
 
@@ -66,7 +66,7 @@ pub struct PoolerTraits {
     pub oldest_version: (u32, u32),
     /// Keys of an experiment file's `pooler` that not all poolers have and this one has.
     pub options: &'static [&'static str],
-    /// Setting that keeps prepared statements outside of session mode; `None` if the pooler always keeps them.
+    /// Setting that enables prepared statements outside of session mode; `None` if the pooler always supports them.
     pub prepared_statements: Option<VersionedSetting>,
     /// Settings that the user cannot set: each with the key of an experiment file's `pooler` that sets it, or `None` if
     /// pgdyno chooses the value.
@@ -242,7 +242,7 @@ pub static PATRONI: Product = product("Patroni", "patroni", Role::Manager);
 /// Consensus store of Patroni.
 pub static ETCD: Product = product("etcd", "etcd", Role::Manager);
 
-/// A product without particulars.
+/// Product without special properties.
 const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
     Product { name, key, plan_key: key, role, pooler: None, series: &[], former_series: &[] }
 }
@@ -277,7 +277,7 @@ pub fn find_by_plan_key(key: &str) -> Option<&'static Product> {
     ALL.iter().copied().find(|it| it.plan_key == key)
 }
 
-/// Present name of a series that may come from an earlier version; other names are returned unchanged.
+/// Current name of a series that may come from an earlier version; other names are returned unchanged.
 pub fn current_series_name(name: &str) -> &str {
     let mut former = ALL.iter().flat_map(|it| it.former_series);
     former.find(|it| it.0 == name).map_or(name, |it| it.1)

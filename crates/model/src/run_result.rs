@@ -38,8 +38,7 @@ pub struct RunResult {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "endured")]
     pub soaks: Vec<SoakResult>,
-    /// Fate of the acknowledged writes, by cell; a control is reported with the cell that it belongs to. Empty without
-    /// faults.
+    /// Durability results by cell; a control is reported with the cell that it belongs to. Empty without faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "survivals")]
     pub failovers: Vec<FailoverResult>,

@@ -47,12 +47,12 @@ pub const PG_SESSIONS: &str = "pg_sessions";
 pub const PG_USED: &str = "pg_connections_used";
 /// Active sessions by wait event: `Lock/transactionid`; `running` if they do not wait.
 pub const PG_WAITS: &str = "pg_active_waits";
-/// By queryid of the statement that waits for a lock, followed by its text.
+/// Sessions that wait for a lock, by queryid of the waiting statement, followed by its text.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
 /// Age of the oldest open transaction, seconds.
 pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
 pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
-/// By queryid; without one for all statements.
+/// Rows of statements, by queryid; without a queryid for all statements.
 pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
 pub const PG_STATEMENT_CALLS: &str = "pg_statement_calls";
@@ -60,7 +60,7 @@ pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
 pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
 pub const PG_STATEMENT_READ: &str = "pg_statement_read";
 pub const PG_SETS: &str = "pg_sets";
-/// By database, as the six that follow.
+/// Blocks read from outside shared buffers, by database, like the six series that follow.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
 pub const PG_COMMITS: &str = "pg_commits";
 pub const PG_ROLLBACKS: &str = "pg_rollbacks";
@@ -69,21 +69,21 @@ pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
 pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 pub const PG_DATABASE_SIZE: &str = "pg_database_size";
-/// By table.
+/// Scans of whole tables, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
-/// Sum over all tables.
+/// Dead row versions, summed over all tables.
 pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
-/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, and sessions that
-/// wait for them; and how long the longest has been idle.
+/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, sessions that wait
+/// for them, and the longest idle time.
 pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
 pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
 pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
 pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
-/// By the process that wrote.
+/// Buffers written, by the process that wrote them.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
 /// WAL that a replica has not replayed, bytes. By replica.
 pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
@@ -106,6 +106,6 @@ pub const PROCESS_READ_BYTES: &str = "process_read_bytes";
 pub const PROCESS_WRITTEN_BYTES: &str = "process_written_bytes";
 /// CPU time of the whole machine, by kind.
 pub const HOST_CPU: &str = "host_cpu";
-/// By device.
+/// Bytes read from disk, by device.
 pub const DISK_READ_BYTES: &str = "disk_read_bytes";
 pub const DISK_WRITTEN_BYTES: &str = "disk_written_bytes";

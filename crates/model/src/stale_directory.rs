@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A run directory whose keeper was killed, and whether it was removed.
+/// Run directory whose keeper was killed, and whether the directory was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StaleRunDirectory {
     pub directory: PathBuf,

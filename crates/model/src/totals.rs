@@ -117,10 +117,7 @@ mod tests {
                 let mut latency = LatencyHistogram::new();
                 [bound.0 - 1, bound.0, bound.0 + 1].iter().for_each(|it| latency.record(Nanos(*it)));
                 let counts = latency.cumulative_counts(bounds);
-                assert_eq!(
-                    counts[n], 2,
-                    "{bound:?} belongs to those that do not exceed it, the next one does not"
-                );
+                assert_eq!(counts[n], 2, "{bound:?} is within the bound, the next value is not");
                 assert!(counts[..n].iter().all(|it| *it == 0) && counts[n + 1..].iter().all(|it| *it == 3));
             }
         }

@@ -19,7 +19,7 @@ use model::matrix::ChangeVerdict;
 /// A comparison in one language.
 pub fn page(it: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
-    // Comparison within one run: its cells are compared with another of its cells.
+    // In a comparison within one run, its cells are compared with another of its cells.
     let within =
         it.runs.iter().any(|run| !run.cells.is_empty() && run.cells.iter().all(|cell| cell.base != cell.run))
             && runs == [it.base.name.as_str()];
@@ -274,7 +274,7 @@ fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Changes, and what else changed at the same run.
+/// Changes, and other differences at the same run.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for it in &cell.changes {

@@ -94,7 +94,7 @@ fn round_to_four_digits(it: f64) -> f64 {
         return it;
     }
     let digits = 3 - it.abs().log10().floor() as i32;
-    // Division by a power of ten yields the nearest number to the decimal, which has the shortest text.
+    // Division by a power of ten yields the number nearest to the decimal, which has the shortest text.
     match digits {
         // Smaller numbers are invisible on any axis.
         30.. => 0.0,

@@ -11,7 +11,7 @@ use crate::text::to_characters;
 use crate::view::Block;
 use model::run_result::RunResult;
 
-/// Empty without faults and ledgers.
+/// Durability verdicts as text. Empty without faults and ledgers.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
     let one = |block: &Block| match block {

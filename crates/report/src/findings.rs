@@ -1,7 +1,7 @@
 //! Findings as paragraphs and tables.
 //!
-//! Findings that affect the reading of others come first. Findings of one kind share a paragraph or a table; as JSON
-//! each finding is separate.
+//! Findings that affect the interpretation of others come first. Findings of one kind share a paragraph or a table; in
+//! JSON each finding is separate.
 
 use crate::cells::cell_names;
 use crate::lang::Lang;
@@ -62,7 +62,7 @@ pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
     all.iter().map(tell).collect()
 }
 
-/// Tone: bad if clients were affected, doubtful if the figures are.
+/// Tone: bad if clients were affected, doubtful if the figures are affected.
 fn tone(it: &Finding) -> Tone {
     match it {
         Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
@@ -164,7 +164,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
             lang.number(&format!("{:.3}", it.ratio)),
             it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
-            // A note reports the lack of trials once.
+            // A note below reports once that there are too few trials.
             match it.verdict {
                 ChangeVerdict::TooFewRuns => String::new(),
                 verdict => lang.verdict(verdict),

@@ -1,8 +1,8 @@
 //! JUnit report of objectives for continuous integration.
 //!
-//! There is a test case for each objective of a cell, for its durability under faults and for promised fresh reads.
-//! Each trial is a test case too. Violated objectives and promises, invalid trials, outages, and trials that bypass a
-//! node of the stack are failures. Undecided cases are skipped.
+//! There is a test case for each objective of a cell, for its durability under faults, and for promised fresh reads.
+//! Each trial is a test case too. Violated objectives, broken promises, invalid trials, outages, and trials that bypass
+//! a node of the stack are failures. Undecided cases are skipped.
 
 use crate::cells::cell_names;
 use crate::findings::unused_nodes;
@@ -94,7 +94,7 @@ enum CaseOutcome {
     Skipped(String),
 }
 
-/// One violating trial makes the objective violated.
+/// Outcome of an objective: violated if any trial violates it.
 fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
@@ -108,7 +108,7 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
 fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
     match &it.status {
-        // Whether statements may rightly find no row is the user's to judge.
+        // The user must judge whether statements may rightly find no row.
         _ if it.valid => match it
             .doubts
             .iter()

@@ -1,4 +1,4 @@
-//! Languages: a catalogue of messages each, and the choice of messages, which is the same for all.
+//! Languages: a catalogue of messages for each, and the choice of messages, which is the same for all
 
 mod advice;
 pub mod answer;

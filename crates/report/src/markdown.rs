@@ -1,7 +1,7 @@
 //! Page as Markdown for summaries in continuous integration.
 //!
-//! Written for GitHub and GitLab, without pictures and folded parts. The text is cut at their size limit. Foreign text
-//! is escaped.
+//! Written for GitHub and GitLab, without pictures and folded parts. The text is cut off at their size limit. Foreign
+//! text is escaped.
 
 use crate::text::{visible, visible_lines};
 use crate::view::{Block, Drawing, FindingView, Line, Page, Table};

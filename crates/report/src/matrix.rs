@@ -1,7 +1,7 @@
 //! Matrix as a table for pages and terminals.
 //!
-//! A letter in each row refers to a note with its path through the stack: figures mean nothing without placement and
-//! transport. A terminal drops the least important columns until the rest fits.
+//! A letter in each row refers to a note with its path through the stack, because figures mean nothing without
+//! placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
 
 use crate::cells::cell_names;
 use crate::findings::{has_too_few_runs, paragraph, views};
@@ -272,7 +272,7 @@ fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)>
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
-    // Reasons of one kind show the figures of the first trial.
+    // Reasons of one kind show the figures of the first such trial.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
     for (kind, why) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {

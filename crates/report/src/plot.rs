@@ -26,7 +26,7 @@ pub fn plot_bars(
     let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
     let margin = labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let full = heights.len() - 1;
-    // Heights; at least one for a positive value.
+    // Heights of the bars; at least one for a positive value.
     let tall =
         |value: f64| ((value / top * (ROWS * full) as f64).round() as usize).max(usize::from(value > 0.0));
     let mut lines = vec![unit.to_owned()];

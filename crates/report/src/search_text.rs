@@ -15,7 +15,7 @@ use model::run_result::RunResult;
 /// Sections of the page that a terminal also shows.
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
-/// Empty without such sections.
+/// Text of these sections. Empty without them.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),

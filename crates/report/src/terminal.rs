@@ -36,7 +36,7 @@ pub fn sanitise_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    // Reading stops after the codes; a search for the end would take quadratic time on unterminated sequences.
+    // Stops after the codes; a search for the end would take quadratic time on unterminated sequences.
     let (codes, rest) =
         behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));
@@ -49,7 +49,7 @@ pub fn sanitise_json(json: &str) -> String {
     for it in json.chars() {
         match it {
             '\n' => out.push(it),
-            // All of them are below U+10000, so one escape suffices.
+            // All of these characters are below U+10000, so one escape suffices.
             it if is_unsafe(it) => out += &format!("\\u{:04x}", u32::from(it)),
             it => out.push(it),
         }

@@ -53,7 +53,7 @@ pub enum Block {
     Findings {
         findings: Vec<FindingView>,
     },
-    /// A folded block, for long content. `name` says what it contains and how much of it.
+    /// A folded block, for long content. `name` describes the content and its amount.
     #[serde(rename = "folded")]
     Details {
         name: String,
@@ -230,7 +230,7 @@ pub struct MarkView {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FindingView {
     pub line: Line,
-    /// Table below the finding, if several cells have figures of their own.
+    /// Table below the finding, if several cells have their own figures.
     pub table: Option<Table>,
     pub evidence: Vec<EvidenceLink>,
 }

@@ -24,7 +24,7 @@ pub fn is_valid_name(it: &str) -> bool {
 
 /// Creates the empty file `<name>-<UTC time>.dyno` in `dir`, which is created if missing.
 ///
-/// The name is unique, also among concurrent callers. Only the owner may read the file.
+/// The name is unique, even among concurrent callers. Only the owner may read the file.
 pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
     if !is_valid_name(name) {
         return Err(Error::new(dir, ErrorCause::InvalidName(name.to_owned())));
@@ -68,7 +68,7 @@ impl DiskReserve {
             fs::remove_file(&place)?;
             let block = [0; 1 << 16];
             (0..DiskReserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
-            // Reports a full disk now, not later.
+            // Reports a full disk now rather than later.
             file.sync_data()?;
             Ok(DiskReserve(file))
         };

@@ -3,9 +3,9 @@
 //! A schema is a program: views, triggers, virtual tables and generated columns are executed when they are read or
 //! written. Therefore a file is read only if its tables are those that pgdyno creates.
 //!
-//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length: repeated
-//! pages can make a table endless in a small file. Work is counted in SQLite's instructions, not in seconds. Thus the
-//! result does not depend on the speed or load of the machine.
+//! The length of values is limited. The work that SQLite may do is limited in proportion to the file's length, because
+//! repeated pages can make a table in a small file endless. Work is counted in SQLite's instructions, not in seconds,
+//! so that the result does not depend on the speed or load of the machine.
 
 use crate::bounds::MAX_VALUE_BYTES;
 use crate::error::{Error, ErrorCause, Result};
@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Instructions before the schema is checked: enough for some thousand entries.
 const WORK_BEFORE_CHECK: i64 = 100_000;
-/// Instructions for reading a file: a constant plus some per byte.
+/// Instructions for reading a file: a constant plus a number per byte.
 ///
 /// Reading a whole run takes about one instruction per byte, and no command reads a run more than ten times.
 const WORK: i64 = 2_000_000;
@@ -118,7 +118,7 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
     let has = |name: &str| entries.iter().any(|it| it.name == name);
     for it in schema::statements() {
         let needed = match tables {
-            // Rows are read in index order; without the indexes, they would have to be sorted.
+            // Rows are read in index order. Without the indexes, they would have to be sorted.
             SchemaCheck::Readable => it.kind == "index" && has(it.table),
             // Resuming an older file adds the tables that it lacks.
             SchemaCheck::Writable => {

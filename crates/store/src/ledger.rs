@@ -2,7 +2,8 @@
 //!
 //! Each trial has a file next to the run's: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended. Each has a
 //! checksum over itself and all frames before it. Entries written by [`LedgerFile::write`] survive this process; synced
-//! entries survive the host. A lost tail makes outcomes unknown: that can hide a lost write, but never invents one.
+//! entries survive the host. A lost tail makes outcomes unknown. This can hide a lost write, but never reports one that
+//! was not lost.
 //!
 //! ```text
 //! file   magic frame frame …
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub struct LedgerHeader {
     /// Random id of the run, contained in every row that it writes.
     pub run: u128,
-    /// `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its memory.
+    /// Content of `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its memory.
     pub boot: u128,
     /// Unix time.
     pub started_ms: u64,

@@ -20,7 +20,7 @@ impl Run {
     pub fn progress(&self) -> Result<RunProgress> {
         self.refresh();
         let state = self.state()?;
-        // Not count(*) alone, which walks the table in one SQLite instruction, however long that takes.
+        // Uses count(id) instead of count(*), which walks the table in one SQLite instruction, however long that takes.
         let sql = "SELECT count(id), count(status) FROM trial";
         let (begun, ended) = self.query_one(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(RunProgress { state, started: begun, finished: ended })

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Run, opened read-only; it may be being written at the same time.
+/// Run, opened read-only. Another process may be writing it.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) path: PathBuf,

@@ -16,7 +16,7 @@ pub struct Ticks<'a> {
     /// Number of separately timed commands, by operation.
     commands: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
-    /// Number of ticks already read, and the least allowed number of the next second.
+    /// Number of ticks already read, and the smallest number that the next second may have.
     position: u64,
     next: u64,
 }

@@ -89,7 +89,7 @@ fn check_range(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
 /// Maximum number of seconds missing from a trial because the disk was too slow.
 const MAX_GAP_SECONDS: u64 = 3600;
 
-/// True if the stored second at position `place` may have this number; `next` is the least allowed one.
+/// True if the stored second at position `place` may have this number; `next` is the smallest allowed one.
 pub fn is_second(number: u64, place: u64, next: u64) -> bool {
     (next..=place + MAX_GAP_SECONDS).contains(&number)
 }

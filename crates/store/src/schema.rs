@@ -3,7 +3,8 @@
 //! Tables are compact and for pgdyno; views are for users of other programs. Times and durations end in `_ns`, Unix
 //! times in `_ms`. Unsigned 64-bit numbers are stored by their bits, so that values from 2⁶³ appear negative.
 
-/// Version of the format, increased when an older pgdyno would miss or misread new data. Older files stay readable.
+/// Version of the format. It is increased when an older pgdyno would miss or misread new data. Older files stay
+/// readable.
 ///
 /// 2: the table `answer`. 3: the tables `event_session` and `row_count`.
 pub const VERSION: i64 = 3;
@@ -221,9 +222,8 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Sizes of HTTP responses, which files of version 1 lack.
-///
-/// Tables that older files lack, with their statements. Resuming a run adds them.
+/// Tables that older files lack, with their statements. Resuming a run adds them. Files of version 1 lack the sizes of
+/// HTTP responses.
 pub(crate) const ADDED_TABLES: [(&str, &str); 3] =
     [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS)];
 
@@ -247,7 +247,7 @@ CREATE VIEW answers AS
     JOIN operation p ON p.trial = t.trial AND p.number = a.operation;
 ";
 
-/// Sessions of those events whose log line names one.
+/// Sessions of the events whose log line names one.
 const EVENT_SESSIONS: &str = "
 CREATE TABLE event_session (
     event INTEGER PRIMARY KEY,

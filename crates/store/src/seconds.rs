@@ -37,7 +37,7 @@ pub struct Seconds<'a> {
     /// Ids of the ticks still to be read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
-    /// Number of seconds already read, and the least allowed number of the next one.
+    /// Number of seconds already read, and the smallest number that the next second may have.
     position: u64,
     next: u64,
     selection: HistogramSelection,
@@ -128,7 +128,7 @@ impl Run {
         }
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
-        // Storage order avoids a sort.
+        // Reads in storage order, which avoids a sort.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());

@@ -1,7 +1,7 @@
 //! Requests to stop a run that another process writes
 //!
-//! A request is an empty file next to the run's file. It can only refer to the writer of that run, also across
-//! container boundaries, and repeating it has no effect.
+//! A request is an empty file next to the run's file. It refers only to the writer of that run, even across container
+//! boundaries. Repeating it has no effect.
 
 use crate::error::{Error, Result};
 use std::fs::{self, OpenOptions};
@@ -26,7 +26,7 @@ pub fn is_stop_requested(path: &Path) -> bool {
 
 /// Removes the request, if there is one.
 pub(crate) fn clear_request(path: &Path) {
-    // A non-empty file of this name belongs to someone else.
+    // A non-empty file of this name belongs to another program or the user.
     if is_stop_requested(path) {
         let _ = fs::remove_file(request_path(path));
     }

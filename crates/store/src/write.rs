@@ -30,7 +30,7 @@ pub enum Message {
     Note(Note),
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
-    /// Dropped once all messages before it are written.
+    /// Flush request; dropped once all messages before it are written.
     Flush(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
 }
 
@@ -72,7 +72,7 @@ impl RunDatabase {
         open().map_err(Error::sqlite(path, "begin"))
     }
 
-    /// Reopens a file whose run has ended, in whatever way. Returns the number of its last trial.
+    /// Reopens a file whose run has ended for any reason. Returns the number of its last trial.
     ///
     /// A trial without an end is marked as interrupted.
     pub fn reopen(path: &Path, now_ms: u64) -> Result<(RunDatabase, u32)> {
@@ -121,8 +121,9 @@ impl RunDatabase {
         connection.set_prepared_statement_cache_capacity(64);
         // Values that could not be read are not written.
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
-        // A rollback journal instead of a write-ahead log. Except for some milliseconds per second, this file alone is
-        // then the whole run, also after `kill -9`. It can be copied without a companion. Readers wait for milliseconds.
+        // Uses a rollback journal instead of a write-ahead log. Except for a few milliseconds per second, this file
+        // alone is then the whole run, even after `kill -9`, and can be copied without a companion. Readers wait for
+        // milliseconds only.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         Ok(RunDatabase {

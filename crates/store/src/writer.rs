@@ -1,7 +1,8 @@
 //! Writer thread of a run, so that no caller waits for the disk
 //!
-//! The thread writes one transaction per tick. Messages between ticks wait for the next one, for at most a second. When
-//! the disk is full, the writer frees the reserve: the data up to then and the reason of the end still fit.
+//! The thread writes one transaction per tick. Messages between ticks wait for the next tick, for at most a second.
+//! When the disk is full, the writer frees the reserve, so that the data up to then and the reason for the end still
+//! fit.
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
@@ -18,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Reason why the run can no longer be recorded completely; the load has to be stopped.
+/// Reason why the run can no longer be recorded completely. The load must then be stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
     /// The disk is full. The reserve is in use.
@@ -32,7 +33,7 @@ pub enum WriteError {
 /// Maximum messages in the queue: the ticks of a minute, some megabytes each, if nothing else is sent.
 const BACKLOG: usize = 64;
 
-/// Maximum delay of messages outside of ticks, and the number that is written without further delay.
+/// Maximum delay of messages outside of ticks, and the number of messages that are written without further delay.
 const BATCH_DELAY: Duration = Duration::from_millis(500);
 const BATCH_SIZE: usize = 32;
 
@@ -42,7 +43,7 @@ pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
     let writer = DiskReserve::allocate_near(&path)
         .and_then(|reserve| Writer::start(&path, reserve, RunDatabase::open(&path, header)?, 0));
     if writer.is_err() {
-        // The file is empty, and nobody else knows it.
+        // The file is empty, and no other process uses it.
         let _ = std::fs::remove_file(&path);
     }
     writer
@@ -197,7 +198,7 @@ struct WriterThread {
     database: RunDatabase,
     reserve: Option<DiskReserve>,
     trouble: Arc<OnceLock<WriteError>>,
-    /// Error because of which data was lost.
+    /// Error that caused a loss of data.
     sqlite_error: Option<rusqlite::Error>,
 }
 

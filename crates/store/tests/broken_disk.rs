@@ -1,4 +1,4 @@
-//! Runs on a disk that fails, or becomes read-only, during writing
+//! Runs on a disk that fails or becomes read-only while they are written
 
 mod invent;
 
@@ -14,7 +14,7 @@ static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
 
 /// Original `xOpen` of the system's VFS.
 static SYSTEM: OnceLock<usize> = OnceLock::new();
-/// System's methods by kind of file, with a copy whose writes may fail.
+/// Methods of the system by kind of file, with a copy whose writes may fail.
 static METHODS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn open(

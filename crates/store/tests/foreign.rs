@@ -83,7 +83,7 @@ fn damaged_bytes_do_not_panic() {
         let mut bytes = whole.clone();
         match chance.below(3) {
             0 => bytes.truncate(chance.below(whole.len() as u64) as usize),
-            // The header and the first pages have most of the relevant bytes.
+            // Most of the relevant bytes are in the header and the first pages.
             n => {
                 let reach = if n == 1 { 8192 } else { whole.len() as u64 };
                 for _ in 0..=chance.below(8) {

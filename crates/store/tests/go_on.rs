@@ -19,7 +19,7 @@ fn resumed_run_appends_trials() {
     writer.tick(cut, Box::new(ticks[1].clone()));
     let refused = store::resume(&path, 5).expect_err("another writer is active");
     assert!(matches!(refused.cause, ErrorCause::Busy), "{refused}");
-    // Dropped without `finish`, as when its process ends.
+    // Dropped without `finish`, as when the process ends.
     drop(writer);
 
     let mut writer = store::resume(&path, 1_795_262_999_000).expect("no writer is active");

@@ -1,4 +1,4 @@
-//! Malicious run files: their rejection, and its low cost
+//! Malicious run files, which are rejected at low cost
 
 mod invent;
 
@@ -125,7 +125,7 @@ fn rejects_impossible_values() {
     }
 }
 
-/// A table whose pages all have the next page as every child: a small file with more rows than can be counted.
+/// Table whose pages all have the next page as every child, so that a small file has more rows than can be counted.
 #[test]
 fn rejects_endless_tables() {
     let folder = TestDirectory::new("hostile-pages");
@@ -133,7 +133,7 @@ fn rejects_endless_tables() {
     for table in ["trial", "note", "event", "sqlite_schema"] {
         check(&whole, |path| repeat_pages(path, table), "is damaged: ");
     }
-    // Reading fetches one row of it, resuming writes all.
+    // Reading fetches one row of the table; resuming writes all of them.
     let path = folder.0.join("x.dyno");
     fs::copy(&whole, &path).expect("the disk has room");
     repeat_pages(&path, "run");

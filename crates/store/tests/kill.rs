@@ -20,7 +20,7 @@ fn tick(seed: u64, second: u64) -> model::Tick {
 
 /// Child process of the test below; returns at once unless `FOLDER` is set.
 ///
-/// Writes ticks for ever, each after the previous one is on the disk, and prints their numbers.
+/// Writes ticks in an endless loop, each after the previous one is on the disk, and prints their numbers.
 #[test]
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };

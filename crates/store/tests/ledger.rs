@@ -118,7 +118,7 @@ fn truncated_ledger_reads_as_prefix() {
     assert_eq!(whole, entries.len(), "a cut before each entry");
 }
 
-/// After any bit flip, only written entries are read, without the entry that contains the flipped bit.
+/// After any bit flip, only written entries are read, except the one that contains the flipped bit.
 #[test]
 fn flipped_bit_never_creates_entry() {
     let (entries, bytes) = written(12, 60, true);
@@ -290,7 +290,7 @@ const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
 
 /// Child process of the test below; returns at once unless `FOLDER` is set.
 ///
-/// Writes for ever, and prints which sequence numbers are safe.
+/// Writes in an endless loop, and prints which sequence numbers are safe.
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };

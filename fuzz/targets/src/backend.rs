@@ -29,12 +29,12 @@ const BEFORE: [&[u8]; 6] = [
 /// Bytes of a ReadyForQuery.
 const READY: usize = 6;
 
-/// The first byte chooses the state, the second how the rest is split.
+/// Runs one input. The first byte selects the state, the second how the rest is split.
 pub fn run(data: &[u8]) {
     let [state, cut, bytes @ ..] = data else { return };
     let watch = state & 0x80 != 0;
     let secured = state & 0x40 != 0;
-    // At the last expected answer, the split decides whether later bytes are seen together with it.
+    // If the state ends with an expected answer, the split determines whether later bytes arrive together with it.
     let last = state & 0x20 != 0;
     let asked = if last { 1 } else { bytes.len() / READY + 2 };
     let before = BEFORE[usize::from(state & 0x1f) % BEFORE.len()];
@@ -53,7 +53,7 @@ pub fn run(data: &[u8]) {
     };
     let (mut whole, mut cuts) = (start(), start());
     let seen = feed(&mut whole, bytes, bytes.len());
-    // TLS refuses plain bytes after the answer to its request only if both arrive together.
+    // TLS rejects plain bytes after the answer to its request only if both arrive together.
     if !secured && !last {
         assert_eq!(seen, feed(&mut cuts, bytes, usize::from(*cut)));
     } else {

@@ -1,4 +1,4 @@
-//! Connection strings, service files and password files: parsed or rejected, and no password is shown.
+//! Connection strings, service files and password files: parsed or rejected, and passwords are never displayed.
 
 use wire::pg::conninfo::{ConfigFile, Environment, resolve};
 
@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
             assert!(!format!("{settings:?}").contains(PASSWORD));
             for host in &settings.hosts {
                 assert_eq!(host.socket().is_some(), host.transport() == wire::pg::Transport::Unix);
-                // The StartupMessage can be built.
+                // Checks that the StartupMessage can be built.
                 let login = std::sync::Arc::new(settings.login(host));
                 wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
             }

@@ -1,11 +1,11 @@
-//! Experiment files: a consistent plan, or diagnostics with their places.
+//! Experiment files: a consistent plan, or diagnostics with positions.
 
 use experiment::{GrammarDiagnostic, Grammars, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
 use model::plan::{FeedFormat, Transport};
 use std::path::Path;
 
-/// Comments `#quick` and `#set path=value` at the beginning of lines stand for options.
+/// Runs one input. Comments `#quick` and `#set path=value` at the beginning of lines represent options.
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
     let quick = text.lines().any(|it| it == "#quick");

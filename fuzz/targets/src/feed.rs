@@ -1,4 +1,5 @@
-//! Feed files: consistent rows, or diagnostics. A plain file has the same rows indexed and packed.
+//! Feed files: consistent rows, or diagnostics. A plain file has the same rows when it is indexed and when it is
+//! packed.
 
 use feed::{Format, decompress, index_rows, pack};
 use model::row_table::Rows;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 const FORMS: [Format; 7] =
     [Format::Csv, Format::Tsv, Format::JsonLines, Format::Uri, Format::UriPost, Format::Raw, Format::Access];
 
-/// The first byte chooses the format, and whether its columns are given.
+/// Runs one input. The first byte selects the format, and whether the columns are given.
 pub fn run(data: &[u8]) {
     let [how, bytes @ ..] = data else { return };
     let form = FORMS[usize::from(*how & 0x7f) % FORMS.len()];

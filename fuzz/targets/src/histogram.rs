@@ -1,4 +1,4 @@
-//! Stored histograms: rejected, or read as HdrHistogram's own reader reads them.
+//! Stored histograms: rejected, or read like HdrHistogram's own reader reads them.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -7,7 +7,8 @@ use hdrhistogram::serialization::Deserializer;
 use model::{EncodedHistogram, LatencyHistogram};
 use std::io::Write;
 
-/// The first byte chooses whether the rest is compressed first; the next eight are the stored sample count.
+/// Runs one input. The first byte selects whether the rest is compressed first; the next eight are the stored sample
+/// count.
 pub fn run(data: &[u8]) {
     let Some(([how, count @ ..], bytes)) = data.split_first_chunk::<9>() else { return };
     let v2 = if *how & 1 == 0 { bytes.to_vec() } else { compressed(bytes) };

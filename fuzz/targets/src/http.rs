@@ -9,7 +9,8 @@ const KEEP: Retain = Retain { head: true, body: 100, decompress: false };
 const UNPACKER: usize = 64 << 10;
 const ORIGIN: Origin<'_> = Origin { host: "a.test", tls: false };
 
-/// The first byte chooses the method and whether bodies are decompressed, the second how the rest is split.
+/// Runs one input. The first byte selects the method and whether bodies are decompressed, the second how the rest is
+/// split.
 pub fn run(data: &[u8]) {
     let [how, cut, bytes @ ..] = data else { return };
     let method = Method::ALL[usize::from(*how & 0x7f) % Method::ALL.len()];
@@ -43,7 +44,7 @@ fn read(
     Some((response, reader.body().to_vec(), reader.header("a").map(<[u8]>::to_vec)))
 }
 
-/// A redirect leads to one request target. Cookies stay within their jar, and form one line.
+/// Checks that a redirect leads to one request target, and that cookies stay within their jar and form one line.
 fn kept(reader: &ResponseReader) {
     let mut to = Vec::new();
     let location = reader.header("location").unwrap_or_default();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use wire::json::Pointer;
 
-/// A pointer, a newline, and a JSON text.
+/// Runs one input: a pointer, a newline, and a JSON text.
 pub fn run(data: &[u8]) {
     let Some(end) = data.iter().position(|it| *it == b'\n') else { return };
     let (Ok(pointer), json) = (std::str::from_utf8(&data[..end]), &data[end + 1..]) else { return };
@@ -13,7 +13,7 @@ pub fn run(data: &[u8]) {
     assert!(found.starts_with(b"before") && (copied || found.len() == 6));
     // An invalid escape of two bytes becomes a character of three.
     assert!(found.len() - 6 <= json.len() * 3 / 2, "a value is hardly longer than its text");
-    // Serialised again, so that no object contains a name twice.
+    // Serialises the value again, so that no object contains a name twice.
     let Ok(value) = serde_json::from_slice::<Value>(json) else { return };
     let text = value.to_string();
     found.clear();

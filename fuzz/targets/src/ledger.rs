@@ -1,9 +1,9 @@
-//! Ledger files: read without a crash, and only data with a correct checksum are accepted.
+//! Ledger files: read without a crash, and only data with a correct checksum is accepted.
 
 use model::durability::{LedgerEnd, LedgerEntry};
 use store::ledger::LedgerReader;
 
-/// The first byte chooses whether the rest is a file, or frames whose checksums are computed here.
+/// Runs one input. The first byte selects whether the rest is a file, or frames whose checksums are computed here.
 pub fn run(data: &[u8]) {
     let [how, rest @ ..] = data else { return };
     let bytes = if how & 1 == 0 { rest.to_vec() } else { sealed(rest) };

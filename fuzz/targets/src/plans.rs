@@ -5,7 +5,7 @@ use model::explain::{Plans, StatementPlan, TableStats};
 use stack::log_parser::parse_logged_statements;
 use stack::plans::parse_plan;
 
-/// A plan as JSON, a NUL, a description of tables as JSON, a NUL, and a log.
+/// Runs one input: a plan as JSON, a NUL, a description of tables as JSON, a NUL, and a log.
 pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(3, '\0');
     let mut part = || parts.next().unwrap_or_default();

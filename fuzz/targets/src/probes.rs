@@ -4,8 +4,8 @@ use stack::client;
 use stack::component::probes;
 use stack::probe::ProbeResponse;
 
-/// The first byte chooses the probe. The rest is its answer: lines of cells separated by tabs, with names in the first
-/// line and `\N` for NULL; or texts separated by NUL.
+/// Runs one input. The first byte selects the probe. The rest is its answer: lines of cells separated by tabs, with
+/// names in the first line and `\N` for NULL; or texts separated by NUL.
 pub fn run(data: &[u8]) {
     let [which, data @ ..] = data else { return };
     let all = probes().count();

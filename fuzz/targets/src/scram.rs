@@ -10,10 +10,11 @@ static LOGIN: LazyLock<Arc<Login>> = LazyLock::new(|| {
     Arc::new(login)
 });
 
-/// The nonce that these bytes yield.
+/// Nonce that these bytes yield.
 const NONCE: &[u8] = b"BwcHBwcHBwcHBwcHBwcHBwcH";
 
-/// Three texts, separated by 0xff: mechanisms, first and last message; `@` in the second is the client's nonce.
+/// Runs one input: three texts, separated by 0xff (mechanisms, first and last message). `@` in the second is the
+/// client's nonce.
 pub fn run(data: &[u8]) {
     let mut parts = data.splitn(3, |it| *it == 0xff);
     let mut part = || parts.next().unwrap_or_default();

@@ -16,7 +16,8 @@ static GUARD: LazyLock<Guard> = LazyLock::new(|| {
     Guard::new(address, Some("bench.test"), Some("token")).expect("random numbers are available")
 });
 
-/// Six texts, separated by NUL: path, query, `Host`, `Origin`, `Cookie`, `Authorization`; an empty one is absent.
+/// Runs one input: six texts, separated by NUL (path, query, `Host`, `Origin`, `Cookie`, `Authorization`). An empty
+/// text is absent.
 pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(6, '\0');
     let mut part = || parts.next().filter(|it| !it.is_empty());

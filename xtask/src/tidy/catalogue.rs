@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Directory with one Fluent file per language.
 const MESSAGES: &str = "crates/report/messages/";
 
-/// Prefixes of messages that scripts name, not Rust.
+/// Prefixes of messages that scripts use instead of Rust code.
 const WEB_PREFIXES: [&str; 3] = ["web-", "list-", "bar-"];
 
 /// Language whose messages the others are compared with.
@@ -125,7 +125,7 @@ fn inline_argument(inline: &ast::InlineExpression<&str>, arguments: &mut BTreeSe
     }
 }
 
-/// The uses of messages in a source, also inside other macros.
+/// The uses of messages in a source file, including those inside other macros.
 fn uses(text: &str) -> Vec<Use> {
     let mut found = Vec::new();
     if let Ok(tokens) = text.parse::<TokenStream>() {

@@ -59,8 +59,8 @@ impl<'a> Modules<'a> {
         all
     }
 
-    /// The module that contains `target`, if its parent is an ancestor of `from` and it is not: the parent's depth and
-    /// the module's name. Follows imports of the parent.
+    /// The module that contains `target`, as its parent's depth and its name. `None` unless the parent is an ancestor
+    /// of `from` and the module itself is not. Follows imports of the parent.
     fn sibling(&self, from: &[&str], mut target: Path<'a>) -> Option<(usize, &'a str)> {
         for _ in 0..self.0.len() {
             let depth = from.iter().zip(&target).take_while(|(a, b)| a == b).count();

@@ -2,13 +2,13 @@
 
 use super::{Violation, tree::File, tree::Tree};
 
-/// Crates whose comments follow the rules already. A crate joins once it is rewritten, and never leaves.
+/// Crates whose comments already follow the rules. A crate is added once it is rewritten, and is never removed.
 const CRATES: [&str; 8] = ["analysis", "feed", "load", "model", "pgdyno", "stack", "store", "wire"];
 
-/// Words with which no doc comment begins: its subject is missing.
+/// Words with which no doc comment begins, because its subject would be missing.
 const OPENINGS: [&str; 7] = ["Of ", "What ", "Whatever ", "Who ", "Whom ", "Whose ", "The same "];
 
-/// Phrases of the project's old dialect, and what to write.
+/// Phrases of the project's old dialect, with their replacements.
 const PHRASES: [(&str, &str); 8] = [
     ("whoever", "name the subject, such as a client or a user"),
     ("is told", "\"is printed\", \"is reported\" or \"is returned\""),

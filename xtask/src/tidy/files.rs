@@ -80,7 +80,8 @@ pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
     silent.map(told).collect()
 }
 
-/// Reports modules in `NAME/mod.rs`. Cargo would run `tests/NAME.rs` as a test, so directories of tests may contain one.
+/// Reports modules in `NAME/mod.rs`. Directories of tests may contain one, because Cargo would run `tests/NAME.rs` as a
+/// test.
 pub fn module_style(tree: &Tree) -> Vec<Violation> {
     let in_folder = |file: &&File| file.path.ends_with("/mod.rs") && file.path.contains("/src/");
     let violation = |file: &File| {

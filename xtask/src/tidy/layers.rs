@@ -1,4 +1,4 @@
-//! Checks of what each crate may know: imports, libraries, paths, macros, strings.
+//! Checks of what each crate may use: imports, libraries, paths, macros, strings.
 
 use super::{Violation, manifest, tree::File, tree::Tree};
 

@@ -48,7 +48,7 @@ struct Attributes {
     path: Option<String>,
 }
 
-/// Macros whose message reports a bug of our own.
+/// Macros whose messages report a bug of pgdyno itself.
 const ASSERTIONS: [&str; 8] = [
     "assert",
     "assert_eq",

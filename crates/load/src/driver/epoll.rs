@@ -212,7 +212,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
         self.perform();
     }
 
-    /// Receives from a connection. `ends`: the event also reports the peer's close, which no later event repeats.
+    /// Receives from a connection. With `ends`, the event also reports the peer's close, which no later event repeats.
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {

@@ -29,8 +29,8 @@ const GET_EVENTS: u32 = 1;
 /// Flags of a send, which is complete or fails.
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
-/// Responses that arrive many at a time cost it less CPU time than epoll; single ones arrive later. Source:
-/// measurements in docs/bench.md. The ring has a slot for each possible connection.
+/// Uses less CPU time than epoll if many responses arrive at once; single responses arrive later. Source: measurements
+/// in docs/bench.md. The ring has a slot for each possible connection.
 pub(super) const PROPERTIES: Properties = Properties {
     requirement: Some(Requirement {
         text: "Linux 6.1 or newer, not forbidden by the container",

@@ -46,7 +46,8 @@ fn consumer_receives_what_was_pushed() {
     assert_eq!(entries, []);
 }
 
-/// Two threads with more records than slots: none is lost or duplicated, and no sequence is used before its
+/// Two threads push more records than the rings have slots: none is lost or duplicated, and no sequence is used before
+/// its reservation.
 /// reservation.
 #[test]
 fn no_record_is_lost_between_threads() {

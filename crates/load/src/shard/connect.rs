@@ -15,7 +15,7 @@ const RETRY_DELAY: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_PER_CLIENT: Nanos = Nanos::from_millis(10);
 const RETRY_DELAY_MAX: (Nanos, Nanos) = (Nanos::from_millis(100), Nanos::from_secs(1));
 
-/// `cannot_connect_now`, the code of a client that waits until another server is available.
+/// `cannot_connect_now`: code of a client that waits until another server is available.
 const CANNOT_CONNECT_NOW: Code = Code::SqlState(*b"57P03");
 /// Maximum interval between checks of time limits.
 const TIMEOUT_CHECK_INTERVAL: Nanos = Nanos::from_millis(100);
@@ -71,7 +71,7 @@ impl<R: Recorder> Shard<R> {
             if let Some(w) = self.awaited_connection(i).filter(|_| late) {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
             } else if late && client.state == ClientState::ClosingSession {
-                // It has sent no request.
+                // The client has sent no request.
                 self.end_transaction(now, i, Outcome::Failed(Code::TIMED_OUT));
                 self.go_offline(now, i);
             } else if late || (logs_in && now - client.session.connecting_since > logs_in_within) {
@@ -228,7 +228,7 @@ impl<R: Recorder> Shard<R> {
             };
             self.end_transaction(now, i, outcome);
         }
-        // With two endpoints, it may continue with the other.
+        // With two endpoints, the client may continue with the other one.
         let goes_on = two_doors && !self.is_draining && !self.clients[i as usize].leaving;
         if ends && !goes_on {
             return self.await_end(i);
@@ -236,12 +236,12 @@ impl<R: Recorder> Shard<R> {
         self.go_offline(now, i);
     }
 
-    /// Client `i` waits until its session has ended.
+    /// Makes client `i` wait until its session has ended.
     pub(super) fn await_end(&mut self, i: u32) {
         self.clients[i as usize].state = ClientState::ClosingSession;
     }
 
-    /// Client `i`, whose session is lost, reconnects after a delay or for its next transaction.
+    /// Makes client `i`, whose session is lost, reconnect after a delay or for its next transaction.
     pub(super) fn go_offline(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::Offline;
         if self.is_draining {
@@ -273,7 +273,8 @@ impl<R: Recorder> Shard<R> {
         self.wake_at(now + pause, i);
     }
 
-    /// A log-in succeeded: clients that were refused because the server was unavailable retry without further delay.
+    /// Handles a successful log-in: clients that were refused because the server was unavailable retry without further
+    /// delay.
     pub(super) fn reset_backoff(&mut self, now: Nanos) {
         if !std::mem::take(&mut self.is_refusing) {
             return;

@@ -80,7 +80,8 @@ impl<R: Recorder> Shard<R> {
         !self.parked.is_empty()
     }
 
-    /// Selects the session for this script's SQL, before client `i` begins it. True if that must be opened first.
+    /// Selects the session for this script's SQL before client `i` begins it. Returns true if the session must be
+    /// opened first.
     pub(super) fn switch_endpoint(&mut self, i: u32, script: u16) -> bool {
         if !self.has_two_endpoints() {
             // With one endpoint, the session is open already, unless each transaction opens its own.
@@ -127,7 +128,8 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Ends the sessions of client `i` with a Terminate message; `logging_in`: the active one is not logged in yet.
+    /// Ends the sessions of client `i` with a Terminate message. With `logging_in`, the active session is not logged in
+    /// yet.
     pub(super) fn close_sessions(&mut self, i: u32, logging_in: bool) {
         let door = self.clients[i as usize].endpoint;
         self.terminate_session(self.endpoint_conn(i, door), logging_in);
@@ -150,7 +152,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Switches client `i` to the endpoint's next host after a refusal. False if all have refused it.
+    /// Switches client `i` to the endpoint's next host after a refusal. Returns false if all hosts have refused it.
     pub(super) fn try_next_host(&mut self, i: u32) -> bool {
         let Client { session, endpoint: door, .. } = &mut self.clients[i as usize];
         let count = self.work.endpoint(*door).map_or(1, |it| it.hosts.count);

@@ -309,7 +309,7 @@ impl<R: Recorder> Shard<R> {
         self.call_failed(now, i, code, !refused && left && !repeatable, words);
     }
 
-    /// Handles the failure of client `i`'s call; `unknown`: it may have had an effect.
+    /// Handles the failure of client `i`'s call. With `unknown`, the call may have had an effect.
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
         let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];

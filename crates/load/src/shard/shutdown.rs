@@ -53,8 +53,8 @@ impl CancelConnection {
 }
 
 impl<R: Recorder> Shard<R> {
-    /// Begins to end the session of client `i`, whose transaction is given up. `deaf`: the received bytes violate the
-    /// protocol.
+    /// Begins to end the session of client `i`, whose transaction is given up. `deaf` is true if the received bytes
+    /// violate the protocol.
     ///
     /// Returns false if the server has nothing to end, or if its end is not awaited.
     pub(super) fn end_session(&mut self, now: Nanos, i: u32, deaf: bool) -> bool {
@@ -146,7 +146,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Handles the end of a session in shutdown: the server has closed it, or is gone.
+    /// Handles the end of a session in shutdown: the server has closed it or is unreachable.
     pub(super) fn session_ended(&mut self, now: Nanos, conn: ConnId) {
         self.discard_shutdown(conn);
         let (i, speaks) = (self.client_of(conn), self.active_client(conn).is_some());
@@ -184,7 +184,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` has ended: stops waiting for the end of its sessions.
+    /// Stops waiting for the end of the sessions of client `i`, which has ended.
     pub(super) fn discard_shutdowns(&mut self, i: u32) {
         self.discard_shutdown(self.endpoint_conn(i, 0));
         if self.has_two_endpoints() {

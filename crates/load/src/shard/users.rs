@@ -102,7 +102,7 @@ impl<R: Recorder> Shard<R> {
         }
     }
 
-    /// Client `i` leaves after its transaction; it may join again.
+    /// Makes client `i` leave after its transaction; it may join again.
     pub(super) fn user_left(&mut self, i: u32) {
         self.close_connections(i);
         self.clear_cookies(i);

@@ -115,7 +115,7 @@ impl SimulatedBackend {
         asked
     }
 
-    /// Bytes of the reply, which fails with `state` if given; and whether the server then closes the connection.
+    /// Bytes of the reply, and whether the server then closes the connection. With `state`, the request fails with it.
     pub fn answer(
         &mut self,
         asked: &SimulatedRequest,
@@ -124,7 +124,7 @@ impl SimulatedBackend {
     ) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
         match asked {
-            SimulatedRequest::Request { .. } => unreachable!("nobody asks PostgreSQL by HTTP"),
+            SimulatedRequest::Request { .. } => unreachable!("PostgreSQL receives no HTTP requests"),
             SimulatedRequest::LogIn if !self.welcome => {
                 error(&mut out, b"FATAL", *b"53300");
                 return (out, true);

@@ -16,7 +16,7 @@ pub enum Goal {
     Confirm(Confirm),
     /// Hold a level for hours and look for leaks and drift.
     Soak(Soak),
-    /// Compare the points of a grid: which setting suffices, and why.
+    /// Compare the points of a grid to find out which setting suffices, and why.
     Sweep(Sweep),
     /// Check after the faults that no acknowledged write is lost, once per repetition. The controls
     /// ([`control_of`](super::Cell::control_of)) are among the cells.
@@ -89,7 +89,7 @@ pub enum TargetLevel {
 }
 
 impl Goal {
-    /// Search with which the goal begins, if any.
+    /// Search with which the goal begins, if there is one.
     pub fn max_search(&self) -> Option<&MaxSearch> {
         match self {
             Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),

@@ -55,7 +55,7 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
     }
     let succeeded = it.total.counts.ok > 0;
     let in_verdict = |it: &Doubt| match it {
-        // Both follow from the verdict that nothing succeeded.
+        // The verdict that nothing succeeded implies both.
         Doubt::NoSuccess | Doubt::Outage { .. } => true,
         it => it.is_in_verdict() && succeeded,
     };
@@ -113,7 +113,7 @@ fn distributions(out: &mut String, it: &Summary, lang: &Lang) {
     if it.generator.backlog_wait.count > 0 {
         row(say!(lang, "bench-backlog-wait"), Unit::Millis, &it.generator.backlog_wait);
     }
-    // In the closed model nothing is due at a fixed time, so nothing can be late.
+    // In the closed model nothing is due at a fixed time, so nothing is late.
     if it.generator.send_lag.count > 0 {
         row(say!(lang, "bench-send-lag"), Unit::Micros, &it.generator.send_lag);
     }
@@ -154,7 +154,7 @@ fn cells(unit: Unit, it: &Distribution, lang: &Lang) -> String {
     format!("{:>11}{}", lang.numbers().count(it.count), values.map(value).concat())
 }
 
-/// A number of at most eight columns if it is below a million, with as many of the decimals as fit.
+/// A number of at most eight columns if it is below a million, with as many decimals as fit.
 fn format_short(it: f64, decimals: usize, lang: &Lang) -> String {
     let written = |decimals| lang.numbers().fixed(it, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))

@@ -1,7 +1,7 @@
 //! Final report of pgbench 15, byte for byte, in every language.
 //!
-//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures mean more than there. `latency average` is
-//! measured, not computed from the run's length. `tps` leaves out transactions that end after the window. Failures
+//! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures differ in meaning. `latency average` is
+//! measured, not computed from the run's length. `tps` excludes transactions that end after the window. Failures
 //! include every code, because here no error ends the run.
 
 use super::BenchStyle;
@@ -158,7 +158,7 @@ fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptSummary,
 }
 
 fn latency(out: &mut String, prefix: &str, it: &Distribution, deviation: bool) {
-    // As in pgbench, of executed transactions; the label says so if others exist.
+    // As in pgbench, the average is over executed transactions. The label says so if there are others.
     let of = if it.unanswered.is_some() { " (of answered transactions)" } else { "" };
     let Some(mean) = it.mean.or(it.unanswered.and_then(|it| it.mean_of_answered)) else { return };
     line!(out, "{prefix} average = {:.3} ms{of}", mean.as_millis_f64());

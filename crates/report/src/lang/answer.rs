@@ -21,7 +21,8 @@ pub enum PageAnswer<'a> {
         trials: TrialCounts,
         objectives: ObjectiveCounts,
     },
-    /// `best` and `worst` are closed-model cells other than the baseline. At least one of the four is present.
+    /// Result of several cells. `best` and `worst` are closed-model cells other than the baseline. At least one of the
+    /// four is present.
     Many {
         baseline: Option<&'a ObjectiveLevel<'a>>,
         best: Option<&'a ObjectiveLevel<'a>>,
@@ -109,7 +110,7 @@ impl Lang {
                 parts.extend(best.map(|level| {
                     let (name, figures) = (level.name, self.compared_rate(level));
                     match (worst, baseline) {
-                        // The only other one is neither best nor worst.
+                        // The only other cell is neither best nor worst.
                         (None, _) => say!(self, "answer-other", name, figures),
                         (Some(_), Some(_)) => say!(self, "answer-best-other", name, figures),
                         (Some(_), None) => say!(self, "answer-best", name, figures),

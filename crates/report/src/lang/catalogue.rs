@@ -17,7 +17,7 @@ pub struct Catalogue {
     identifiers: Vec<String>,
 }
 
-/// Missing parts of an optional argument: a message selects on `[none]`.
+/// Text for an absent optional argument: a message selects on `[none]`.
 const NONE: &str = "none";
 
 /// Argument of a message.
@@ -114,8 +114,8 @@ impl Catalogue {
         catalogue
     }
 
-    /// The message with its arguments, without the catalogue's line breaks. An unknown message is its identifier, so
-    /// that a report is written in any case.
+    /// The message with its arguments, without the catalogue's line breaks. For an unknown message, its identifier is
+    /// returned, so that a report can always be written.
     pub fn render(&self, identifier: &str, arguments: &[(&str, Argument<'_>)]) -> String {
         let Some(pattern) = self.bundle.get_message(identifier).and_then(|message| message.value()) else {
             debug_assert!(false, "there is no message {identifier}");

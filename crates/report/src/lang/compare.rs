@@ -80,7 +80,7 @@ impl Lang {
         self.number(&format!("{:+.3}", 100.0 * share))
     }
 
-    /// `runs` is empty if the cells of the base are compared with each other.
+    /// Question of a comparison. `runs` is empty if the cells of the base are compared with each other.
     pub fn comparison_question(&self, base: &str, runs: &[&str]) -> String {
         match runs {
             [] => say!(self, "compare-question-cells", base),
@@ -126,7 +126,7 @@ impl Lang {
         say!(self, "compare-confounders", count)
     }
 
-    /// `cells`: cells with this difference; empty for all.
+    /// A difference between runs. `cells` are the cells with this difference; empty for all.
     pub fn difference_of_runs(&self, difference: &Difference, cells: &[&str]) -> String {
         let value =
             |value: &Option<String>| value.clone().unwrap_or_else(|| say!(self, "compare-absent-value"));
@@ -172,7 +172,7 @@ impl Lang {
         say!(self, "compare-unmatched-cells", of_base, cells = cells.join(", "))
     }
 
-    /// `cell`: empty if there is only one.
+    /// Result of a condition. `cell` is empty if there is only one.
     pub fn condition(&self, condition: &ConditionResult, cell: &str) -> String {
         let numbers = self.numbers();
         let format = |value: f64| match condition.unit {
@@ -210,7 +210,7 @@ impl Lang {
         say!(self, "compare-history-question", experiment)
     }
 
-    /// `too_few`: true if there are too few runs to detect any change.
+    /// Answer of a history. `too_few` is true if there are too few runs to detect any change.
     pub fn history_answer(&self, runs: usize, changes: usize, too_few: bool) -> String {
         match (changes, too_few) {
             (0, true) => say!(self, "compare-history-too-few", runs),

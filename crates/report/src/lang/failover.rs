@@ -60,7 +60,8 @@ impl Lang {
         say!(self, "failover-question", path)
     }
 
-    /// One or two sentences with their full stops. `name`: name of the cell; empty if there is only one.
+    /// Result of a cell: one or two sentences with their full stops. `name` is the cell's name; empty if there is only
+    /// one.
     pub fn failover_result(&self, result: &FailoverResult, name: &str) -> String {
         let mut text = self.loss(result) + ".";
         if let Some(outage) = result.outage {
@@ -297,7 +298,7 @@ impl Lang {
     }
 }
 
-/// Loss of acknowledged writes, which a sentence reports first.
+/// Loss of acknowledged writes, which the sentence reports first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossKind {
     /// No ledger was kept.

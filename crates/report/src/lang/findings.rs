@@ -1,6 +1,6 @@
 //! Findings.
 //!
-//! Findings with equal beginnings are one paragraph: what they have in common, then cell by cell what they do not.
+//! Findings with equal beginnings form one paragraph: first their common text, then the differing text of each cell.
 
 mod bound;
 mod circumstance;

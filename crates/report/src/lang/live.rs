@@ -1,4 +1,4 @@
-//! Sentences of the live view. They are written during a run, at most some hundred times per second.
+//! Sentences of the live view. They are formatted during a run, at most a few hundred times per second.
 
 use super::Lang;
 use crate::say;
@@ -123,7 +123,7 @@ impl Lang {
         say!(self, "live-scraped", url)
     }
 
-    /// The run ended early.
+    /// Message that the run ended early.
     pub fn run_broken_off(&self, reason: &str) -> String {
         say!(self, "live-broken-off", reason)
     }
@@ -186,7 +186,7 @@ impl Lang {
 
     /// Result of a trial, after its position and cell.
     pub fn trial_finished(&self, trial: &FinishedTrial) -> String {
-        // A step of a search says why in its own words.
+        // A search step gives its reason in its own words.
         let with_reason = !matches!(trial.end, TrialEnd::NotCounted(_));
         let interrupted = trial.figures.as_ref().map(|figures| self.trial_figures(figures, with_reason));
         let figures = interrupted.clone().unwrap_or_default();

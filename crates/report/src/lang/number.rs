@@ -7,7 +7,7 @@ use crate::number::{
 };
 use model::{Nanos, PerSecond};
 
-/// Number format of a language. The arithmetic is common; the texts come from the catalogue.
+/// Number format of a language. The arithmetic is the same for all languages; the texts come from the catalogue.
 #[derive(Debug)]
 pub struct Numbers {
     /// True for a decimal comma and narrow no-break spaces between thousands.

@@ -15,7 +15,7 @@ pub enum ConcurrencyLimit {
     Slots(u32),
 }
 
-/// Role of a server among those with the same rows.
+/// Role of a server among several with the same rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerRole {
     Primary,

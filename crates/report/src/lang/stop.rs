@@ -7,7 +7,7 @@ use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, Objecti
 use model::stop::{StopEvent, TankDifference};
 
 impl Lang {
-    /// A stop rule that never had a value.
+    /// Sentence about a stop rule whose series never had a value.
     pub fn blind(&self, rule: &str) -> String {
         say!(self, "stop-never-measured", rule)
     }

@@ -390,7 +390,7 @@ fn russian_is_russian() {
     for (what, text) in all(russian()).into_iter().chain(said::said(russian())) {
         let foreign =
             latin(&text).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
-        // Versions keep their points, ports and SQLSTATEs their digits.
+        // Versions keep their dots; ports and SQLSTATEs keep their digits.
         let numbers =
             ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(text.clone(), |text, it| text.replace(it, ""));
         wrong
@@ -399,7 +399,7 @@ fn russian_is_russian() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Texts of the messages of a file between their arguments.
+/// Texts of the messages of a file, without their arguments.
 fn texts_of_file(file: &str) -> Vec<String> {
     fn texts(pattern: &ast::Pattern<&str>, found: &mut Vec<String>) {
         for element in &pattern.elements {
@@ -477,7 +477,7 @@ fn every_sentence_is_told_in_each_language() {
 
 #[test]
 fn words_have_room_in_their_columns() {
-    /// Labels by their greatest number of columns. Numbers of scripts follow those of 20.
+    /// Labels by their maximum width in columns. Numbers of scripts follow the labels of 20 columns.
     const LABELS: [(usize, &[&str]); 3] = [
         (8, &["bench-count", "bench-mean", "bench-max"]),
         (20, &["bench-script-response", "bench-script-service"]),

@@ -206,7 +206,7 @@ fn sanitises_foreign_text() {
         assert_eq!(sanitise(text, CharacterSet::Utf8), utf8);
         assert_eq!(sanitise(text, CharacterSet::Ascii), ascii);
     }
-    // Control sequences from any source.
+    // Control sequences may come from any source.
     let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
     let mut it = live();
     (it.cell, it.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });

@@ -218,7 +218,7 @@ fn replicas_are_part_of_the_path() {
     );
     let ru = ways(russian()).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
-    // A path without replicas is another path: that of the last row.
+    // A path without replicas is a separate path, that of the last row.
     let of = |matrix: &Matrix| {
         let notes = table(matrix, &[], english()).notes;
         notes.into_iter().filter(|(_, note)| note.text.contains("generator (")).count()
@@ -235,7 +235,7 @@ fn exports_json() {
     assert_eq!(it["findings"].as_array().map(Vec::len), Some(0));
 }
 
-/// Findings as a terminal of this width shows them.
+/// Findings as they appear on a terminal of this width.
 fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
     let told = views(all, &matrix(), lang, &|_| Vec::new());
     crate::findings::render(&told, TerminalStyle { width, ..TerminalStyle::default() })

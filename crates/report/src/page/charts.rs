@@ -36,7 +36,7 @@ fn trial(case: &PageContext<'_>, it: &TrialResult) -> ChartedTrial {
     }
 }
 
-/// A trial's name within its cell: its repetition, or its level in a search.
+/// A trial's name within its cell: its repetition, or in a search its level.
 fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
     let (lang, cell) = (case.lang, case.name(it.cell));
     let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };

@@ -57,7 +57,7 @@ impl<'a> PageContext<'a> {
             ranked = closed().collect();
         }
         let tps = |cell: &usize| throughput(account, *cell).unwrap_or(0.0);
-        // The first of equal ones wins.
+        // Of cells with equal throughput, the first one wins.
         ranked.sort_by(|one, other| tps(other).total_cmp(&tps(one)));
         let best = ranked.first().copied();
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);

@@ -85,7 +85,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer about faults: all cells if they are few, else the worst.
+/// The run's answer about faults: all cells if they are few, otherwise the worst.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
@@ -291,7 +291,7 @@ fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
     troubles.filter(|it| !it.1.is_empty()).map(code)
 }
 
-/// Doubts except those about a control, which a single trial lacks.
+/// Doubts except those about a control, which a single trial does not have.
 fn doubts(it: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
     it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))

@@ -7,10 +7,10 @@ use crate::lang::number::format;
 use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
-/// Figures to choose from; true if high values are good.
+/// Figures to choose from, each with true if high values are good.
 const FIGURES: [(Figure, bool); 3] = [(Figure::Tps, true), (Figure::P99, false), (Figure::Errors, false)];
 
-/// The last axis is horizontal, the others vertical. Empty for a single cell.
+/// Heat map with the last axis horizontal and the others vertical. Empty for a single cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let matrix = &case.account.matrix;
     let axes = axes(case);
@@ -63,7 +63,7 @@ fn layer(
         let Some(at) = *at else { return HeatCell::default() };
         let baseline = matrix.baseline == Some(at);
         let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
-        // An offered rate says nothing about capacity.
+        // An offered rate shows nothing about capacity.
         let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
         let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
         HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }

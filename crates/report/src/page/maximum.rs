@@ -41,10 +41,10 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let maxima = &case.account.maxima;
     let level = |it: &&Maximum| it.answer.level;
-    // Rates and clients are not comparable: use the cells with the first one's scale.
+    // Rates and numbers of clients are not comparable: use the cells that have the scale of the first one.
     let scale = maxima.first()?.answer.scale;
     let answered = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
-    // The first of equal ones wins.
+    // Of equal cells, the first one wins.
     let best = answered().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
     let Some(best) = best else {
         let first = line(case, &maxima[0]);

@@ -53,7 +53,7 @@ fn line(case: &PageContext<'_>, it: &SoakResult) -> Line {
     Line { text: if several { text } else { capitalise(&text) }, tone }
 }
 
-/// Scale of the soak's level: that of the cell's maximum, else that of its load.
+/// Scale of the soak's level: that of the cell's maximum, otherwise that of its load.
 fn scale(case: &PageContext<'_>, it: &SoakResult) -> LoadScale {
     let searched = case.account.maxima.iter().find(|maximum| maximum.cell == it.cell);
     let of_load =

@@ -28,7 +28,7 @@ pub struct LedgerFile {
 }
 
 impl LedgerFile {
-    /// Size of a preallocation. Thus a full disk is detected while there is still space to write.
+    /// Size of a preallocation. A full disk is thereby detected while there is still space to write.
     pub const PREALLOCATION: u64 = 64 << 20;
 
     /// Creates the file, which must not exist, and writes its header.
@@ -58,7 +58,7 @@ impl LedgerFile {
 
     /// Writes all entries to the kernel, so that they survive this process.
     ///
-    /// After an error, the file has its previous content and must not be written any more.
+    /// After an error, the file has its previous content and must not be written again.
     pub fn write(&mut self) -> io::Result<()> {
         self.preallocate();
         if let Err(error) = self.file.write_all(&self.buffer) {
@@ -81,7 +81,7 @@ impl LedgerFile {
         self.low_space
     }
 
-    /// Handle for a thread that syncs the file, which takes long.
+    /// Handle for a thread that syncs the file, because a sync takes long.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }

@@ -40,7 +40,7 @@ pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     to.extend_from_slice(&chain.to_le_bytes());
 }
 
-/// Decodes the frame at the start of `bytes`; returns it with its length. `None` if the bytes are no valid frame.
+/// Decodes the frame at the start of `bytes` and returns it with its length. `None` if the bytes are not a valid frame.
 pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_le_bytes(*length));

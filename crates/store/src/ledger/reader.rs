@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
 }
 
 impl<R: Read> LedgerReader<R> {
-    /// Reader of a ledger from `from`; `None` if it does not begin with a valid header.
+    /// Reader of a ledger from `from`; `None` if the input does not begin with a valid header.
     pub fn from_reader(from: R) -> io::Result<Option<LedgerReader<R>>> {
         let header = LedgerHeader::default();
         let (ahead, chain, end) = (Vec::with_capacity(2 * CHUNK), 0, None);
@@ -76,7 +76,7 @@ impl<R: Read> LedgerReader<R> {
         self.end
     }
 
-    /// Error of the system that ended the reading, if any.
+    /// System error that ended the reading, if any.
     pub fn error(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }

@@ -23,7 +23,7 @@ pub trait EntrySource: Send {
     fn mark_written(&mut self);
 }
 
-/// Interval between two writes. With the write itself, it is below the ten milliseconds that a kill may lose.
+/// Interval between two writes. Together with the write itself, it is below the ten milliseconds that a kill may lose.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 /// Interval between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
@@ -93,7 +93,7 @@ pub fn start_writer(
 }
 
 impl LedgerWriter {
-    /// Reason to stop the load, if there is one: the ledger is complete only up to then.
+    /// Reason to stop the load, if there is one. The ledger is complete only up to that error.
     pub fn error(&self) -> Option<&WriteError> {
         self.shared.error.get()
     }

@@ -7,7 +7,7 @@ use super::location::{Origin, split_query};
 
 /// Cookies that one client stores for one service.
 ///
-/// Their number and memory are bounded, and all memory is allocated at once. Cookies that do not fit are dropped.
+/// Their number and memory are bounded, and all memory is allocated once. Cookies that do not fit are dropped.
 #[derive(Clone, Debug)]
 pub struct CookieJar {
     /// Names, values and paths of the cookies, concatenated.

@@ -35,9 +35,9 @@ impl fmt::Display for RedirectError {
 
 impl std::error::Error for RedirectError {}
 
-/// Maximum length of a path and query to follow, in bytes; servers accept no longer ones.
+/// Maximum length in bytes of a path and query to follow; servers accept no longer ones.
 const TARGET_MAX: usize = 8 << 10;
-/// Maximum number of bytes of another origin's name to display.
+/// Maximum number of bytes of another origin's name that are displayed.
 const SHOWN_MAX: usize = 100;
 
 impl Origin<'_> {

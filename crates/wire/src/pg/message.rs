@@ -121,7 +121,7 @@ impl<'a> Notice<'a> {
         self.fields().find(|it| it.0 == letter).map(|it| it.1)
     }
 
-    /// SQLSTATE; `Code::PROTOCOL` if the server sent none of five characters.
+    /// SQLSTATE; `Code::PROTOCOL` if the server sent none, or one that does not have five characters.
     pub fn code(&self) -> Code {
         match self.field(b'C').map(<[u8; 5]>::try_from) {
             Some(Ok(state)) => Code::SqlState(state),

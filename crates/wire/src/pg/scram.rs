@@ -122,7 +122,7 @@ pub fn verifier(password: &str, salt: &[u8; 16]) -> String {
     format!("SCRAM-SHA-256${ITERATIONS}:{salt}${stored}:{server}")
 }
 
-/// Cache of salted passwords by salt and iterations. Each costs about 0.9 ms of CPU time for 4096 iterations, and all
+/// Cache of salted passwords by salt and iterations. Each costs about 0.9 ms of CPU time with 4096 iterations, and all
 /// connections to one server need the same one.
 #[derive(Default)]
 pub(super) struct SaltedPasswordCache(Mutex<Vec<(Vec<u8>, u32, Hash)>>);

@@ -153,7 +153,7 @@ struct SeriesState {
     family: usize,
     /// By point: sum of the samples. For a counter: growth, and the seconds in which it grew.
     sums: Vec<(f64, f64)>,
-    /// Interval of a counter whose time was counted last.
+    /// Interval of a counter that was added last.
     covered: Option<(f64, f64)>,
 }
 

@@ -64,9 +64,9 @@ const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
 /// Margins of the interval downwards and upwards, as shares of the precision. A short window is too optimistic, because
-/// it probably misses rare long delays, and a drifting system changes later. If it was sometimes slow, it may be slow
-/// by less than is visible. Determined on simulated systems: of 200 of each kind the interval contains the truth of 194
-/// to 200, of 190 with log-normal times.
+/// it probably misses rare long delays, and a drifting system changes later. A system that was sometimes slow may also
+/// be slow by less than is visible. The values were determined on simulated systems, 200 of each kind: the interval
+/// contains the truth of 194 to 200 of them, and of 190 with log-normal times.
 const ALIKE: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
 

@@ -45,12 +45,13 @@ pub(super) struct ShareRange {
 
 pub(super) enum CellSelection {
     All,
-    /// All but these, which are fewer than half.
+    /// All except these, which are fewer than half.
     AllBut(Vec<usize>),
     These(Vec<usize>),
 }
 
-/// `all`: findings of one group, at least one; `cells`: number of cells of the experiment.
+/// Remaining content of a paragraph. `all` are the findings of one group, at least one; `cells` is the number of cells
+/// of the experiment.
 pub(super) fn rest(all: &[&Finding], cells: usize) -> RemainingGroup {
     match all[0] {
         Finding::LikeForLikeCost { .. } => RemainingGroup::Table,

@@ -347,7 +347,7 @@ fn circumstances() -> Vec<Finding> {
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
-/// Paragraphs about more cells than are listed separately.
+/// Paragraphs about more cells than a sentence lists separately.
 pub(super) fn many() -> Vec<Vec<Finding>> {
     let host = |cell: usize| Finding::HostBound {
         cell,

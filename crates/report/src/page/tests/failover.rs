@@ -239,7 +239,7 @@ fn folds_many_trials_and_keeps_all() {
     assert_eq!(lists(6, 6), "12");
     assert_eq!(lists(12, 0), "12");
     assert_eq!(lists(12, 1), "12, 1");
-    // The ninth trial is shown, because it broke a promise.
+    // The ninth trial is shown because it broke a promise.
     assert_eq!(lists(20, 13), "6, 14 more trials: 14, 5, 8 more trials: 8");
 }
 
@@ -284,7 +284,7 @@ fn terminal_shows_the_same() {
     assert_eq!(crate::search_text::render(&it, style, english()), "");
 }
 
-/// A broken promise fails a pipeline, and an unproven one is no success.
+/// A broken promise fails a pipeline, and an unproven promise is no success.
 #[test]
 fn junit_reports_lost_writes() {
     let mut it = survived();
@@ -386,7 +386,7 @@ fn asks_about_durability() {
     assert_eq!(ask(1, russian()), expected);
 }
 
-/// Tables are as wide as their headings say, and foreign texts stay text.
+/// Tables are as wide as their headings require, and foreign texts stay text.
 #[test]
 fn escapes_hostile_names() {
     let mut it = survived();

@@ -118,7 +118,7 @@ fn reports_kept_and_broken_promises() {
     check(silent, None);
 }
 
-/// A broken promise fails a pipeline, one without answers is skipped, and a missing promise is no test.
+/// A broken promise fails a pipeline, a promise without answers is skipped, and without a promise there is no test case.
 #[test]
 fn junit_reports_broken_promises() {
     let mut silent = fresh();

@@ -18,7 +18,7 @@ use model::run_result::{
 use model::summary::{Doubt, Failure, FailureClass, QueryMode};
 use model::{EventKind, Nanos, PerSecond};
 
-/// Text that must stay text.
+/// Hostile text, which must be displayed as text.
 pub const HOSTILE: &str =
     "</script><img src=x onerror=alert(1)> |`**\u{202e}\u{1b}[31m=cmd()\u{0}\n# [x](javascript:y)";
 
@@ -422,7 +422,7 @@ pub fn single_cell_account() -> RunResult {
     it
 }
 
-/// The run with hostile text in every place for foreign text.
+/// The run with hostile text wherever foreign text may occur.
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut it = account();

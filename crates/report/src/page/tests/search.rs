@@ -321,7 +321,7 @@ fn folds_many_steps_except_in_a_terminal() {
     }
 }
 
-/// Tables are as wide as their headings say, whatever they contain.
+/// Tables are as wide as their headings require, whatever they contain.
 #[test]
 fn escapes_hostile_names() {
     let mut it = searched();
