@@ -9,8 +9,8 @@ mod replication;
 mod work;
 
 pub use find::Find;
-pub use product::{BalancerKind, PoolerKind};
-pub use replication::{Event, Fault, Manager, Part, Patroni, Promote, Replicas, ServerTarget};
+pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
+pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
 pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
 
 use crate::datum::Ordered;

@@ -5,7 +5,9 @@ mod common;
 use common::{asked, with};
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
-use model::plan::{Cell, FailoverManager, FaultAction, FaultTrigger, Goal, Patroni, SyncMode};
+use model::plan::{
+    Cell, ClusterManager, FailoverManager, FaultAction, FaultTrigger, Goal, ManagerSettings, SyncMode,
+};
 
 const WRITE: &str = "write: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t }";
 const KILL: &str = "faults: [{ at: 5s, kill: primary }]";
@@ -184,10 +186,11 @@ fn builds_control_cells_for_patroni() {
     let plan = read(stack, WRITE, &format!("find: failover\n{KILL}")).unwrap_or_else(|it| panic!("{it}"));
     let [cell, control] = plan.experiment.cells.as_slice() else { panic!("{:?}", plan.experiment.cells) };
     let replication = |it: &Cell| it.setup.stack.replication.clone().unwrap();
-    let usual = Patroni::default();
-    assert_eq!(replication(cell).manager, FailoverManager::Patroni(usual));
-    let lax = Patroni { strict: false, maximum_lag: Patroni::ANY_LAG, ..usual };
-    let expected = (SyncMode::Async, FailoverManager::Patroni(lax));
+    let usual = ClusterManager::default();
+    assert_eq!(replication(cell).manager, FailoverManager::External(usual));
+    let settings = ManagerSettings { strict: false, maximum_lag: ManagerSettings::ANY_LAG, ..usual.settings };
+    let lax = ClusterManager { settings, ..usual };
+    let expected = (SyncMode::Async, FailoverManager::External(lax));
     assert_eq!((replication(control).sync, replication(control).manager), expected);
 }
 

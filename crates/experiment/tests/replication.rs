@@ -6,9 +6,12 @@ use common::asked;
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
-    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, NodeKind, Patroni, Promoter,
-    PromotionPolicy, Replication, Setup, SqlTarget, SyncMode, TriggerEvent,
+    ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger,
+    ManagerSettings, NodeKind, Promoter, PromotionPolicy, Replication, Setup, SqlTarget, SyncMode,
+    TriggerEvent,
 };
+use model::product;
+use serde_json::json;
 
 fn plan(stack: &str, rest: &str) -> Result<Plan, Diagnostics> {
     let text = format!(
@@ -48,11 +51,12 @@ fn reads_replicas() {
     );
     let unasked = Replication { freshness: false, ..Replication::with_defaults(1, SyncMode::Async) };
     check("{ count: 1, freshness: false }", Some(unasked));
-    let patroni = Patroni { ttl: Nanos::from_secs(30), strict: false, etcd: 3, ..Patroni::default() };
+    let settings = ManagerSettings { ttl: Nanos::from_secs(30), strict: false, ..ManagerSettings::default() };
+    let patroni = ClusterManager { store_servers: 3, settings, ..ClusterManager::default() };
     check(
         "{ count: 2, sync: first 1, manager: patroni, patroni: { ttl: 30s, strict: false, etcd: 3 } }",
         Some(Replication {
-            manager: FailoverManager::Patroni(patroni),
+            manager: FailoverManager::External(patroni),
             ..Replication::with_defaults(2, SyncMode::First(1))
         }),
     );
@@ -88,6 +92,11 @@ fn reads_faults() {
         FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node },
         at,
     );
+    check(
+        "{ at: 20s, kill: primary, part: patroni }",
+        FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Manager(&product::PATRONI) },
+        at,
+    );
     let part = FaultScope::Postmaster;
     check(
         "{ at: 20s, kill: postgres-2, part: postmaster }",
@@ -108,7 +117,7 @@ fn reads_faults() {
     );
     check(
         "{ at: 20s, cut_off: etcd, for: 5s }",
-        FaultAction::Isolate { target: FaultTarget::Etcd, duration: five },
+        FaultAction::Isolate { target: FaultTarget::Store(&product::ETCD), duration: five },
         at,
     );
     check(
@@ -170,4 +179,33 @@ fn reports_replication_diagnostics() {
         "baseline: {}\nfaults: [ { at: 1s, withhold: primary, for: 1s } ]",
         "where there are no replicas",
     );
+}
+
+/// Run files of earlier versions contain these plans.
+#[test]
+fn stored_plans_name_manager_and_store_by_key() {
+    let setup = setup(
+        "replicas: { count: 2, manager: patroni, patroni: { etcd: 3 } }",
+        "faults: [ { at: 1s, kill: etcd }, { at: 2s, kill: primary, part: patroni } ]",
+    );
+    let manager = &setup.stack.replication.unwrap().manager;
+    let patroni = json!({ "patroni": {
+        "etcd": 3,
+        "ttl": 20_000_000_000_u64,
+        "loop_wait": 5_000_000_000_u64,
+        "retry_timeout": 5_000_000_000_u64,
+        "primary_start_timeout": 300_000_000_000_u64,
+        "maximum_lag": 1_048_576,
+        "strict": true,
+    } });
+    assert_eq!(serde_json::to_value(manager).unwrap(), patroni.clone());
+    assert_eq!(serde_json::from_value::<FailoverManager>(patroni).unwrap(), *manager);
+    let stored = json!([
+        { "when": { "at": 1_000_000_000 }, "deed": { "kill": { "whom": "etcd", "part": "node" } } },
+        { "when": { "at": 2_000_000_000 }, "deed": { "kill": { "whom": "primary", "part": "patroni" } } },
+    ]);
+    assert_eq!(serde_json::to_value(&setup.faults).unwrap(), stored.clone());
+    assert_eq!(serde_json::from_value::<Vec<Fault>>(stored).unwrap(), setup.faults);
+    let unknown = json!({ "keeper": { "ttl": 1 } });
+    assert!(serde_json::from_value::<FailoverManager>(unknown).is_err());
 }

@@ -19,7 +19,9 @@ pub use operation::{
     CaptureSource, Expectation, Feed, FeedFormat, FeedOrder, FeedSource, HttpStep, Operation, OperationKind,
     RequestBody, SqlTarget,
 };
-pub use replication::{FailoverManager, Patroni, Promoter, PromotionPolicy, Replication, SyncMode};
+pub use replication::{
+    ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -99,9 +101,9 @@ impl Setup {
         let mut it = self.clone();
         if let Some(replication) = &mut it.stack.replication {
             replication.sync = SyncMode::Async;
-            if let FailoverManager::Patroni(patroni) = &mut replication.manager {
-                patroni.strict = false;
-                patroni.maximum_lag = Patroni::ANY_LAG;
+            if let FailoverManager::External(manager) = &mut replication.manager {
+                manager.settings.strict = false;
+                manager.settings.maximum_lag = ManagerSettings::ANY_LAG;
             }
         }
         it

@@ -3,7 +3,7 @@
 //! Everything that other crates must know about a product is here. Its configuration, its console and its log format
 //! are in one file below `stack::component`.
 
-use crate::series;
+use crate::{Nanos, series};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
@@ -18,6 +18,8 @@ pub struct Product {
     pub role: Role,
     /// Set for every product with the role [`Role::Pooler`], and for no other.
     pub pooler: Option<PoolerTraits>,
+    /// Set for every product with the role [`Role::Manager`], and for no other.
+    pub manager: Option<ManagerTraits>,
     /// Normalised series that its console or statistics report.
     pub series: &'static [&'static str],
     /// Names of its series in run files of earlier versions, each with the current name.
@@ -32,8 +34,10 @@ pub enum Role {
     Balancer,
     /// HTTP service.
     Service,
-    /// Chooses the primary among replicas, or helps to choose it.
+    /// Cluster manager: promotes a replica if the primary fails.
     Manager,
+    /// Consensus store of a cluster manager.
+    Store,
 }
 
 /// Pool mode: the unit for which a client gets a server connection.
@@ -77,6 +81,23 @@ pub struct PoolerTraits {
     pub console_connections: u32,
     /// Part of the log message about a client that the pooler itself rejects because it has too many clients.
     pub rejection: Option<&'static str>,
+}
+
+/// Properties in which cluster managers differ.
+#[derive(Debug)]
+pub struct ManagerTraits {
+    /// Consensus store; `None` if the manager needs none.
+    pub store: Option<StoreTraits>,
+    /// Shortest lifetime of the leader key that it accepts.
+    pub minimum_ttl: Nanos,
+}
+
+/// Consensus store of a cluster manager.
+#[derive(Debug)]
+pub struct StoreTraits {
+    pub product: &'static Product,
+    /// Supported numbers of its servers.
+    pub servers: &'static [u32],
 }
 
 /// Threads in which a pooler serves its clients; their number limits the CPUs that it can use.
@@ -237,14 +258,19 @@ pub static BALANCER: Product = product("balancer", "balancer", Role::Balancer);
 /// HTTP service.
 pub static SERVICE: Product = product("service", "service", Role::Service);
 
-pub static PATRONI: Product = product("Patroni", "patroni", Role::Manager);
+pub static PATRONI: Product = Product {
+    manager: Some(ManagerTraits {
+        store: Some(StoreTraits { product: &ETCD, servers: &[1, 3] }),
+        minimum_ttl: Nanos::from_secs(20),
+    }),
+    ..product("Patroni", "patroni", Role::Manager)
+};
 
-/// Consensus store of Patroni.
-pub static ETCD: Product = product("etcd", "etcd", Role::Manager);
+pub static ETCD: Product = product("etcd", "etcd", Role::Store);
 
 /// Product without special properties.
 const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
-    Product { name, key, plan_key: key, role, pooler: None, series: &[], former_series: &[] }
+    Product { name, key, plan_key: key, role, pooler: None, manager: None, series: &[], former_series: &[] }
 }
 
 /// Pooler of a plan that names none.
@@ -255,6 +281,11 @@ pub fn default_pooler() -> &'static Product {
 /// Balancer that pgdyno starts if none is named.
 pub fn default_balancer() -> &'static Product {
     &HAPROXY
+}
+
+/// Cluster manager of a plan that names none.
+pub fn default_manager() -> &'static Product {
+    &PATRONI
 }
 
 /// Keys of the products with this role, in the order of the table.
@@ -284,6 +315,11 @@ pub fn current_series_name(name: &str) -> &str {
 }
 
 impl Product {
+    /// Consensus store of a cluster manager; `None` if it needs none.
+    pub fn store(&self) -> Option<&'static Product> {
+        self.manager.as_ref()?.store.as_ref().map(|it| it.product)
+    }
+
     /// True if its console or statistics report this series.
     pub fn reports(&self, series: &str) -> bool {
         self.series.contains(&series)
@@ -325,6 +361,8 @@ mod tests {
     fn products_are_complete_and_unique() {
         for (index, product) in ALL.iter().enumerate() {
             assert_eq!(product.pooler.is_some(), product.role == Role::Pooler, "{product:?}");
+            assert_eq!(product.manager.is_some(), product.role == Role::Manager, "{product:?}");
+            assert!(product.store().is_none_or(|it| it.role == Role::Store), "{product:?}");
             assert_eq!(find(product.key), Some(*product));
             for other in &ALL[index + 1..] {
                 assert!(product.plan_key != other.plan_key && product.name != other.name, "{product:?}");

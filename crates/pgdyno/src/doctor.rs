@@ -39,7 +39,7 @@ fn programs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
         let enables = match product.role {
             Role::Pooler => "a pooler in front of the server",
             Role::Balancer => "a balancer in front of several servers",
-            Role::Manager => "a primary that fails over to a replica",
+            Role::Manager | Role::Store => "a primary that fails over to a replica",
             Role::Server | Role::Service => "a node of a stack",
         };
         (names.program, names.version_argument, enables)

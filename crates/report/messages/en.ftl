@@ -919,11 +919,11 @@ page-replication-any = WAL, commits wait for any { $count }
 page-promotes-most-advanced = promotes the most advanced replica when the primary has not answered for { $time }
 page-promotes-laggard = promotes the replica furthest behind when the primary has not answered for { $time }
 page-no-fencing = does not fence the old primary
-page-patroni-promotes = promotes a replica when the leader key has not been renewed for { $time }
-page-etcd-servers = { $count ->
+page-manager-promotes = promotes a replica when the leader key has not been renewed for { $time }
+page-store-servers = { $count ->
     [one] { $count } server
    *[other] { $count } servers
- } of etcd
+ } of { $store }
 # After a path.
 page-with-replicas = {" "}with { $count ->
     [one] { $count } replica
@@ -1695,7 +1695,7 @@ failover-recovery-point = The largest loss without a promise in one trial is { $
 # Effects of faults on nodes.
 failover-fault-kill = killed
 failover-fault-kill-postmaster = postmaster killed
-failover-fault-kill-patroni = Patroni killed
+failover-fault-kill-manager = { $manager } killed
 failover-fault-pause = paused
 failover-fault-restart = restarted
 failover-fault-switchover = switched over

@@ -1011,8 +1011,8 @@ page-replication-any = журнал, фиксация ждёт { $count ->
 page-promotes-most-advanced = повышает самую свежую реплику, если основной сервер не отвечает { $time }
 page-promotes-laggard = повышает самую отставшую реплику, если основной сервер не отвечает { $time }
 page-no-fencing = не изолирует прежний основной сервер
-page-patroni-promotes = повышает реплику, если ключ лидера не обновлялся { $time }
-page-etcd-servers = etcd: { $count ->
+page-manager-promotes = повышает реплику, если ключ лидера не обновлялся { $time }
+page-store-servers = { $store }: { $count ->
     [one] { $count } сервер
     [few] { $count } сервера
    *[many] { $count } серверов
@@ -1821,7 +1821,7 @@ failover-recovery-point = Наибольшая потеря без обещан�
 # Что сбой сделал с узлами.
 failover-fault-kill = все процессы убиты
 failover-fault-kill-postmaster = убит главный процесс
-failover-fault-kill-patroni = убит процесс Patroni
+failover-fault-kill-manager = убит процесс { $manager }
 failover-fault-pause = процессы приостановлены
 failover-fault-restart = перезапуск
 failover-fault-switchover = плановое переключение

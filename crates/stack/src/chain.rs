@@ -7,17 +7,17 @@ mod attach;
 mod cache;
 mod console;
 mod direct;
-mod etcd_cluster;
 mod faults;
 mod guard;
 mod hop;
+mod managed;
 mod path;
-mod patroni;
 mod problem;
 mod promote;
 mod replicas;
 mod service;
 mod start;
+mod store_cluster;
 mod target;
 
 pub use attach::{DsnTarget, describe_dsn};
@@ -34,10 +34,10 @@ use crate::component::program::Programs;
 use crate::component::{EndpointTls, User, Users};
 use crate::supervisor::{End, Launch, NodeError, NodeId, Readiness, Sig, Supervisor, free_port};
 use crate::tls_files::TlsFiles;
+use managed::ManagerPrograms;
 use model::plan::{Node, NodeKind, Replication, Stack, Transport};
 use model::product::Role;
 use model::summary::ServerTransport;
-use patroni::Managers;
 use replicas::Replicas;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use start::NodeProgram;
@@ -62,8 +62,8 @@ pub struct Chain {
     stopped_postgres: Option<Box<Postgres>>,
     /// The replication part of the last requested stack.
     requested_replication: Option<Replication>,
-    /// The programs that manage the requested replication.
-    managers: Option<Managers>,
+    /// The cluster manager of the requested replication.
+    manager: Option<ManagerPrograms>,
     /// Replicas of the PostgreSQL at the end, once they exist.
     replicas: Option<Replicas>,
 }
@@ -161,7 +161,7 @@ impl Chain {
             ports,
             stopped_postgres: None,
             requested_replication: None,
-            managers: None,
+            manager: None,
             replicas: None,
         };
         match chain.reconcile(supervisor, stack, programs, tell) {
@@ -179,7 +179,7 @@ impl Chain {
         programs: &Programs,
         tell: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
-        Managers::find(stack.replication.as_ref(), programs)?;
+        ManagerPrograms::find(stack.replication.as_ref(), programs)?;
         expand_copies(&stack.nodes).iter().try_for_each(|it| NodeProgram::find(it, programs, tell).map(drop))
     }
 
@@ -201,7 +201,7 @@ impl Chain {
         for node in &nodes {
             found.push((node.clone(), NodeProgram::find(node, programs, tell)?));
         }
-        let managers = Managers::find(stack.replication.as_ref(), programs)?;
+        let manager = ManagerPrograms::find(stack.replication.as_ref(), programs)?;
         self.quiesced.clear();
         let alone = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
         let as_ready = alone(&self.requested_replication) == alone(&stack.replication);
@@ -227,7 +227,7 @@ impl Chain {
             same = same.min(1);
         }
         self.requested_replication.clone_from(&stack.replication);
-        self.managers = managers;
+        self.manager = manager;
         while self.nodes.len() > same {
             let keep =
                 self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_reuse_data(it));

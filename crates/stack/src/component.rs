@@ -5,6 +5,7 @@
 
 pub mod etcd;
 pub mod haproxy;
+pub mod manager;
 pub mod odyssey;
 pub mod patroni;
 pub mod pgbouncer;
@@ -18,9 +19,10 @@ use crate::log_parser::LogFormat;
 use crate::probe::{self, Probe};
 use crate::supervisor::{Readiness, Sig, StopStep};
 use crate::tls_files::TlsFiles;
+use manager::ClusterManager;
 use model::Series;
 use model::plan::{Node, NodeKind};
-use model::product::{self, Product, Role};
+use model::product::{Product, Role};
 use program::ProgramInfo;
 use std::fmt;
 use std::io;
@@ -37,11 +39,20 @@ pub const ALL: &[&dyn Component] = &[
     &pgpool::PgpoolComponent,
 ];
 
+/// Every cluster manager.
+pub const MANAGERS: &[&dyn ClusterManager] = &[&patroni::Patroni];
+
+/// The cluster manager of this product; `None` if it is not one.
+pub fn manager(product: &Product) -> Option<&'static dyn ClusterManager> {
+    MANAGERS.iter().copied().find(|it| it.product() == product)
+}
+
 /// Programs that a stack may contain besides PostgreSQL, each with its product.
 pub fn programs() -> impl Iterator<Item = (&'static Product, &'static ProgramInfo)> {
     let nodes = ALL.iter().map(|it| (it.product(), it.names()));
-    let managers = [(&product::PATRONI, &patroni::NAMES), (&product::ETCD, &etcd::NAMES)];
-    nodes.chain(managers).filter(|it| it.0.role != Role::Server)
+    let stores = MANAGERS.iter().filter_map(|it| it.store()).map(|it| (it.product(), it.names()));
+    let managers = MANAGERS.iter().map(|it| (it.product(), it.names()));
+    nodes.chain(managers).chain(stores).filter(|it| it.0.role != Role::Server)
 }
 
 /// The component that starts this kind of node; `None` for attached nodes.

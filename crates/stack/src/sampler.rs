@@ -154,7 +154,7 @@ impl SamplingTargetKind {
         self.product().map(|it| match it.role {
             Role::Server => ProbeTarget::Postgres,
             Role::Service => ProbeTarget::Service,
-            Role::Pooler | Role::Balancer | Role::Manager => ProbeTarget::Product(it),
+            Role::Pooler | Role::Balancer | Role::Manager | Role::Store => ProbeTarget::Product(it),
         })
     }
 }

@@ -68,8 +68,8 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
     })
 }
 
-/// True if each commit waits until every replica has applied it: `remote_apply` with all replicas synchronous. Patroni
-/// may wait for fewer replicas if one is unavailable.
+/// True if each commit waits until every replica has applied it: `remote_apply` with all replicas synchronous. A
+/// cluster manager may wait for fewer replicas if one is unavailable.
 fn promises_to_apply(setup: &Setup) -> bool {
     let Some(replication) = &setup.stack.replication else { return false };
     let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {

@@ -1,10 +1,12 @@
-//! Keys `kind` of nodes: the products with a role.
+//! Words of the file that come from the product table: the products with a role.
 
+use model::plan::FaultScope;
 use model::product::{self, Product, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
+use std::iter::once;
 
 /// Product of a pooler.
 #[derive(Clone, Copy, Debug)]
@@ -14,12 +16,20 @@ pub struct PoolerKind(pub &'static Product);
 #[derive(Clone, Copy, Debug)]
 pub struct BalancerKind(pub &'static Product);
 
+/// Manager that promotes replicas; `None` is pgdyno itself, `ours`.
+#[derive(Clone, Copy, Debug)]
+pub struct ManagerKind(pub Option<&'static Product>);
+
+/// Processes of a node that a fault kills: `node`, `postmaster` or a cluster manager.
+#[derive(Clone, Copy, Debug)]
+pub struct Part(pub FaultScope);
+
 macro_rules! product_key {
-    ($name:ident, $keys:expr) => {
+    ($name:ident, $keys:expr, $value:expr) => {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
                 let key = String::deserialize(from)?;
-                let known = $keys.find(|it| *it == key).and_then(product::find);
+                let known = $keys.find(|it| *it == key).map($value);
                 known.map($name).ok_or_else(|| D::Error::custom(format_args!("unknown product `{key}`")))
             }
         }
@@ -36,5 +46,16 @@ macro_rules! product_key {
     };
 }
 
-product_key!(PoolerKind, product::keys(Role::Pooler));
-product_key!(BalancerKind, product::keys(Role::Balancer).filter(|it| *it != product::BALANCER.key));
+product_key!(PoolerKind, product::keys(Role::Pooler), known);
+product_key!(BalancerKind, product::keys(Role::Balancer).filter(|it| *it != product::BALANCER.key), known);
+product_key!(ManagerKind, once("ours").chain(product::keys(Role::Manager)), product::find);
+product_key!(Part, ["node", "postmaster"].into_iter().chain(product::keys(Role::Manager)), |key| match key {
+    "node" => FaultScope::Node,
+    "postmaster" => FaultScope::Postmaster,
+    _ => FaultScope::Manager(known(key)),
+});
+
+/// Product of a key of the table.
+fn known(key: &str) -> &'static Product {
+    product::find(key).expect("the table has its own keys")
+}

@@ -1,6 +1,6 @@
 //! Types of replicas and faults.
 
-use super::Limits;
+use super::{Limits, ManagerKind, Part};
 use crate::unit::{Bytes, Duration, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,8 +23,9 @@ pub struct Replicas {
     pub count: u32,
     /// What a commit waits for: `async`, `first 1` or `any 1`; `async` when left out.
     pub sync: Option<Word>,
-    /// Who promotes a replica when the primary is gone; `ours` when left out.
-    pub manager: Option<Manager>,
+    /// Program that promotes a replica if the primary fails: `ours`, pgdyno itself, or a cluster manager; `ours` when
+    /// left out.
+    pub manager: Option<ManagerKind>,
     /// Ours: which replica becomes the primary; `advanced` when left out.
     pub promote: Option<Promote>,
     /// Ours: how long the primary may be silent; 1s when left out.
@@ -37,19 +38,11 @@ pub struct Replicas {
     /// Whether it is measured how old what is read on replicas is, by five numbers per second in a table of pgdyno's own;
     /// `true` when left out.
     pub freshness: Option<bool>,
-    /// What is particular to Patroni.
-    pub patroni: Option<Patroni>,
+    /// Settings of Patroni.
+    #[serde(rename = "patroni")]
+    pub manager_settings: Option<ManagerSettings>,
     /// What each may use of the machine.
     pub limits: Option<Limits>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Manager {
-    /// pgdyno itself.
-    Ours,
-    /// A real Patroni with its etcd.
-    Patroni,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -63,9 +56,10 @@ pub enum Promote {
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Patroni {
+pub struct ManagerSettings {
     /// Servers of etcd, 1 or 3; 1 when left out.
-    pub etcd: Option<u32>,
+    #[serde(rename = "etcd")]
+    pub store_servers: Option<u32>,
     /// How long the leader's key lives, at least 20s, as when left out.
     pub ttl: Option<Duration>,
     /// 5s when left out.
@@ -90,7 +84,7 @@ pub struct Fault {
     pub after: Option<Event>,
     /// SIGKILL to all processes of `primary`, `replica`, `etcd`, or a node by its name, such as `postgres-2`.
     pub kill: Option<Word>,
-    /// Of `kill`: all when left out.
+    /// Processes that `kill` ends: all of the `node`, its `postmaster`, or its cluster manager; `node` when left out.
     pub part: Option<Part>,
     /// All its processes stand still, then go on.
     pub pause: Option<Word>,
@@ -116,15 +110,4 @@ pub enum Event {
     Promoted,
     /// A former primary follows the new one.
     Rejoined,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// All its processes at once.
-    Node,
-    /// The first process of PostgreSQL.
-    Postmaster,
-    /// Patroni, and nothing else.
-    Patroni,
 }

@@ -7,12 +7,11 @@ use crate::file;
 use crate::unit::{Duration, Word};
 use model::Nanos;
 use model::plan::{
-    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Node, NodeKind, Patroni,
-    Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport, TriggerEvent,
+    ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger,
+    ManagerSettings, Node, NodeKind, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
+    TriggerEvent,
 };
-
-/// Patroni rejects a lower value.
-const LEAST_TTL: Nanos = Nanos::from_secs(20);
+use model::product::{self, Product};
 
 impl SetupBuilder<'_> {
     pub(super) fn replicas(&mut self, it: file::Replicas, nodes: &[Node]) -> Replication {
@@ -35,23 +34,27 @@ impl SetupBuilder<'_> {
             let found = format!("a commit that waits for {} of {} replicas", sync.count(), it.count);
             self.report(&format!("{here}.sync"), found, format!("write at most {}", it.count));
         }
-        let is_patroni = it.manager == Some(file::Manager::Patroni);
+        let product = it.manager.and_then(|it| it.0);
         let of_ours = [
             ("promote", it.promote.is_some()),
             ("patience", it.timeout.is_some()),
             ("fence", it.fence.is_some()),
         ];
-        for (key, _) in of_ours.iter().filter(|it| it.1 && is_patroni) {
-            let found = format!("Patroni decides itself, and has no `{key}`");
+        for (key, product) in of_ours.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
+            let found = format!("{} itself decides whom to promote and has no `{key}`", product.name);
             self.report(&format!("{here}.{key}"), found, "leave it out, or write `manager: ours`");
         }
-        if it.patroni.is_some() && !is_patroni {
-            let found = "settings of Patroni for replicas that it does not manage";
-            self.report(&format!("{here}.patroni"), found, "add `manager: patroni`, or leave them out");
+        if it.manager_settings.is_some() && product.is_none() {
+            let Product { name, key, .. } = product::default_manager();
+            let found = format!("settings of {name} for replicas that it does not manage");
+            self.report(&format!("{here}.{key}"), found, format!("add `manager: {key}`, or leave them out"));
         }
-        let manager = match is_patroni {
-            true => FailoverManager::Patroni(self.patroni(&it.patroni.unwrap_or_default())),
-            false => {
+        let manager = match product {
+            Some(product) => {
+                let settings = it.manager_settings.unwrap_or_default();
+                FailoverManager::External(self.cluster_manager(product, &settings))
+            }
+            None => {
                 let usual = Promoter::default();
                 FailoverManager::Builtin(Promoter {
                     timeout: it.timeout.map_or(usual.timeout, |it| it.0),
@@ -96,11 +99,12 @@ impl SetupBuilder<'_> {
         })
     }
 
-    fn patroni(&mut self, it: &file::Patroni) -> Patroni {
-        let (here, usual) = ("stack.replicas.patroni", Patroni::default());
+    fn cluster_manager(&mut self, product: &'static Product, it: &file::ManagerSettings) -> ClusterManager {
+        let here = format!("stack.replicas.{}", product.key);
+        let default = ClusterManager::with_defaults(product);
+        let usual = default.settings;
         let time = |value: Option<Duration>, usual: Nanos| value.map_or(usual, |it| it.0);
-        let made = Patroni {
-            etcd: it.etcd.unwrap_or(usual.etcd),
+        let made = ManagerSettings {
             ttl: time(it.ttl, usual.ttl),
             loop_wait: time(it.loop_wait, usual.loop_wait),
             retry_timeout: time(it.retry_timeout, usual.retry_timeout),
@@ -108,21 +112,27 @@ impl SetupBuilder<'_> {
             maximum_lag: it.maximum_lag.map_or(usual.maximum_lag, |it| it.0),
             strict: it.strict.unwrap_or(usual.strict),
         };
-        if ![1, 3].contains(&made.etcd) {
-            let found = format!("{} servers of etcd", made.etcd);
-            self.report(&format!("{here}.etcd"), found, "write 1 or 3");
+        let traits = product.manager.as_ref().expect("the product is a cluster manager");
+        let store_servers = it.store_servers.unwrap_or(default.store_servers);
+        if let Some(store) = traits.store.as_ref().filter(|it| !it.servers.contains(&store_servers)) {
+            let found = format!("{store_servers} servers of {}", store.product.name);
+            let known: Vec<String> = store.servers.iter().map(u32::to_string).collect();
+            let instead = format!("write {}", any_of(&known));
+            self.report(&format!("{here}.{}", store.product.key), found, instead);
         }
-        if made.ttl < LEAST_TTL {
-            self.report(&format!("{here}.ttl"), "a time to live that Patroni refuses", "write at least 20s");
+        if made.ttl < traits.minimum_ttl {
+            let found = format!("a time to live that {} refuses", product.name);
+            let instead = format!("write at least {}s", traits.minimum_ttl.as_secs_f64());
+            self.report(&format!("{here}.ttl"), found, instead);
         } else if made.loop_wait.0 + 2 * made.retry_timeout.0 > made.ttl.0 {
             let found = "`loop_wait` and twice `retry_timeout` are longer than `ttl`";
             self.report(
-                here,
+                &here,
                 found,
                 "write `ttl: 20s`, `loop_wait: 5s`, `retry_timeout: 5s`, or longer ones",
             );
         }
-        made
+        ClusterManager { product, store_servers, settings: made }
     }
 
     /// Converts the faults. Servers to be isolated get a network of their own, those whose disk is to be filled a
@@ -220,12 +230,8 @@ impl SetupBuilder<'_> {
         let someone = || whom.clone().expect("only a switchover goes to anyone");
         let deed = match deed {
             "kill" => {
-                let part = match it.part {
-                    None | Some(file::Part::Node) => FaultScope::Node,
-                    Some(file::Part::Postmaster) => FaultScope::Postmaster,
-                    Some(file::Part::Patroni) => FaultScope::Patroni,
-                };
-                FaultAction::Kill { target: someone(), scope: part }
+                let scope = it.part.map_or(FaultScope::Node, |it| it.0);
+                FaultAction::Kill { target: someone(), scope }
             }
             "pause" => FaultAction::Pause { target: someone(), duration: lasting },
             "restart" => FaultAction::Restart { target: someone() },
@@ -240,15 +246,19 @@ impl SetupBuilder<'_> {
     /// Role, or a node that exists and that pgdyno starts.
     fn fault_target(&mut self, path: &str, name: &str, stack: &Stack) -> Option<FaultTarget> {
         let replicas = stack.replication.as_ref().map_or(0, |it| it.replicas);
-        let has_etcd =
-            stack.replication.as_ref().is_some_and(|it| matches!(it.manager, FailoverManager::Patroni(_)));
+        let store = stack.replication.as_ref().and_then(|it| match &it.manager {
+            FailoverManager::External(manager) => manager.product.store(),
+            FailoverManager::Builtin(_) => None,
+        });
+        if let Some(store) = store.filter(|it| it.key == name) {
+            return Some(FaultTarget::Store(store));
+        }
         let ours = |it: &&Node| !is_attached(&it.kind);
         let mut names: Vec<String> = stack.nodes.iter().filter(ours).map(|it| it.name.clone()).collect();
         names.extend((2..=replicas + 1).map(|it| format!("postgres-{it}")));
         match name {
             "primary" if names.iter().any(|it| it == "postgres") => return Some(FaultTarget::Primary),
             "replica" if replicas > 0 => return Some(FaultTarget::Replica),
-            "etcd" if has_etcd => return Some(FaultTarget::Etcd),
             _ if names.iter().any(|it| it == name) => return Some(FaultTarget::Node(name.to_owned())),
             _ => {}
         }

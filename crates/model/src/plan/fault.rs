@@ -1,6 +1,7 @@
 //! Faults that an experiment injects: trigger, action and target.
 
 use crate::Nanos;
+use crate::product::Product;
 use serde::{Deserialize, Serialize};
 
 /// Fault that is injected during the window.
@@ -90,10 +91,11 @@ pub enum FaultTarget {
     Primary,
     /// First server that is a replica at that time.
     Replica,
-    /// All etcd servers.
-    Etcd,
     /// Node name, such as `postgres-2` or `pooler`.
     Node(String),
+    /// All servers of the cluster manager's consensus store. Stored as its key.
+    #[serde(untagged)]
+    Store(&'static Product),
 }
 
 /// Processes of the node that are killed.
@@ -105,6 +107,7 @@ pub enum FaultScope {
     Node,
     /// Postmaster of PostgreSQL.
     Postmaster,
-    /// Patroni only.
-    Patroni,
+    /// Cluster manager of the server. Stored as its key.
+    #[serde(untagged)]
+    Manager(&'static Product),
 }

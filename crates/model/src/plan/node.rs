@@ -227,7 +227,7 @@ impl<'de> Visitor<'de> for NodeKindVisitor {
             Some((product, Role::Balancer)) => {
                 Ok(NodeKind::Balancer(Balancer { product, ..map.next_value::<Balancer>()? }))
             }
-            Some((_, Role::Manager)) | None => {
+            Some((_, Role::Manager | Role::Store)) | None => {
                 Err(A::Error::custom(format_args!("unknown node kind `{key}`")))
             }
         }

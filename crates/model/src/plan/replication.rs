@@ -2,7 +2,10 @@
 
 use super::Limits;
 use crate::Nanos;
+use crate::product::{self, Product};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// Replicas of the PostgreSQL server at the end of the chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,15 +48,16 @@ pub enum SyncMode {
 pub enum FailoverManager {
     #[serde(rename = "ours")]
     Builtin(Promoter),
-    Patroni(Patroni),
+    #[serde(untagged)]
+    External(ClusterManager),
 }
 
 impl FailoverManager {
-    /// Product name: `pgdyno` or `Patroni`.
+    /// Name of the program that promotes: `pgdyno` or a product.
     pub fn product(&self) -> &'static str {
         match self {
             Self::Builtin(_) => "pgdyno",
-            Self::Patroni(_) => "Patroni",
+            Self::External(it) => it.product.name,
         }
     }
 }
@@ -81,13 +85,21 @@ pub enum PromotionPolicy {
     Laggard,
 }
 
-/// Patroni with its own etcd. Synchronous replication uses its `synchronous_mode`; `ANY` uses `quorum`, which needs
-/// Patroni 4.0.
+/// Cluster manager with a consensus store of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Patroni {
-    /// Number of etcd servers: 1 or 3.
-    pub etcd: u32,
-    /// Lifetime of the leader key, at least 20 s. `loop_wait` + 2 × `retry_timeout` must not exceed it.
+#[serde(try_from = "StoredManager", into = "StoredManager")]
+pub struct ClusterManager {
+    /// Product with the role [`product::Role::Manager`].
+    pub product: &'static Product,
+    /// Number of servers of its consensus store; 0 if it needs none.
+    pub store_servers: u32,
+    pub settings: ManagerSettings,
+}
+
+/// Settings of a cluster manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ManagerSettings {
+    /// Lifetime of the leader key, at least the manager's minimum. `loop_wait` + 2 × `retry_timeout` must not exceed it.
     pub ttl: Nanos,
     pub loop_wait: Nanos,
     pub retry_timeout: Nanos,
@@ -95,8 +107,24 @@ pub struct Patroni {
     pub primary_start_timeout: Nanos,
     /// Maximum lag in bytes of WAL at which a replica may still be promoted.
     pub maximum_lag: u64,
-    /// `synchronous_mode_strict`: no commit is acknowledged without a synchronous replica.
+    /// True if no commit is acknowledged without a synchronous replica.
     pub strict: bool,
+}
+
+/// Stored key of a failover manager that is not in the product table.
+#[derive(Debug, Default)]
+struct UnknownManager(String);
+
+/// Stored form of a cluster manager: its settings by its key.
+type StoredManager = BTreeMap<String, StoredSettings>;
+
+/// Stored form of the settings: next to them, the number of servers by the key of the consensus store.
+#[derive(Clone, Serialize, Deserialize)]
+struct StoredSettings {
+    #[serde(flatten)]
+    settings: ManagerSettings,
+    #[serde(flatten)]
+    store: BTreeMap<String, u32>,
 }
 
 impl Replication {
@@ -134,7 +162,34 @@ impl SyncMode {
     }
 }
 
-impl Patroni {
+impl fmt::Display for UnknownManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown failover manager `{}`", self.0)
+    }
+}
+
+impl TryFrom<StoredManager> for ClusterManager {
+    type Error = UnknownManager;
+
+    fn try_from(stored: StoredManager) -> Result<ClusterManager, UnknownManager> {
+        let (key, stored) = stored.into_iter().next().ok_or_else(UnknownManager::default)?;
+        let product = product::find_by_plan_key(&key).filter(|it| it.manager.is_some());
+        let product = product.ok_or(UnknownManager(key))?;
+        let servers = product.store().and_then(|it| stored.store.get(it.plan_key));
+        let store_servers = servers.copied().unwrap_or(0);
+        Ok(ClusterManager { product, store_servers, settings: stored.settings })
+    }
+}
+
+impl From<ClusterManager> for StoredManager {
+    fn from(it: ClusterManager) -> StoredManager {
+        let servers = it.product.store().map(|store| (store.plan_key.to_owned(), it.store_servers));
+        let stored = StoredSettings { settings: it.settings, store: servers.into_iter().collect() };
+        StoredManager::from([(it.product.plan_key.to_owned(), stored)])
+    }
+}
+
+impl ManagerSettings {
     /// `maximum_lag` that no replica reaches: one tebibyte.
     pub const ANY_LAG: u64 = 1 << 40;
 }
@@ -145,10 +200,24 @@ impl Default for Promoter {
     }
 }
 
-impl Default for Patroni {
-    fn default() -> Patroni {
-        Patroni {
-            etcd: 1,
+impl ClusterManager {
+    /// This product with defaults for everything else.
+    pub fn with_defaults(product: &'static Product) -> ClusterManager {
+        let store = product.manager.as_ref().and_then(|it| it.store.as_ref());
+        let store_servers = store.and_then(|it| it.servers.first()).copied().unwrap_or(0);
+        ClusterManager { product, store_servers, settings: ManagerSettings::default() }
+    }
+}
+
+impl Default for ClusterManager {
+    fn default() -> ClusterManager {
+        ClusterManager::with_defaults(product::default_manager())
+    }
+}
+
+impl Default for ManagerSettings {
+    fn default() -> ManagerSettings {
+        ManagerSettings {
             ttl: Nanos::from_secs(20),
             loop_wait: Nanos::from_secs(5),
             retry_timeout: Nanos::from_secs(5),

@@ -164,15 +164,15 @@ pub fn describe_fault(it: &Fault) -> String {
     let whom = |it: &FaultTarget| match it {
         FaultTarget::Primary => "primary".to_owned(),
         FaultTarget::Replica => "replica".to_owned(),
-        FaultTarget::Etcd => "etcd".to_owned(),
         FaultTarget::Node(name) => name.clone(),
+        FaultTarget::Store(product) => product.key.to_owned(),
     };
     let deed = match &it.action {
         FaultAction::Kill { target: it, scope: part } => {
             let part = match part {
-                FaultScope::Node => "",
-                FaultScope::Postmaster => ", its postmaster alone",
-                FaultScope::Patroni => ", its Patroni alone",
+                FaultScope::Node => String::new(),
+                FaultScope::Postmaster => ", its postmaster alone".to_owned(),
+                FaultScope::Manager(product) => format!(", its {} alone", product.name),
             };
             format!("kill {}{part}", whom(it))
         }

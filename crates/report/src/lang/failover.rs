@@ -7,6 +7,7 @@ use model::fault_injection::{
     ControlSummary, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord, RejoinRecord,
 };
 use model::plan::{FaultAction, FaultScope};
+use model::product::Product;
 use model::{EventKind, Nanos};
 
 /// Kind of a fault, independent of its target.
@@ -14,7 +15,7 @@ use model::{EventKind, Nanos};
 pub enum FaultKind {
     Kill,
     KillPostmaster,
-    KillPatroni,
+    KillManager(&'static Product),
     Pause,
     Restart,
     Switchover,
@@ -28,7 +29,7 @@ impl FaultKind {
         match action {
             FaultAction::Kill { scope: FaultScope::Node, .. } => FaultKind::Kill,
             FaultAction::Kill { scope: FaultScope::Postmaster, .. } => FaultKind::KillPostmaster,
-            FaultAction::Kill { scope: FaultScope::Patroni, .. } => FaultKind::KillPatroni,
+            FaultAction::Kill { scope: FaultScope::Manager(manager), .. } => FaultKind::KillManager(manager),
             FaultAction::Pause { .. } => FaultKind::Pause,
             FaultAction::Restart { .. } => FaultKind::Restart,
             FaultAction::Switchover { .. } => FaultKind::Switchover,
@@ -237,7 +238,9 @@ impl Lang {
         match fault {
             FaultKind::Kill => say!(self, "failover-fault-kill"),
             FaultKind::KillPostmaster => say!(self, "failover-fault-kill-postmaster"),
-            FaultKind::KillPatroni => say!(self, "failover-fault-kill-patroni"),
+            FaultKind::KillManager(manager) => {
+                say!(self, "failover-fault-kill-manager", manager = manager.name)
+            }
             FaultKind::Pause => say!(self, "failover-fault-pause"),
             FaultKind::Restart => say!(self, "failover-fault-restart"),
             FaultKind::Switchover => say!(self, "failover-fault-switchover"),

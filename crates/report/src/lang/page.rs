@@ -183,10 +183,14 @@ impl Lang {
                 let unfenced = (!promoter.fence).then(|| say!(self, "page-no-fencing"));
                 std::iter::once(promotes).chain(unfenced).collect()
             }
-            FailoverManager::Patroni(patroni) => vec![
-                say!(self, "page-patroni-promotes", time = self.numbers().chosen(patroni.ttl)),
-                say!(self, "page-etcd-servers", count = u64::from(patroni.etcd)),
-            ],
+            FailoverManager::External(manager) => {
+                let time = self.numbers().chosen(manager.settings.ttl);
+                let promotes = say!(self, "page-manager-promotes", time);
+                let count = u64::from(manager.store_servers);
+                let store = manager.product.store();
+                let store = store.map(|it| say!(self, "page-store-servers", count, store = it.name));
+                std::iter::once(promotes).chain(store).collect()
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! All faults go through the supervisor's own handles, so that they cannot hit other processes.
 
 use super::{Chain, Promotion, node_error};
+use crate::component;
 use crate::supervisor::{NodeError, NodeId, Sig, Supervisor};
 use model::plan::{FaultAction, FaultScope, FaultTarget};
 use std::path::Path;
@@ -152,14 +153,13 @@ impl Chain {
             FaultTarget::Primary => server(primary),
             FaultTarget::Replica => server(usize::from(primary == 0)),
             FaultTarget::Node(it) => Some(it.clone()),
-            FaultTarget::Etcd => {
-                let keys = self.replicas.as_ref().map(|it| it.etcd.nodes.clone());
-                return keys
-                    .filter(|it| !it.is_empty())
-                    .ok_or_else(|| node_error("etcd", "be found", &"there is none"));
+            FaultTarget::Store(product) => {
+                let nodes = self.replicas.as_ref().map(|it| it.store.nodes.clone());
+                let missing = || node_error(product.key, "be found", &"the stack does not contain it");
+                return nodes.filter(|it| !it.is_empty()).ok_or_else(missing);
             }
         };
-        let name = name.ok_or_else(|| node_error("postgres", "be found", &"there is no such server"))?;
+        let name = name.ok_or_else(|| node_error("postgres", "be found", &"the stack has no such server"))?;
         let id = self.own_node_id(&name)?;
         Ok(vec![(name, id)])
     }
@@ -196,12 +196,12 @@ fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<()
     Ok(())
 }
 
-/// The process of a node that is its postmaster, or its Patroni.
+/// The process of a node that is its postmaster, or its cluster manager.
 fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u32> {
     let word = match part {
         FaultScope::Node => return supervisor.pid(id),
         FaultScope::Postmaster => "postgres",
-        FaultScope::Patroni => "patroni",
+        FaultScope::Manager(product) => component::manager(product)?.names().program,
     };
     let named = |it: u32| read_proc_file(it, "comm").trim() == word;
     // Its children have the same name.

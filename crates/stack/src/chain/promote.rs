@@ -17,8 +17,8 @@ pub struct Promotion {
     pub to: String,
     /// State of every server before the decision.
     pub statuses: Vec<ServerStatus>,
-    /// True if no acknowledged write can be missing: see [`PromotionChoice::safe`]. False if Patroni decided: it
-    /// reports nothing about this.
+    /// True if no acknowledged write can be missing: see [`PromotionChoice::safe`]. False if a cluster manager
+    /// decided, which reports nothing about this.
     pub safe: bool,
     /// Replicas that received more WAL than the new primary. They cannot follow it before they rejoin.
     pub diverged: Vec<String>,
@@ -64,8 +64,8 @@ impl Chain {
         let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
         let chosen = choose_replica(&states, sync, promoter.policy).map_err(|it| {
-            let why = format!("{} of the {} replicas that must answer did", it.answers, it.needed);
-            node_error(&name, "be followed by another primary", &why)
+            let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
+            node_error(&name, "be replaced as the primary", &reason)
         })?;
         self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)
     }
@@ -78,7 +78,7 @@ impl Chain {
         to: Option<&str>,
     ) -> Result<Promotion, NodeError> {
         if self.is_managed() {
-            return self.switch_over_by_patroni(supervisor, to);
+            return self.switch_over_by_manager(supervisor, to);
         }
         let (_, sync) = self.promoter()?;
         let began = Instant::now();
@@ -96,7 +96,8 @@ impl Chain {
         let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
         let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|it| {
-            node_error(&name, "hand over", &format!("{} of {} replicas answer", it.answers, it.needed))
+            let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
+            node_error(&name, "hand over", &reason)
         })?;
         if let Some(at) = wanted {
             chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
@@ -117,7 +118,7 @@ impl Chain {
             at.ok_or_else(|| node_error(name, "rejoin", &"no other server than the primary has this name"))?;
         self.postgres_at(at).stop(supervisor)?;
         if self.is_managed() {
-            return self.rejoin_by_patroni(supervisor, at, began);
+            return self.rejoin_by_manager(supervisor, at, began);
         }
         self.set_upstream(supervisor, at)?;
         // pg_rewind reads the source's last checkpoint, which is on the old timeline until the next one.
@@ -204,8 +205,8 @@ impl Chain {
         self.await_followers(supervisor, self.primary_index())
     }
 
-    /// Restarts a server under Patroni, which rewinds or copies its data itself.
-    fn rejoin_by_patroni(
+    /// Restarts a server under its manager, which rewinds or copies its data itself.
+    fn rejoin_by_manager(
         &mut self,
         supervisor: &mut Supervisor,
         at: usize,
@@ -226,7 +227,7 @@ impl Chain {
     }
 
     fn is_managed(&self) -> bool {
-        self.replication().is_some_and(|it| matches!(it.manager, FailoverManager::Patroni(_)))
+        self.replication().is_some_and(|it| matches!(it.manager, FailoverManager::External(_)))
     }
 
     fn target_at(&mut self, at: usize) -> Target {
@@ -238,10 +239,11 @@ impl Chain {
         let plan = self.replication().map(|it| (&it.manager, it.sync));
         match plan {
             Some((FailoverManager::Builtin(it), sync)) => Ok((*it, sync)),
-            Some((FailoverManager::Patroni(_), _)) => {
-                Err(node_error("patroni", "be told whom to promote by us", &"it decides itself"))
+            Some((FailoverManager::External(it), _)) => {
+                let reason = format!("{} itself decides which replica to promote", it.product.name);
+                Err(node_error("postgres", "be replaced as the primary", &reason))
             }
-            None => Err(node_error("postgres", "be followed by another primary", &"it has no replicas")),
+            None => Err(node_error("postgres", "be replaced as the primary", &"it has no replicas")),
         }
     }
 }

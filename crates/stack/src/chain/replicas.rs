@@ -3,20 +3,20 @@
 //! The chain's own server is the first; replicas are base backups, made while it serves, and stream from it. The
 //! primary may change: see [`super::promote`].
 
-use super::etcd_cluster::{EtcdCluster, stop_etcd};
 use super::start::running_postgres;
+use super::store_cluster::{StoreCluster, stop_store};
 use super::{Chain, ChainError, ChainProgress, NodeHandle, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Address, Target};
-use crate::component::patroni::DYNAMIC_CONFIG_FILE;
+use crate::component::manager::ClusterManager;
 use crate::component::postgres::{Postgres, Settings};
-use crate::component::{Servers, User};
+use crate::component::{self, Servers, User};
 use crate::replication::health::HealthServer;
 use crate::replication::{ReplicationState, Upstream, conninfo, query_state, standby_names};
 use crate::supervisor::{NodeError, Readiness, Supervisor};
 use model::plan::{FailoverManager, Node, NodeKind, Replication};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// The servers in addition to the chain's own.
@@ -27,8 +27,8 @@ pub(super) struct Replicas {
     pub nodes: Vec<RunningNode>,
     /// One for each server, the chain's own first.
     pub health_endpoints: Vec<HealthEndpoint>,
-    /// Patroni's etcd; empty where pgdyno promotes.
-    pub etcd: EtcdCluster,
+    /// Consensus store of the cluster manager; empty where pgdyno promotes.
+    pub store: StoreCluster,
     /// Index of the last known primary: 0 is the chain's own server, 1 the first of `nodes`.
     pub primary: usize,
     /// True once roles have changed or a server was killed.
@@ -41,9 +41,9 @@ pub(super) struct Replicas {
 /// Answers `/primary` and `/replica` for one server.
 #[derive(Debug)]
 pub(super) enum HealthEndpoint {
-    Ours(HealthServer),
-    /// Address of Patroni's REST API.
-    Patroni(SocketAddr),
+    Builtin(HealthServer),
+    /// Address of the cluster manager's API.
+    Manager(SocketAddr),
 }
 
 /// Replication state of one server; `None` if it did not answer.
@@ -124,7 +124,7 @@ impl Chain {
             NodeHandle::Postgres(it) => it.own_address(),
             _ => None,
         };
-        let keys = self.replicas.iter().flat_map(|it| it.etcd.addresses());
+        let keys = self.replicas.iter().flat_map(|it| it.store.addresses());
         self.servers().into_iter().filter_map(of).chain(keys).collect()
     }
 
@@ -191,22 +191,21 @@ impl Chain {
             .map_err(|it| node_error(name, "be written", &it))?;
         let passwords = supervisor.directory().join(name);
         let count = plan.replicas;
-        let (nodes, doctors, keys) = (Vec::with_capacity(count as usize), Vec::new(), EtcdCluster::default());
         let manager = plan.manager.clone();
         // Stored before anything can fail, so that `remove_replicas` stops whatever was started.
         let made = Replicas {
             plan,
-            nodes,
-            health_endpoints: doctors,
-            etcd: keys,
+            nodes: Vec::with_capacity(count as usize),
+            health_endpoints: Vec::new(),
+            store: StoreCluster::default(),
             primary: 0,
             changed: false,
             user,
             password_file: passwords,
         };
         self.replicas = Some(made);
-        if let FailoverManager::Patroni(plan) = manager {
-            return self.add_patroni_replicas(supervisor, &plan, &first, tell);
+        if let FailoverManager::External(plan) = manager {
+            return self.add_managed_replicas(supervisor, &plan, &first, tell);
         }
         for number in 2..=count + 1 {
             self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), tell)?;
@@ -225,7 +224,7 @@ impl Chain {
                 .as_mut()
                 .expect("they have just been made")
                 .health_endpoints
-                .push(HealthEndpoint::Ours(health));
+                .push(HealthEndpoint::Builtin(health));
         }
         Ok(())
     }
@@ -349,11 +348,14 @@ impl Chain {
                 let _ = std::fs::remove_dir_all(&it.local_data);
             }
         }
-        let managed = matches!(replicas.plan.manager, FailoverManager::Patroni(_));
-        if managed && let Some(own) = self.nodes.last_mut() {
-            remove_manager(supervisor, own)?;
+        let manager = match &replicas.plan.manager {
+            FailoverManager::External(it) => component::manager(it.product),
+            FailoverManager::Builtin(_) => None,
+        };
+        if let (Some(manager), Some(own)) = (manager, self.nodes.last_mut()) {
+            remove_manager(supervisor, own, manager)?;
         }
-        stop_etcd(supervisor, replicas.etcd)?;
+        stop_store(supervisor, replicas.store)?;
         let Some(RunningNode { handle: NodeHandle::Postgres(own), node, .. }) = self.nodes.last_mut() else {
             return Ok(());
         };
@@ -365,7 +367,7 @@ impl Chain {
             .cloned()
             .collect();
         let follows = own.local_data.join("standby.signal").exists();
-        if managed || replicas.changed && (follows || supervisor.end_of(own.node).is_some()) {
+        if manager.is_some() || replicas.changed && (follows || supervisor.end_of(own.node).is_some()) {
             own.stop(supervisor)?;
             own.remove_standby_signal();
             own.reload_with(supervisor, lines)?;
@@ -400,23 +402,29 @@ pub(super) const ROLE_SETTINGS: [&str; 2] = ["primary_conninfo", "synchronous_st
 impl HealthEndpoint {
     pub(super) fn address(&self) -> SocketAddr {
         match self {
-            HealthEndpoint::Ours(it) => it.address(),
-            HealthEndpoint::Patroni(it) => *it,
+            HealthEndpoint::Builtin(it) => it.address(),
+            HealthEndpoint::Manager(it) => *it,
         }
     }
 }
 
-/// Removes Patroni from a server and keeps its rows. The server is stopped afterwards.
-fn remove_manager(supervisor: &mut Supervisor, running: &mut RunningNode) -> Result<(), NodeError> {
+/// Removes the cluster manager from a server and keeps its rows. The server is stopped afterwards.
+fn remove_manager(
+    supervisor: &mut Supervisor,
+    running: &mut RunningNode,
+    manager: &dyn ClusterManager,
+) -> Result<(), NodeError> {
     let NodeHandle::Postgres(own) = &mut running.handle else { return Ok(()) };
     own.stop(supervisor)?;
     own.manager = None;
-    match std::fs::remove_file(own.data.join(DYNAMIC_CONFIG_FILE)) {
+    match std::fs::remove_file(own.data.join(manager.state_file())) {
         Err(it) if it.kind() != io::ErrorKind::NotFound => {
-            return Err(node_error(own.name(), "forget what its Patroni was told", &it));
+            let attempt = format!("be released from {}", manager.product().name);
+            return Err(node_error(own.name(), &attempt, &it));
         }
         _ => {}
     }
-    running.configuration.retain(|file| Path::new(&file.0).extension().is_none_or(|it| it != "yml"));
+    let file = manager.configuration_file(&running.plan.name);
+    running.configuration.retain(|it| it.0 != file);
     Ok(())
 }

@@ -1,10 +1,14 @@
-//! etcd component, which stores Patroni's keys
+//! etcd: a consensus store
 
+use super::manager::{ConsensusStore, StoreMember};
 use super::program::ProgramInfo;
-use std::net::SocketAddr;
+use model::product::{self, Product};
 use std::path::Path;
 
-pub static NAMES: ProgramInfo = ProgramInfo {
+#[derive(Debug)]
+pub struct Etcd;
+
+static NAMES: ProgramInfo = ProgramInfo {
     name: "etcd",
     program: "etcd",
     package: Some("etcd-server"),
@@ -13,31 +17,35 @@ pub static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup, or apt-get install etcd-server",
 };
 
-/// One server of etcd.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    pub name: String,
-    /// Addresses for clients and for the other members.
-    pub clients: SocketAddr,
-    pub peers: SocketAddr,
-}
+impl ConsensusStore for Etcd {
+    fn product(&self) -> &'static Product {
+        &product::ETCD
+    }
 
-/// Arguments of the member at index `own`. Its data directory is below `home`.
-pub fn arguments(members: &[Member], own: usize, home: &Path) -> Vec<String> {
-    let Member { name, clients, peers } = &members[own];
-    let all: Vec<String> = members.iter().map(|it| format!("{}=http://{}", it.name, it.peers)).collect();
-    let pairs = [
-        ("name", name.clone()),
-        ("data-dir", home.join(name).display().to_string()),
-        ("listen-client-urls", format!("http://{clients}")),
-        ("advertise-client-urls", format!("http://{clients}")),
-        ("listen-peer-urls", format!("http://{peers}")),
-        ("initial-advertise-peer-urls", format!("http://{peers}")),
-        ("initial-cluster", all.join(",")),
-        ("initial-cluster-state", "new".to_owned()),
-        ("initial-cluster-token", "pgdyno".to_owned()),
-    ];
-    pairs.into_iter().map(|(name, value)| format!("--{name}={value}")).collect()
+    fn names(&self) -> &'static ProgramInfo {
+        &NAMES
+    }
+
+    fn arguments(&self, members: &[StoreMember], own: usize, home: &Path) -> Vec<String> {
+        let StoreMember { name, clients, peers } = &members[own];
+        let all: Vec<String> = members.iter().map(|it| format!("{}=http://{}", it.name, it.peers)).collect();
+        let pairs = [
+            ("name", name.clone()),
+            ("data-dir", home.join(name).display().to_string()),
+            ("listen-client-urls", format!("http://{clients}")),
+            ("advertise-client-urls", format!("http://{clients}")),
+            ("listen-peer-urls", format!("http://{peers}")),
+            ("initial-advertise-peer-urls", format!("http://{peers}")),
+            ("initial-cluster", all.join(",")),
+            ("initial-cluster-state", "new".to_owned()),
+            ("initial-cluster-token", "pgdyno".to_owned()),
+        ];
+        pairs.into_iter().map(|(name, value)| format!("--{name}={value}")).collect()
+    }
+
+    fn health_path(&self) -> &'static str {
+        "/health"
+    }
 }
 
 #[cfg(test)]
@@ -46,14 +54,14 @@ mod tests {
 
     #[test]
     fn initial_cluster_lists_all_members() {
-        let member = |number: u16| Member {
+        let member = |number: u16| StoreMember {
             name: format!("etcd-{number}"),
             clients: ([127, 0, 0, 1], 5000 + number).into(),
             peers: ([127, 0, 0, 1], 6000 + number).into(),
         };
-        let told = arguments(&[member(1), member(2)], 1, Path::new("/home"));
+        let arguments = Etcd.arguments(&[member(1), member(2)], 1, Path::new("/home"));
         assert_eq!(
-            told.join(" "),
+            arguments.join(" "),
             "--name=etcd-2 --data-dir=/home/etcd-2 --listen-client-urls=http://127.0.0.1:5002 \
              --advertise-client-urls=http://127.0.0.1:5002 --listen-peer-urls=http://127.0.0.1:6002 \
              --initial-advertise-peer-urls=http://127.0.0.1:6002 \

@@ -1,13 +1,19 @@
-//! Patroni component: its configuration for one of several servers
+//! Patroni: a cluster manager
 
+use super::etcd::Etcd;
+use super::manager::{AskManager, ClusterManager, ConsensusStore, ManagerContext};
 use super::program::ProgramInfo;
+use crate::supervisor::Readiness;
 use model::Nanos;
-use model::plan::{Patroni, SyncMode};
+use model::plan::SyncMode;
+use model::product::{self, Product};
 use serde_json::{Map, Value, json};
-use std::net::SocketAddr;
-use std::path::Path;
+use std::time::Duration;
 
-pub static NAMES: ProgramInfo = ProgramInfo {
+#[derive(Debug)]
+pub struct Patroni;
+
+static NAMES: ProgramInfo = ProgramInfo {
     name: "Patroni",
     program: "patroni",
     package: Some("patroni"),
@@ -17,40 +23,79 @@ pub static NAMES: ProgramInfo = ProgramInfo {
 };
 
 /// The first version with `synchronous_mode: quorum`.
-pub const QUORUM_VERSION: (u32, u32) = (4, 0);
+const QUORUM_VERSION: (u32, u32) = (4, 0);
 
-/// Patroni's copy of its dynamic configuration, next to the data. It overrides a new configuration.
-pub const DYNAMIC_CONFIG_FILE: &str = "patroni.dynamic.json";
+impl ClusterManager for Patroni {
+    fn product(&self) -> &'static Product {
+        &product::PATRONI
+    }
 
-/// Values of one server's Patroni configuration.
-#[derive(Clone, Debug)]
-pub struct PatroniContext<'a> {
-    pub name: &'a str,
-    pub plan: &'a Patroni,
-    pub sync: SyncMode,
-    /// Client addresses of etcd.
-    pub etcd: &'a [SocketAddr],
-    /// Address of Patroni's REST API, which reports the server's role.
-    pub rest_api: SocketAddr,
-    pub postgres: SocketAddr,
-    pub data: &'a Path,
-    pub bin: &'a Path,
-    /// Directory of its Unix socket, and of the files that it writes.
-    pub home: &'a Path,
-    /// Lines of `postgresql.conf`.
-    pub settings: &'a [(String, String)],
-    /// Names and passwords.
-    pub superuser: (&'a str, &'a str),
-    pub replicator: (&'a str, &'a str),
+    fn names(&self) -> &'static ProgramInfo {
+        &NAMES
+    }
+
+    fn store(&self) -> Option<&'static dyn ConsensusStore> {
+        Some(&Etcd)
+    }
+
+    fn oldest_version(&self, sync: SyncMode) -> Option<(u32, u32)> {
+        matches!(sync, SyncMode::Any(_)).then_some(QUORUM_VERSION)
+    }
+
+    fn configuration(&self, given: &ManagerContext<'_>) -> String {
+        configuration(given)
+    }
+
+    /// Patroni's copy of its dynamic configuration.
+    fn state_file(&self) -> &'static str {
+        "patroni.dynamic.json"
+    }
+
+    /// It stops its server first and may have to complete a loop.
+    fn stop_timeout(&self) -> Duration {
+        Duration::from_secs(30)
+    }
+
+    fn is_leader(&self, ask: AskManager<'_>) -> Readiness<()> {
+        match ask("/primary", None) {
+            Ok((200, _)) => Readiness::Ready(()),
+            Ok((status, _)) => Readiness::NotYet(format!("Patroni answers GET /primary with {status}")),
+            Err(error) => Readiness::NotYet(error.to_string()),
+        }
+    }
+
+    fn sync_standbys(&self, ask: AskManager<'_>) -> usize {
+        match ask("/cluster", None) {
+            // `sync_standby` and `quorum_standby` are roles.
+            Ok((200, cluster)) => cluster.matches("_standby\"").count(),
+            _ => 0,
+        }
+    }
+
+    fn switch_over(&self, ask: AskManager<'_>, leader: &str, candidate: Option<&str>) -> Readiness<()> {
+        let mut body = json!({ "leader": leader });
+        if let Some(candidate) = candidate {
+            body["candidate"] = candidate.into();
+        }
+        match ask("/switchover", Some(&body.to_string())) {
+            Ok((200, _)) => Readiness::Ready(()),
+            // No candidate is good enough yet, or Patroni does not know its state.
+            Ok((status @ (412 | 503), text)) => {
+                Readiness::NotYet(format!("Patroni answers {status}: {text}"))
+            }
+            Ok((status, text)) => Readiness::Never(format!("Patroni answers {status}: {text}")),
+            Err(error) => Readiness::NotYet(error.to_string()),
+        }
+    }
 }
 
 /// The configuration as JSON, which is valid YAML.
-pub fn configuration(given: &PatroniContext<'_>) -> String {
-    let PatroniContext { name, plan, home, .. } = given;
+fn configuration(given: &ManagerContext<'_>) -> String {
+    let ManagerContext { name, settings, home, .. } = given;
     let seconds = |it: Nanos| it.as_secs_f64().round() as u64;
-    let hosts: Vec<String> = given.etcd.iter().map(ToString::to_string).collect();
+    let hosts: Vec<String> = given.store.iter().map(ToString::to_string).collect();
     let mut parameters: Map<String, Value> =
-        given.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        given.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     parameters.insert("unix_socket_directories".to_owned(), json!(home));
     let mode = match given.sync {
         SyncMode::Async => json!(false),
@@ -62,19 +107,19 @@ pub fn configuration(given: &PatroniContext<'_>) -> String {
         "scope": "pgdyno",
         "namespace": "/pgdyno/",
         "name": name,
-        "restapi": { "listen": given.rest_api, "connect_address": given.rest_api },
+        "restapi": { "listen": given.api, "connect_address": given.api },
         // Etcd since 3.4 does not enable the v2 protocol.
         "etcd3": { "hosts": hosts },
         "bootstrap": { "dcs": {
-            "ttl": seconds(plan.ttl),
-            "loop_wait": seconds(plan.loop_wait),
-            "retry_timeout": seconds(plan.retry_timeout),
-            "primary_start_timeout": seconds(plan.primary_start_timeout),
+            "ttl": seconds(settings.ttl),
+            "loop_wait": seconds(settings.loop_wait),
+            "retry_timeout": seconds(settings.retry_timeout),
+            "primary_start_timeout": seconds(settings.primary_start_timeout),
             // Its name before 3.0.
-            "master_start_timeout": seconds(plan.primary_start_timeout),
-            "maximum_lag_on_failover": plan.maximum_lag,
+            "master_start_timeout": seconds(settings.primary_start_timeout),
+            "maximum_lag_on_failover": settings.maximum_lag,
             "synchronous_mode": mode,
-            "synchronous_mode_strict": plan.strict && given.sync != SyncMode::Async,
+            "synchronous_mode_strict": settings.strict && given.sync != SyncMode::Async,
             "synchronous_node_count": given.sync.count().max(1),
             "postgresql": { "use_pg_rewind": true, "use_slots": true, "parameters": parameters },
         } },
@@ -97,29 +142,30 @@ pub fn configuration(given: &PatroniContext<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::plan::ManagerSettings;
+    use std::path::Path;
 
     #[test]
     fn maps_sync_to_synchronous_mode() {
         let check = |sync, strict, expected: &str| {
-            let plan = Patroni { strict, ..Patroni::default() };
-            let given = PatroniContext {
+            let given = ManagerContext {
                 name: "it",
-                plan: &plan,
+                settings: &ManagerSettings { strict, ..ManagerSettings::default() },
                 sync,
-                etcd: &[([127, 0, 0, 1], 5000).into()],
-                rest_api: ([127, 0, 0, 1], 5001).into(),
+                store: &[([127, 0, 0, 1], 5000).into()],
+                api: ([127, 0, 0, 1], 5001).into(),
                 postgres: ([127, 0, 0, 1], 5002).into(),
                 data: Path::new("/home/it"),
                 bin: Path::new("/bin"),
                 home: Path::new("/home"),
-                settings: &[("fsync".to_owned(), "on".to_owned())],
+                parameters: &[("fsync".to_owned(), "on".to_owned())],
                 superuser: ("postgres", "apple"),
                 replicator: ("replicator", "banana"),
             };
-            let text: Value = serde_json::from_str(&configuration(&given)).unwrap();
+            let text: Value = serde_json::from_str(&Patroni.configuration(&given)).unwrap();
             let dcs = &text["bootstrap"]["dcs"];
-            let told = ["synchronous_mode", "synchronous_mode_strict", "synchronous_node_count"];
-            assert_eq!(told.map(|it| dcs[it].to_string()).join(" "), expected);
+            let keys = ["synchronous_mode", "synchronous_mode_strict", "synchronous_node_count"];
+            assert_eq!(keys.map(|it| dcs[it].to_string()).join(" "), expected);
             assert_eq!(dcs["postgresql"]["parameters"]["fsync"], "on");
             assert_eq!((&dcs["ttl"], &dcs["loop_wait"]), (&json!(20), &json!(5)));
             assert_eq!(text["postgresql"]["authentication"]["replication"]["password"], "banana");
@@ -128,5 +174,40 @@ mod tests {
         check(SyncMode::First(2), true, "true true 2");
         check(SyncMode::First(1), false, "true false 1");
         check(SyncMode::Any(1), true, "\"quorum\" true 1");
+    }
+
+    #[test]
+    fn reads_switchover_answers() {
+        let check = |status, expected: Readiness<()>| {
+            let answer = Patroni.switch_over(
+                &|path, body| {
+                    assert_eq!((path, body), ("/switchover", Some(r#"{"candidate":"b","leader":"a"}"#)));
+                    Ok((status, "text".to_owned()))
+                },
+                "a",
+                Some("b"),
+            );
+            assert_eq!(format!("{answer:?}"), format!("{expected:?}"));
+        };
+        check(200, Readiness::Ready(()));
+        check(412, Readiness::NotYet("Patroni answers 412: text".to_owned()));
+        check(503, Readiness::NotYet("Patroni answers 503: text".to_owned()));
+        check(500, Readiness::Never("Patroni answers 500: text".to_owned()));
+    }
+
+    #[test]
+    fn counts_sync_standbys() {
+        let check = |status, cluster: &str, expected| {
+            assert_eq!(
+                Patroni.sync_standbys(&|_, _| Ok((status, cluster.to_owned()))),
+                expected,
+                "{cluster}"
+            );
+        };
+        let members =
+            r#"{"members": [{"role": "leader"}, {"role": "sync_standby"}, {"role": "quorum_standby"}]}"#;
+        check(200, members, 2);
+        check(503, members, 0);
+        check(200, r#"{"members": [{"role": "leader"}, {"role": "replica"}]}"#, 0);
     }
 }

@@ -9,7 +9,7 @@ use super::replicas::replicated;
 use super::scratch::Scratch;
 use super::server::{PATIENCE, installation, keeper};
 use model::Nanos;
-use model::plan::{FailoverManager, Limits, Patroni, Promoter, SyncMode, Transport};
+use model::plan::{ClusterManager, FailoverManager, Limits, ManagerSettings, Promoter, SyncMode, Transport};
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use stack::chain::{self, Chain};
 use stack::component::postgres::{Postgres, Settings};
@@ -210,8 +210,9 @@ fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stac
     replication.separate_disks = geteuid().is_root();
     if cast == Cast::Patroni {
         let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
-        let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
-        replication.manager = FailoverManager::Patroni(quick);
+        let settings = ManagerSettings { loop_wait, retry_timeout, ttl, ..ManagerSettings::default() };
+        let quick = ClusterManager { settings, ..ClusterManager::default() };
+        replication.manager = FailoverManager::External(quick);
     }
     let mut tell = |step: chain::ChainProgress<'_>| match step {
         chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres" => say("primary"),

@@ -4,8 +4,10 @@ use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
 use super::replicas::comes_to;
 use model::Nanos;
 use model::plan::{
-    FailoverManager, FaultAction, FaultTarget, Patroni, Replication, Stack, SyncMode, Transport,
+    ClusterManager, FailoverManager, FaultAction, FaultTarget, ManagerSettings, Replication, Stack, SyncMode,
+    Transport,
 };
+use model::product;
 use rustix::process::geteuid;
 use std::time::{Duration, Instant};
 
@@ -13,8 +15,9 @@ use std::time::{Duration, Instant};
 fn a_switchover_and_a_dead_primary() {
     // Newer versions keep a dead leader's key for at least 20 s.
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
-    let quick = Patroni { loop_wait, retry_timeout, ttl, ..Patroni::default() };
-    let (manager, apart) = (FailoverManager::Patroni(quick), geteuid().is_root());
+    let settings = ManagerSettings { loop_wait, retry_timeout, ttl, ..ManagerSettings::default() };
+    let quick = ClusterManager { settings, ..ClusterManager::default() };
+    let (manager, apart) = (FailoverManager::External(quick), geteuid().is_root());
     let replication = Some(Replication {
         manager: manager.clone(),
         separate_networks: apart,
@@ -38,11 +41,14 @@ fn a_switchover_and_a_dead_primary() {
     println!("{promotion:?}");
     assert_ne!(promotion.to, "postgres");
     comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
-    assert!(stand.chain.patroni_get("/history").unwrap().starts_with('['));
+    assert!(stand.chain.manager_get("/history").unwrap().starts_with('['));
 
     // etcd is unreachable for a while: the servers continue, and the next promotion requires etcd.
     if apart {
-        let cut = FaultAction::Isolate { target: FaultTarget::Etcd, duration: Nanos::from_secs(1) };
+        let cut = FaultAction::Isolate {
+            target: FaultTarget::Store(&product::ETCD),
+            duration: Nanos::from_secs(1),
+        };
         let cut = stand.chain.inject(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(cut.nodes, ["etcd-1"]);
         assert_eq!(ask(&entry, "insert into t values (0) returning a"), "0");

@@ -143,6 +143,6 @@ fn remote_apply_on_all_replicas_promises_freshness() {
     check(&apply, None, false);
     check(&[], of(1, SyncMode::Any(1)), false);
     check(&[apply[0], ("synchronous_commit", "on")], of(1, SyncMode::Any(1)), false);
-    let manager = FailoverManager::Patroni(model::plan::Patroni::default());
+    let manager = FailoverManager::External(model::plan::ClusterManager::default());
     check(&apply, Some(Replication { manager, ..Replication::with_defaults(1, SyncMode::First(1)) }), false);
 }

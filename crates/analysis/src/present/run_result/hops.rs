@@ -141,7 +141,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
             Role::Server => (busy_sessions(&facts), None),
             Role::Pooler => (gauge(samples::POOL_SERVERS_ACTIVE), gauge(samples::POOL_CLIENTS_WAITING)),
             Role::Balancer => (None, gauge(samples::BALANCER_QUEUE)),
-            Role::Service | Role::Manager => (None, None),
+            Role::Service | Role::Manager | Role::Store => (None, None),
         };
         inside.push(match (place, node.kind.role()) {
             (_, Role::Server) if at_work.is_some() => at_work,

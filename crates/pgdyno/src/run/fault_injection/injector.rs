@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Longest time for which one search for a new primary may delay other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
-/// Time after the load within which a new primary must be found. The TTL of Patroni's key is twenty seconds or more.
+/// Time after the load within which a new primary must be found. The leader key of a cluster manager may live for
+/// twenty seconds or more.
 const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Executes the fault schedule.
@@ -37,7 +38,7 @@ pub struct FaultInjector<'a> {
     /// Faults that are in effect, by number.
     active_faults: BTreeMap<usize, ActiveFault>,
     promoter: PromotionMode,
-    /// Time since which Patroni may promote another server, and whether a promotion is mandatory.
+    /// Time since which the cluster manager may promote another server, and whether a promotion is mandatory.
     leaderless: Option<(Instant, bool)>,
     /// Failed primaries that have not rejoined.
     failed_primaries: Vec<String>,
@@ -53,7 +54,7 @@ pub struct FaultInjector<'a> {
 enum PromotionMode {
     Nobody,
     Pgdyno(Promoter, Monitor),
-    Patroni,
+    Manager,
 }
 
 /// Result of the fault injection.
@@ -79,7 +80,7 @@ impl<'a> FaultInjector<'a> {
             (Some(FailoverManager::Builtin(it)), Some(primary)) => {
                 PromotionMode::Pgdyno(*it, Monitor::start(primary, since.clone()))
             }
-            (Some(FailoverManager::Patroni(_)), _) => PromotionMode::Patroni,
+            (Some(FailoverManager::External(_)), _) => PromotionMode::Manager,
             _ => PromotionMode::Nobody,
         };
         let agenda = FaultSchedule::new(faults);
@@ -182,8 +183,8 @@ impl<'a> FaultInjector<'a> {
         }
         if let Some(it) = done.promotion {
             self.record_promotion(it, true);
-        } else if hits_primary && matches!(self.promoter, PromotionMode::Patroni) {
-            // A paused server, or only its postmaster, may return before Patroni promotes another one.
+        } else if hits_primary && matches!(self.promoter, PromotionMode::Manager) {
+            // A paused server, or only its postmaster, may return before the manager promotes another one.
             let must = matches!(deed, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
         }
@@ -214,8 +215,8 @@ impl<'a> FaultInjector<'a> {
             | FaultAction::FillDisk { target: whom, .. } => match whom {
                 FaultTarget::Primary => true,
                 FaultTarget::Node(name) => Some(name.as_str()) == primary,
-                // Without its key in etcd, Patroni demotes the primary.
-                FaultTarget::Etcd => true,
+                // Without its key in the store, the manager demotes the primary.
+                FaultTarget::Store(_) => true,
                 FaultTarget::Replica => false,
             },
             FaultAction::Restart { .. }
@@ -232,7 +233,7 @@ impl<'a> FaultInjector<'a> {
                 let now = self.since.now();
                 monitor.silence(now) < now - began
             }
-            PromotionMode::Patroni => self.leaderless.is_none_or(|it| !it.1),
+            PromotionMode::Manager => self.leaderless.is_none_or(|it| !it.1),
         }
     }
 
@@ -250,11 +251,11 @@ impl<'a> FaultInjector<'a> {
                     }
                 }
             }
-            PromotionMode::Patroni => {
+            PromotionMode::Manager => {
                 let Some((began, _)) = self.leaderless else { return };
                 if let Ok(it) = self.chain.await_promotion(self.supervisor, began, PRIMARY_LOOK_TIMEOUT) {
                     self.leaderless = None;
-                    // Patroni makes a running former primary follow the new one.
+                    // The manager makes a running former primary follow the new one.
                     let lives = |name: &str| {
                         let servers = self.chain.servers();
                         servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)

@@ -10,6 +10,7 @@ use model::fault_injection::{
     ControlSummary, DurationRange, FailoverResult, PromotionRecord, ReadBackPhase, ReadBackRecord,
     RejoinRecord,
 };
+use model::product;
 
 type NamedTexts = Vec<(String, String)>;
 
@@ -27,9 +28,20 @@ fn words(lang: &Lang) -> NamedTexts {
         add(format!("{it:?}"), &lang.anomaly(it));
         add(format!("{it:?} means"), &lang.anomaly_meaning(it));
     }
-    for it in every!(FaultKind: Kill, KillPostmaster, KillPatroni, Pause, Restart, Switchover, Isolate, FillDisk,
-        BlockReplication)
-    {
+    let faults = [
+        FaultKind::Kill,
+        FaultKind::KillPostmaster,
+        FaultKind::KillManager(product::default_manager()),
+        FaultKind::Pause,
+        FaultKind::Restart,
+        FaultKind::Switchover,
+        FaultKind::Isolate,
+        FaultKind::FillDisk,
+        FaultKind::BlockReplication,
+    ];
+    covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, FillDisk,
+        BlockReplication);
+    for it in faults {
         add(format!("{it:?}"), &lang.fault(it));
     }
     for path in [Some("№"), None] {

@@ -13,8 +13,8 @@ use model::comparison::{
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::matrix::BaselineComparison;
 use model::plan::{
-    CacheState, Content, Dataset, FailoverManager, Limits, Load, LoadModel as Model, LoadScale, Patroni,
-    Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
+    CacheState, ClusterManager, Content, Dataset, FailoverManager, Limits, Load, LoadModel as Model,
+    LoadScale, Promoter, PromotionPolicy, SyncMode, ThinkTime, UserStage,
 };
 use model::run_result::RunState;
 use model::{EventKind, RetainReason, StaleRunDirectory};
@@ -161,7 +161,9 @@ fn page(lang: &Lang) -> Told {
     }
     let laggard =
         Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
-    let patroni = |etcd| FailoverManager::Patroni(Patroni { etcd, ..Patroni::default() });
+    let patroni = |store_servers| {
+        FailoverManager::External(ClusterManager { store_servers, ..ClusterManager::default() })
+    };
     for it in [
         FailoverManager::Builtin(Promoter::default()),
         FailoverManager::Builtin(laggard),

@@ -15,7 +15,7 @@ use model::fault_injection::{
 };
 use model::matrix::UnappliedLimit;
 use model::plan::{
-    FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits, Patroni,
+    ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Limits,
     Replication, SyncMode,
 };
 use model::run_result::{HopMetrics, TrialResult};
@@ -153,9 +153,9 @@ fn replicated() -> RunResult {
     };
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
     let ours = Replication { limits, ..Replication::with_defaults(2, SyncMode::Any(1)) };
-    let patroni = Patroni { etcd: 3, ..Patroni::default() };
+    let patroni = ClusterManager { store_servers: 3, ..ClusterManager::default() };
     let theirs = Replication {
-        manager: FailoverManager::Patroni(patroni),
+        manager: FailoverManager::External(patroni),
         ..Replication::with_defaults(1, SyncMode::First(1))
     };
     for (cell, plan) in it.experiment.cells.iter_mut().zip([ours, theirs]) {
