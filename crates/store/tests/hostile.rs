@@ -137,7 +137,7 @@ fn rejects_endless_tables() {
     let path = folder.0.join("x.dyno");
     fs::copy(&whole, &path).expect("the disk has room");
     repeat_pages(&path, "run");
-    let refused = store::resume(&path, 0).expect_err("the row is too long").to_string();
+    let refused = store::resume(&path, 0).expect_err("the table is endless").to_string();
     assert!(refused.contains("is damaged: "), "{refused}");
 }
 

@@ -57,7 +57,7 @@ fn killed_run_keeps_all_but_last_tick() {
         let ticks: Vec<String> = run
             .ticks(trials[0].id)
             .unwrap()
-            .map(|it| format_tick(&it.expect("the file is complete")))
+            .map(|it| format_tick(&it.expect("the tick is complete")))
             .collect();
         assert!(ticks.len() > on_disk, "round {round}: {} ticks, but {on_disk} was there", ticks.len());
         for (second, it) in ticks.iter().enumerate() {
