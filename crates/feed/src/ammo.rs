@@ -110,8 +110,8 @@ impl LineReader<'_> {
 
     fn body(&mut self, length: &[u8]) -> Result<Vec<u8>, Diagnostic> {
         const MAX_BODY_BYTES: usize = 64 << 20;
-        let said = std::str::from_utf8(length).ok().and_then(|it| it.parse().ok());
-        let length: usize = said.filter(|it| *it <= MAX_BODY_BYTES).ok_or_else(|| {
+        let parsed = std::str::from_utf8(length).ok().and_then(|it| it.parse().ok());
+        let length: usize = parsed.filter(|it| *it <= MAX_BODY_BYTES).ok_or_else(|| {
             let what = format!(
                 "\"{}\" is no length of a body; write its bytes, at most {MAX_BODY_BYTES}",
                 excerpt(length)
@@ -268,16 +268,16 @@ mod tests {
 
     fn check(form: Format, text: &str, expected: &str) {
         let mut all = Vec::new();
-        let told = read(form, &mut text.as_bytes(), &mut |it| {
+        let result = read(form, &mut text.as_bytes(), &mut |it| {
             all.push(it.fields().map(excerpt).collect::<Vec<_>>().join("|"));
             Ok(())
         });
-        let told = match told {
+        let result = match result {
             Ok(0) => all.join(" / "),
             Ok(skipped) => format!("{} / {skipped} skipped", all.join(" / ")),
             Err(it) => it.to_string(),
         };
-        assert_eq!(told, expected, "{text:?}");
+        assert_eq!(result, expected, "{text:?}");
     }
 
     #[test]

@@ -84,7 +84,7 @@ mod tests {
     fn check(text: &str, delimiter: u8, columns: Option<&[&str]>, expected: &str) {
         let columns: Option<Vec<String>> =
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
-        let told = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
+        let result = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
             Ok(None) => "quoted".to_owned(),
             Err(it) => it.to_string(),
             Ok(Some(layout)) => {
@@ -96,7 +96,7 @@ mod tests {
                 format!("{names}: {}", all.join(" "))
             }
         };
-        assert_eq!(told, expected, "{text:?}");
+        assert_eq!(result, expected, "{text:?}");
     }
 
     #[test]

@@ -190,7 +190,7 @@ pub struct DriverContext<'a> {
 impl DriverContext<'_> {
     fn address(&self, target: Target) -> &Address {
         match target {
-            Target::Postgres { endpoint: door, host } => &self.postgres[usize::from(door)][usize::from(host)],
+            Target::Postgres { endpoint, host } => &self.postgres[usize::from(endpoint)][usize::from(host)],
             Target::Service(it) => &self.services[usize::from(it)],
         }
     }

@@ -47,7 +47,7 @@ impl Feed {
 
     /// Draws a row number; `None` if no row is left.
     #[inline]
-    pub fn draw(&self, chance: &mut Prng) -> Option<u64> {
+    pub fn draw(&self, rng: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
         // Relaxed: the order of draws is irrelevant; they only have to be distinct.
         let count = || self.draws.fetch_add(1, Ordering::Relaxed);
@@ -58,9 +58,9 @@ impl Feed {
                 let round = (drawn / rows) as i64;
                 Some(permute((drawn % rows) as i64, rows as i64, seed.wrapping_add(round)) as u64)
             }
-            DrawOrder::Random => Some(chance.u64_range(0, rows - 1)),
+            DrawOrder::Random => Some(rng.u64_range(0, rows - 1)),
             DrawOrder::Zipfian { s } => {
-                let rank = zipfian(chance, 1, rows as i64, s)
+                let rank = zipfian(rng, 1, rows as i64, s)
                     .expect("the parameter was checked, the range is 1 or more");
                 Some(rank as u64 - 1)
             }
@@ -82,8 +82,8 @@ mod tests {
     }
 
     fn draws(feed: &Feed, count: usize) -> Vec<Option<u64>> {
-        let mut chance = Prng::seeded(7);
-        (0..count).map(|_| feed.draw(&mut chance)).collect()
+        let mut rng = Prng::seeded(7);
+        (0..count).map(|_| feed.draw(&mut rng)).collect()
     }
 
     #[test]

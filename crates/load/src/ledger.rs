@@ -241,23 +241,23 @@ impl LedgerProducer {
     }
 
     #[inline]
-    fn server_id(&mut self, told: &[u8]) -> Option<ServerId> {
+    fn server_id(&mut self, identity: &[u8]) -> Option<ServerId> {
         match self.server_ids.first() {
-            _ if told.is_empty() => None,
-            Some((known, id)) if **known == *told => Some(*id),
-            _ => self.register_server(told),
+            _ if identity.is_empty() => None,
+            Some((known, id)) if **known == *identity => Some(*id),
+            _ => self.register_server(identity),
         }
     }
 
     /// Number of a server other than the most recent one, after a failover or behind a balancer.
     #[cold]
-    fn register_server(&mut self, told: &[u8]) -> Option<ServerId> {
-        if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *told) {
+    fn register_server(&mut self, identity: &[u8]) -> Option<ServerId> {
+        if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *identity) {
             self.server_ids.swap(0, at);
             return Some(self.server_ids[0].1);
         }
-        let id = self.servers.intern(parse_server(told, self.servers.system)?);
-        self.server_ids.insert(0, (told.into(), id));
+        let id = self.servers.intern(parse_server(identity, self.servers.system)?);
+        self.server_ids.insert(0, (identity.into(), id));
         Some(id)
     }
 }
@@ -344,8 +344,8 @@ fn decode_code(it: u64) -> Code {
 }
 
 /// Parses `started|timeline|address`.
-fn parse_server(told: &[u8], system: u64) -> Option<ServerInstance> {
-    let mut parts = std::str::from_utf8(told).ok()?.splitn(3, '|');
+fn parse_server(identity: &[u8], system: u64) -> Option<ServerInstance> {
+    let mut parts = std::str::from_utf8(identity).ok()?.splitn(3, '|');
     let (started_us, timeline) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     Some(ServerInstance { system, address: parts.next()?.to_owned(), started_us, timeline })
 }

@@ -160,7 +160,7 @@ impl<R: Recorder> Shard<R> {
         let plan = work.plan();
         let (first, count) = work.clients_of_thread(k);
         let arrivals = Streams::new(&plan.schedule, plan.seeds.arrivals, (k, plan.threads));
-        let crowd = ActiveUsers::new(&plan.schedule, count, (k, plan.threads));
+        let active_users = ActiveUsers::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| new_client(&work, first + i, &mut other)).collect();
         let webs: Vec<HttpConnection> =
@@ -211,7 +211,7 @@ impl<R: Recorder> Shard<R> {
             active: count,
             succeeded: vec![false; plan.program.scripts.len()].into(),
             arrivals,
-            users: crowd,
+            users: active_users,
             clients,
             parked,
             http_connections: webs,

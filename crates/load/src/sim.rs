@@ -320,7 +320,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     };
                     self.backends.insert(link, side);
                     let refuses = match target {
-                        Target::Postgres { endpoint: door, .. } => self.is_endpoint_down(door),
+                        Target::Postgres { endpoint, .. } => self.is_endpoint_down(endpoint),
                         Target::Service(_) => self.world.web.is_down,
                     };
                     match refuses {
@@ -413,9 +413,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 let links: Vec<SimulatedLink> = self.backends.keys().copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }
-            EventKind::Shut(door) => {
+            EventKind::Shut(endpoint) => {
                 let target = |it: &SimulatedLink| self.shards[it.shard].target(ConnId(it.conn));
-                let is_its = |it: &&SimulatedLink| matches!(target(it), Target::Postgres { endpoint: its, .. } if its == door);
+                let is_its = |it: &&SimulatedLink| matches!(target(it), Target::Postgres { endpoint: its, .. } if its == endpoint);
                 let links: Vec<SimulatedLink> = self.backends.keys().filter(is_its).copied().collect();
                 links.into_iter().for_each(|it| self.break_link(it));
             }
@@ -470,8 +470,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.serve();
     }
 
-    fn is_endpoint_down(&self, door: u16) -> bool {
-        self.world.outages.iter().any(|it| it.endpoint == door && (it.from..it.to).contains(&self.now))
+    fn is_endpoint_down(&self, endpoint: u16) -> bool {
+        self.world.outages.iter().any(|it| it.endpoint == endpoint && (it.from..it.to).contains(&self.now))
     }
 
     fn break_link(&mut self, link: SimulatedLink) {

@@ -402,8 +402,8 @@ impl Workload {
     }
 
     /// Endpoint by number, if it exists.
-    pub(crate) fn endpoint(&self, door: u8) -> Option<&PostgresEndpoint> {
-        if door == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
+    pub(crate) fn endpoint(&self, endpoint: u8) -> Option<&PostgresEndpoint> {
+        if endpoint == 0 { self.postgres.as_ref() } else { self.replicas.as_ref() }
     }
 
     /// Target of a script's SQL, if there are two endpoints; `None` if it has no SQL.

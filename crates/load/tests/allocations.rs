@@ -480,7 +480,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         // Regular expressions are slow in unoptimised builds.
         let count =
             if is_encrypted || matches!(*protocol, "mix" | "hops" | "ledger") { 20_000 } else { 100_000 };
-        let told = format!("{protocol}, {schedule:?}");
+        let case = format!("{protocol}, {schedule:?}");
         let mut shard = make(64, schedule.clone());
         let mut server = Server {
             asked: Vec::with_capacity(256),
@@ -506,15 +506,15 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         let allocations = ALLOCATIONS.replace(0);
         let (sent, received) = server.tls.as_ref().map_or((0, 0), |tls| tls.records);
         let expected = sent * of_rustls.0 + received * of_rustls.1;
-        assert_eq!(allocations, expected, "allocations in {count} transactions of {told}");
+        assert_eq!(allocations, expected, "allocations in {count} transactions of {case}");
         let (interval, _) = shard.recorder.tally.finish(Nanos(server.now));
         let has = |rows: bool| {
             interval.answers.iter().any(|it| it.sizes.count() > 0 && it.statement().is_some() == rows)
         };
-        assert_eq!(has(false), matches!(*protocol, "HTTP" | "HTTP, TLS" | "mix" | "hops"), "sizes of {told}");
-        assert_eq!(has(true), matches!(*protocol, "SQL" | "SQL, TLS" | "ledger"), "rows of {told}");
+        assert_eq!(has(false), matches!(*protocol, "HTTP" | "HTTP, TLS" | "mix" | "hops"), "sizes of {case}");
+        assert_eq!(has(true), matches!(*protocol, "SQL" | "SQL, TLS" | "ledger"), "rows of {case}");
         let replayed = interval.replays.iter().any(|it| it.answers > 0);
-        assert_eq!(replayed, *protocol == "mix", "recorded answers of {told}");
+        assert_eq!(replayed, *protocol == "mix", "recorded answers of {case}");
     }
 
     // Cookies and decompression need memory, see docs/http.md.

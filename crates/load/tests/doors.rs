@@ -118,17 +118,17 @@ impl Servers {
     }
 
     fn host(&self, conn: ConnId) -> (u16, u16, Host) {
-        let Target::Postgres { endpoint: door, host } = self.shard.target(conn) else {
+        let Target::Postgres { endpoint, host } = self.shard.target(conn) else {
             panic!("there is no service")
         };
-        (door, host, self.hosts[usize::from(door)][usize::from(host)])
+        (endpoint, host, self.hosts[usize::from(endpoint)][usize::from(host)])
     }
 
     /// Changes the role of a host, as a kill or promotion does: its sessions end.
-    fn set_host(&mut self, (door, host): (u16, u16), what: Host) {
-        self.hosts[usize::from(door)][usize::from(host)] = what;
+    fn set_host(&mut self, (endpoint, host): (u16, u16), what: Host) {
+        self.hosts[usize::from(endpoint)][usize::from(host)] = what;
         for conn in (0..self.logged_in.len() as u32).map(ConnId) {
-            if self.logged_in[conn.0 as usize] && self.host(conn).0 == door && self.host(conn).1 == host {
+            if self.logged_in[conn.0 as usize] && self.host(conn).0 == endpoint && self.host(conn).1 == host {
                 self.shard.closed(self.now, conn);
             }
         }
@@ -162,18 +162,18 @@ impl Servers {
             }
         };
         for (conn, bytes) in sent {
-            let (door, host, what) = self.host(conn);
+            let (endpoint, host, what) = self.host(conn);
             if !std::mem::replace(&mut self.logged_in[conn.0 as usize], true) {
-                let told: &[u8] = match what {
+                let reply: &[u8] = match what {
                     Host::Standby => b"S\0\0\0\x16in_hot_standby\0on\0",
                     Host::Primary | Host::Gone => b"S\0\0\0\x17in_hot_standby\0off\0",
                 };
                 let (accepted, ready) = WELCOME.split_at(9);
-                self.shard.receive(self.now, conn, &[accepted, told, ready].concat());
+                self.shard.receive(self.now, conn, &[accepted, reply, ready].concat());
             } else if bytes[0] == b'Q' {
                 let text = String::from_utf8_lossy(&bytes[5..]).into_owned();
-                self.asked.push((door, text));
-                self.answered.push((door, host));
+                self.asked.push((endpoint, text));
+                self.answered.push((endpoint, host));
                 self.shard.receive(self.now, conn, ANSWER);
             }
         }
@@ -206,7 +206,11 @@ fn scripts_use_their_endpoint() {
     assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "one session per client before the window");
     servers.run(3000);
     let count = |wanted: (u16, &str)| {
-        servers.asked.iter().filter(|(door, text)| *door == wanted.0 && text.contains(wanted.1)).count()
+        servers
+            .asked
+            .iter()
+            .filter(|(endpoint, text)| *endpoint == wanted.0 && text.contains(wanted.1))
+            .count()
     };
     assert_eq!((count((1, "Primary")), count((0, "Replica"))), (0, 0));
     let (first, second) = (count((0, "Any")), count((1, "Any")));
@@ -258,7 +262,7 @@ fn unreachable_endpoint_does_not_stop_the_other() {
         |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(9) };
     let open = Schedule::Open { curve: curve(400.0), spacing: Spacing::Even };
     for (schedule, shut) in [(CLOSED, 0), (CLOSED, 1), (open.clone(), 0), (open, 1)] {
-        let told = format!("{schedule:?}, door {shut}");
+        let case = format!("{schedule:?}, endpoint {shut}");
         let (from, to) = (Nanos::from_secs(3), Nanos::from_secs(6));
         let world = SimulatedSystem {
             servers: 100,
@@ -273,14 +277,14 @@ fn unreachable_endpoint_does_not_stop_the_other() {
         let of = |script: u16| all.records.iter().filter(move |it| it.script == ScriptId(script));
         let during = |it: &&Record| it.finished > from && it.finished < to;
         let (open, shut) = (of(1 - shut), of(shut));
-        assert!(open.clone().all(|it| it.outcome == Outcome::Ok), "{told}");
-        assert!(open.filter(during).count() > 100, "{told}");
+        assert!(open.clone().all(|it| it.outcome == Outcome::Ok), "{case}");
+        assert!(open.filter(during).count() > 100, "{case}");
         let (refused, other): (Vec<&Record>, Vec<&Record>) =
             shut.clone().filter(during).partition(|it| it.outcome == Outcome::Failed(Code::REFUSED));
-        assert!(refused.len() > 100 && other.len() <= 20, "{told}: {} and {}", refused.len(), other.len());
+        assert!(refused.len() > 100 && other.len() <= 20, "{case}: {} and {}", refused.len(), other.len());
         let back = shut.filter(|it| it.outcome == Outcome::Ok).map(|it| it.finished).find(|it| *it > to);
         let back = back.expect("transactions succeed again");
-        assert!(back < to + Nanos::from_millis(150), "{told}: {:?}", back - to);
+        assert!(back < to + Nanos::from_millis(150), "{case}: {:?}", back - to);
     }
 }
 

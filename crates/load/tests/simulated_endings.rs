@@ -98,8 +98,8 @@ fn cancels_timed_out_statements() {
     let curve = Curve::Ramp { from: rate, to: rate, duration: Nanos::from_secs(3) };
     let schedule = Schedule::Open { curve, spacing: Spacing::Even };
     cancelled("open", workload(LoadPlan { schedule, ..select() }), CLIENTS);
-    let two_doors = workload(select()).with_replicas(server(), &[SqlTarget::Any]);
-    cancelled("two doors", two_doors, 2 * CLIENTS);
+    let two_endpoints = workload(select()).with_replicas(server(), &[SqlTarget::Any]);
+    cancelled("two endpoints", two_endpoints, 2 * CLIENTS);
 }
 
 /// A server that ignores cancel requests blocks the client: it times out once and sends nothing more.

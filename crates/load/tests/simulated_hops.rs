@@ -67,13 +67,13 @@ struct Exchange {
 
 impl Exchange {
     fn outcomes(&self) -> String {
-        let told = self.all.outcomes.iter().map(|it| match it {
+        let names = self.all.outcomes.iter().map(|it| match it {
             Outcome::Ok => "ok".to_owned(),
             Outcome::Failed(code) => format!("failed {code}"),
             Outcome::Unknown(code) => format!("unknown {code}"),
             Outcome::Dropped => "dropped".to_owned(),
         });
-        told.collect::<Vec<_>>().join(", ")
+        names.collect::<Vec<_>>().join(", ")
     }
 
     /// First line, cookies and body of each request.
@@ -451,11 +451,11 @@ fn secrets_are_sent_but_never_reported() {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);
-    let told = maker
+    let errors = maker
         .finish()
         .expect_err("the environment variable is missing")
         .iter()
         .map(ToString::to_string)
         .collect::<String>();
-    assert!(told.contains("the environment has no variable NONE"), "{told}");
+    assert!(errors.contains("the environment has no variable NONE"), "{errors}");
 }

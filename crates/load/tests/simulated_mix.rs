@@ -124,13 +124,13 @@ fn ok(body: &str) -> String {
 }
 
 fn tokens(outcomes: &[Outcome]) -> String {
-    let told = outcomes.iter().map(|it| match it {
+    let names = outcomes.iter().map(|it| match it {
         Outcome::Ok => "ok".to_owned(),
         Outcome::Failed(code) => format!("failed {code}"),
         Outcome::Unknown(code) => format!("unknown {code}"),
         Outcome::Dropped => "dropped".to_owned(),
     });
-    told.collect::<Vec<_>>().join(", ")
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// First lines of the requests.
@@ -171,12 +171,13 @@ fn steps_use_drawn_computed_and_captured_values() {
         names_of_steps,
         ["\\set n 7 * 6", "\\set m :n + :client_id", "log in", "POST /search/${kind}/${csrf}"]
     );
-    let told = exchange(plan(program, 1, CLOSED), vec![names], |it| match it.starts_with("POST /login") {
+    let result = exchange(plan(program, 1, CLOSED), vec![names], |it| match it.starts_with("POST /login") {
         true => ok("{\"auth\": [{\"token\": \"t\\u00e9\"}], \"page\": \"csrf=abc;\"}"),
         false => ok("we found it"),
     });
-    assert_eq!(tokens(&told.outcomes), "ok, ok, ok");
-    let bodies: Vec<&str> = told.sent.iter().map(|it| it.split("\r\n\r\n").nth(1).expect("a body")).collect();
+    assert_eq!(tokens(&result.outcomes), "ok, ok, ok");
+    let bodies: Vec<&str> =
+        result.sent.iter().map(|it| it.split("\r\n\r\n").nth(1).expect("a body")).collect();
     assert_eq!(
         bodies[..4],
         [
@@ -186,10 +187,14 @@ fn steps_use_drawn_computed_and_captured_values() {
             "city=%22q&a%20b=%D1%8F"
         ]
     );
-    assert_eq!(lines(&told.sent)[..2], ["POST /login?n=42", "POST /search/tea/abc"]);
-    assert!(told.sent[0].contains("\r\nX-N: 42\r\nContent-Type: application/json\r\n"), "{}", told.sent[0]);
-    assert!(told.sent[1].contains("\r\nAuthorization: Bearer té\r\n"), "{}", told.sent[1]);
-    assert!(told.sent[1].contains("\r\nContent-Type: application/x-www-form-urlencoded\r\n"));
+    assert_eq!(lines(&result.sent)[..2], ["POST /login?n=42", "POST /search/tea/abc"]);
+    assert!(
+        result.sent[0].contains("\r\nX-N: 42\r\nContent-Type: application/json\r\n"),
+        "{}",
+        result.sent[0]
+    );
+    assert!(result.sent[1].contains("\r\nAuthorization: Bearer té\r\n"), "{}", result.sent[1]);
+    assert!(result.sent[1].contains("\r\nContent-Type: application/x-www-form-urlencoded\r\n"));
 }
 
 #[test]
@@ -204,10 +209,10 @@ fn missing_capture_fails_with_its_own_code() {
         maker.add_http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
         let program = maker.finish().expect("the program is valid");
         let body = body.to_owned();
-        let told = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
-        assert_eq!(tokens(&told.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
+        let result = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
+        assert_eq!(tokens(&result.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
         let asked = if expected == "ok" { 6 } else { 3 };
-        assert_eq!(told.sent.len(), asked, "the first step that fails ends the transaction");
+        assert_eq!(result.sent.len(), asked, "the first step that fails ends the transaction");
     };
     let json = || CaptureSource::Json("/token".to_owned());
     check(json(), None, "{\"token\":1}", "ok");
@@ -227,8 +232,8 @@ fn variables_are_local_to_operation() {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_pgbench(&head("numbers"), "\\set n 5\n", false);
     maker.add_http(&head("asks"), 0, &[], &[step("GET", "/${n}")]);
-    let told = maker.finish().expect_err("a variable is undefined");
-    assert_eq!(told[0].message, "operation \"asks\": the variable ${n} is not defined");
+    let errors = maker.finish().expect_err("a variable is undefined");
+    assert_eq!(errors[0].message, "operation \"asks\": the variable ${n} is not defined");
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_http(&head("asks"), 0, &[("n".to_owned(), "5".to_owned())], &[step("GET", "/${n}")]);
     maker.add_pgbench(&head("reads"), "SELECT :n;\n", false);
@@ -259,14 +264,14 @@ fn ammo_is_sent_verbatim() {
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
     let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, ..plan(program, 1, CLOSED) };
-    let told = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
+    let result = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
         true => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_owned(),
         false => ok("hello"),
     });
-    assert_eq!(tokens(&told.outcomes), "ok, ok, ok, ok, ok");
-    assert_eq!(told.said, [LoadEvent::Exhausted { feed: 0 }]);
+    assert_eq!(tokens(&result.outcomes), "ok, ok, ok, ok, ok");
+    assert_eq!(result.said, [LoadEvent::Exhausted { feed: 0 }]);
     assert_eq!(
-        told.sent,
+        result.sent,
         [
             "GET /a?b=1 HTTP/1.1\r\nHost: sim\r\nX: y\r\nA: b\r\n\r\n",
             "POST /c HTTP/1.1\r\nHost: sim\r\nContent-Length:          7\r\n\r\n12\r\n\r\n3",
@@ -296,25 +301,25 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         assert_eq!(numbers, (0..100).collect::<Vec<_>>());
     };
     let (all, columns) = feed(&rows(), DrawOrder::Once);
-    let told =
+    let result =
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, CLOSED) }, vec![all], |_| {
             ok("")
         });
-    whole(&told.sent);
-    assert_eq!(told.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
-    assert_eq!(told.said, [LoadEvent::Exhausted { feed: 0 }]);
+    whole(&result.sent);
+    assert_eq!(result.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
+    assert_eq!(result.said, [LoadEvent::Exhausted { feed: 0 }]);
     // 4,000/s, and two clients that complete 1,000/s each: the backlog is not empty when the last row is drawn.
     let curve =
         Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), duration: Nanos::from_secs(1) };
     let open = Schedule::Open { curve, spacing: Spacing::Even };
     let (all, columns) = feed(&rows(), DrawOrder::Once);
-    let told =
+    let result =
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
-    whole(&told.sent);
-    let dropped = told.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
+    whole(&result.sent);
+    let dropped = result.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
     // Of four arrivals per millisecond, two are served, so the backlog equals the number served.
     assert!((99..=110).contains(&dropped), "{dropped} found no row");
-    assert_eq!(told.outcomes.len(), 100 + dropped);
+    assert_eq!(result.outcomes.len(), 100 + dropped);
 }
 
 #[test]
@@ -355,7 +360,7 @@ fn reports_all_diagnostics_at_once() {
     let sets = [("x".to_owned(), "1 +".to_owned()), ("1".to_owned(), "2".to_owned())];
     maker.add_http(&head("op"), 0, &sets, &[wrong, step("GET", "/${nobody}${given}")]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("ammo") }, 0);
-    let told: Vec<String> =
+    let errors: Vec<String> =
         maker.finish().expect_err("the program is invalid").iter().map(ToString::to_string).collect();
     let expected = [
         "op:1: syntax error\n\\set x 1 +\n          ^ error found here\nhint: expected an operand: a number, :variable, function(…), CASE or \"(\", but the line ends here",
@@ -371,5 +376,5 @@ fn reports_all_diagnostics_at_once() {
         "operation \"ammo\": its feed has no column \"headers\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
         "operation \"ammo\": its feed has no column \"body\" of requests\nhint: ammunition is a feed of the form uri, uripost, raw or access",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(errors, expected);
 }

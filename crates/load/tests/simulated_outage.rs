@@ -102,8 +102,8 @@ fn closed_model_recovers_immediately() {
 /// Arrivals wait in the backlog, and none is lost.
 #[test]
 fn open_model_recovers_immediately() {
-    let lasting = Nanos::from_secs(12);
-    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), duration: lasting };
+    let duration = Nanos::from_secs(12);
+    let curve = Curve::Ramp { from: PerSecond(500.0), to: PerSecond(500.0), duration };
     let all = run(20, false, Schedule::Open { curve, spacing: Spacing::Even });
     assert_eq!(all.records.len(), 6_000);
     let unknown = all.records.iter().filter(|it| matches!(it.outcome, Outcome::Unknown(_))).count();

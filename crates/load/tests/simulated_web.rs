@@ -16,8 +16,8 @@ use wire::pg::{Login, Transport};
 const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 fn even(rate: f64, secs: u64) -> Schedule {
-    let lasting = Nanos::from_secs(secs);
-    let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: lasting };
+    let duration = Nanos::from_secs(secs);
+    let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration };
     Schedule::Open { curve, spacing: Spacing::Even }
 }
 
@@ -125,9 +125,9 @@ fn outcomes(all: &EventLog) -> Vec<(String, usize)> {
 }
 
 fn check(what: &str, all: &EventLog, expected: &[(&str, usize)]) {
-    let told: Vec<(String, usize)> = outcomes(all);
-    let told: Vec<(&str, usize)> = told.iter().map(|(name, n)| (name.as_str(), *n)).collect();
-    assert_eq!(told, expected, "{what}");
+    let counts: Vec<(String, usize)> = outcomes(all);
+    let counts: Vec<(&str, usize)> = counts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
+    assert_eq!(counts, expected, "{what}");
 }
 
 fn each(transactions: u64, plan: LoadPlan) -> LoadPlan {

@@ -167,10 +167,10 @@ fn classifies_network_faults() {
     let (failed, unknown) = (|it| Outcome::Failed(Code::Net(it)), |it| Outcome::Unknown(Code::Net(it)));
     // A port that was bound and closed, so that it refuses connections.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let nobody = Address::Tcp(listener.local_addr().expect("the listener is bound"));
+    let closed_port = Address::Tcp(listener.local_addr().expect("the listener is bound"));
     drop(listener);
-    check("refused", Method::Get, &nobody, &plain, failed(111));
-    check("refused", Method::Post, &nobody, &plain, failed(111));
+    check("refused", Method::Get, &closed_port, &plain, failed(111));
+    check("refused", Method::Post, &closed_port, &plain, failed(111));
     let missing = Address::Unix(std::env::temp_dir().join("pgdyno-no-such-socket"));
     check("no socket", Method::Get, &missing, &plain, failed(2));
     // Closed with an unread byte: the kernel sends a reset.

@@ -266,10 +266,10 @@ impl Summary {
     }
 
     /// Sets the message of each failure to the first message with its code.
-    pub fn set_messages(&mut self, said: impl Fn(&str) -> Option<String>) {
+    pub fn set_messages(&mut self, message_for: impl Fn(&str) -> Option<String>) {
         let of_scripts = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
         for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(of_scripts) {
-            it.message = said(&it.code);
+            it.message = message_for(&it.code);
         }
     }
 }

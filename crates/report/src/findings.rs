@@ -31,12 +31,12 @@ pub fn views(
             None => groups.push((key, vec![finding])),
         }
     }
-    let tell = |(_, group): &(_, Vec<&Finding>)| FindingView {
+    let to_view = |(_, group): &(_, Vec<&Finding>)| FindingView {
         line: Line { text: lang.findings(group, &names), tone: tone(group[0]) },
         table: matches!(group[0], Finding::LikeForLikeCost { .. }).then(|| costs(group, &names, lang)),
         evidence: evidence(group),
     };
-    groups.iter().map(tell).collect()
+    groups.iter().map(to_view).collect()
 }
 
 /// Nodes of the wanted cells that received no load, each once.
@@ -55,11 +55,11 @@ pub(crate) fn unused_nodes(findings: &[Finding], wanted: impl Fn(usize) -> bool)
 
 /// Paragraphs and tables for a terminal; empty without findings.
 pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
-    let tell = |finding: &FindingView| {
+    let to_text = |finding: &FindingView| {
         let text = paragraph("- ", &to_characters(&finding.line.text, style.characters), style.width);
         text + &finding.table.as_ref().map_or(String::new(), |table| table_lines(table, style))
     };
-    all.iter().map(tell).collect()
+    all.iter().map(to_text).collect()
 }
 
 /// Tone: bad if clients were affected, doubtful if the figures are affected.

@@ -124,8 +124,8 @@ fn load(out: &mut Exposition, totals: &Totals) {
 fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option<&'static Series>) {
     // A metric family must be contiguous, across all nodes.
     let mut families: BTreeMap<&str, Vec<(&str, &str, f64)>> = BTreeMap::new();
-    for ((node, _), told) in &totals.probes {
-        for ((series, label), value) in &told.values {
+    for ((node, _), sampled) in &totals.probes {
+        for ((series, label), value) in &sampled.values {
             families.entry(series).or_default().push((node, label, *value));
         }
     }

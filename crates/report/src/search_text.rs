@@ -35,7 +35,7 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
         Block::Details { blocks, .. } => blocks.iter().collect(),
         it => vec![it],
     });
-    let told: Vec<String> = unfolded
+    let parts: Vec<String> = unfolded
         .filter_map(|it| match it {
             Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
             Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
@@ -44,5 +44,5 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
         })
         .collect();
     let between = if survived.is_empty() { "" } else { "\n" };
-    format!("{survived}{between}{}", told.join("\n"))
+    format!("{survived}{between}{}", parts.join("\n"))
 }

@@ -21,8 +21,8 @@ fn main() {
     let folder = TestDirectory::new("hour");
     let dir = args.first().map_or(folder.0.clone(), PathBuf::from);
     let per_second: u64 = args.get(1).map_or(1000, |it| it.parse().expect("a number"));
-    let mut chance = RandomRun(1);
-    let ticks: Vec<_> = (0..64).map(|second| chance.typical(second, per_second)).collect();
+    let mut random = RandomRun(1);
+    let ticks: Vec<_> = (0..64).map(|second| random.typical(second, per_second)).collect();
     let mut writer = store::create(&dir, &header("hour")).expect("the disk has room");
     let mut trial = trial(0);
     trial.operations[1].commands.clear();
@@ -30,9 +30,9 @@ fn main() {
     let run = Run::open(writer.path()).expect("the file is a run file");
     let mut costs = Vec::new();
     for batch in 0..SECONDS / BATCH {
-        let told: Vec<_> = (0..BATCH).map(|i| Box::new(ticks[(batch * BATCH + i) % 64].clone())).collect();
+        let queued: Vec<_> = (0..BATCH).map(|i| Box::new(ticks[(batch * BATCH + i) % 64].clone())).collect();
         let began = Instant::now();
-        told.into_iter().for_each(|it| writer.tick(id, it));
+        queued.into_iter().for_each(|it| writer.tick(id, it));
         while run.ticks(id).expect("the run can be read").remaining() < (batch + 1) * BATCH {
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -40,7 +40,7 @@ fn main() {
         assert_eq!(writer.error(), None);
     }
     drop(run);
-    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.end_trial(id, end(RunStatus::Complete, Some(random.measurement(&ticks))));
     let path = writer.finish(outcome(RunStatus::Complete)).expect("the disk has room");
     costs.sort_unstable();
     println!("{} bytes per hour", fs::metadata(&path).expect("the file exists").len());

@@ -74,7 +74,7 @@ impl Run {
     }
 
     /// [`Run::open`] with another timeout for the writer's lock.
-    pub(crate) fn open_with_timeout(path: &Path, patience: Duration) -> Result<Run> {
+    pub(crate) fn open_with_timeout(path: &Path, timeout: Duration) -> Result<Run> {
         let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
         if !meta.is_file() {
             return Err(Error::new(path, ErrorCause::NotRunFile));
@@ -88,7 +88,7 @@ impl Run {
         let open = |flags| {
             let mut connection =
                 Connection::open_with_flags(&whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-            connection.busy_timeout(patience)?;
+            connection.busy_timeout(timeout)?;
             let work = guard::limit(&mut connection)?;
             let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
             Ok((connection, work, application))

@@ -77,9 +77,9 @@ pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
 
 impl Writer {
     fn start(path: &Path, reserve: DiskReserve, desk: RunDatabase, trials: u32) -> Result<Writer> {
-        let (say, said) = sync_channel(BACKLOG);
+        let (sender, receiver) = sync_channel(BACKLOG);
         let trouble = Arc::new(OnceLock::new());
-        let mut clerk = WriterThread {
+        let mut writer_thread = WriterThread {
             database: desk,
             reserve: Some(reserve),
             trouble: trouble.clone(),
@@ -88,11 +88,11 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
-                clerk.run(&said);
-                clerk.close()
+                writer_thread.run(&receiver);
+                writer_thread.close()
             })
             .map_err(Error::system(path, "start a thread that writes"))?;
-        Ok(Writer { path: path.to_owned(), messages: Some(say), thread: Some(thread), trouble, trials })
+        Ok(Writer { path: path.to_owned(), messages: Some(sender), thread: Some(thread), trouble, trials })
     }
 
     pub fn path(&self) -> &Path {
@@ -143,10 +143,10 @@ impl Writer {
 
     /// Waits until all messages are in the file, or cannot be written, so that the file can be read.
     pub fn flush(&self) {
-        let (say, said) = sync_channel(1);
-        self.send(Message::Flush(say));
+        let (sender, receiver) = sync_channel(1);
+        self.send(Message::Flush(sender));
         // The sender is dropped when the messages are written.
-        let _ = said.recv();
+        let _ = receiver.recv();
     }
 
     /// Writes the outcome of the run and closes the file.
@@ -164,13 +164,13 @@ impl Writer {
     }
 
     fn send(&self, message: Message) {
-        let say = self.messages.as_ref().expect("the sender exists until the writer is dropped");
-        say.send(message).expect("the thread receives until the sender is dropped");
+        let sender = self.messages.as_ref().expect("the sender exists until the writer is dropped");
+        sender.send(message).expect("the thread receives until the sender is dropped");
     }
 
     fn try_send(&self, message: Message) {
-        let say = self.messages.as_ref().expect("the sender exists until the writer is dropped");
-        match say.try_send(message) {
+        let sender = self.messages.as_ref().expect("the sender exists until the writer is dropped");
+        match sender.try_send(message) {
             Ok(()) => {}
             // Only the first error is kept.
             Err(TrySendError::Full(_)) => drop(self.trouble.set(WriteError::BacklogFull)),
@@ -203,12 +203,12 @@ struct WriterThread {
 }
 
 impl WriterThread {
-    fn run(&mut self, said: &Receiver<Message>) {
+    fn run(&mut self, receiver: &Receiver<Message>) {
         let mut waiting = Vec::new();
         loop {
             let next = match waiting.is_empty() {
-                true => said.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                false => said.recv_timeout(BATCH_DELAY),
+                true => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => receiver.recv_timeout(BATCH_DELAY),
             };
             let ends = matches!(next, Err(RecvTimeoutError::Disconnected));
             let rests = next.is_err();

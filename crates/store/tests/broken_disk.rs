@@ -92,8 +92,8 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         let mut writer = store::create(&folder.0, &header("broken")).expect("the disk works");
         let path = writer.path().to_owned();
         let id = writer.begin_trial(trial(0));
-        let mut chance = RandomRun(5);
-        let ticks: Vec<_> = (0..5).map(|it| chance.tick(it)).collect();
+        let mut random = RandomRun(5);
+        let ticks: Vec<_> = (0..5).map(|it| random.tick(it)).collect();
         for (number, it) in ticks[..3].iter().enumerate() {
             writer.tick(id, Box::new(it.clone()));
             wait_for(&writer, id, number + 1);
@@ -106,7 +106,7 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         writer.flush();
         let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };
         assert!(why.contains(words), "{why}");
-        writer.end_trial(id, end(RunStatus::Failed, Some(chance.measurement(&ticks))));
+        writer.end_trial(id, end(RunStatus::Failed, Some(random.measurement(&ticks))));
         let error = writer.finish(outcome(RunStatus::Complete)).expect_err("the disk failed").to_string();
         assert!(error.contains("could not write") && error.contains(words), "{error}");
         FAILURE.store(ffi::SQLITE_OK, Ordering::SeqCst);

@@ -39,17 +39,17 @@ fn full_disk_is_reported_and_written_data_is_kept() {
     let mut writer = store::create(&disk.0, &header("full")).expect("the disk has room for the header");
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
-    let mut chance = RandomRun(5);
+    let mut random = RandomRun(5);
     let mut ticks = Vec::new();
     while writer.error().is_none() {
-        let tick = chance.tick(ticks.len() as u64);
+        let tick = random.tick(ticks.len() as u64);
         writer.tick(id, Box::new(tick.clone()));
         ticks.push(tick);
         wait_for(&writer, id, ticks.len());
         assert!(ticks.len() < 1000, "the disk must fill up first");
     }
     assert_eq!(writer.error(), Some(&WriteError::DiskFull));
-    let why = end(RunStatus::Failed, Some(chance.measurement(&ticks)));
+    let why = end(RunStatus::Failed, Some(random.measurement(&ticks)));
     writer.end_trial(id, why);
     writer.finish(outcome(RunStatus::Failed)).expect("the reserve suffices");
 

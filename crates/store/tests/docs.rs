@@ -9,14 +9,14 @@ use store::{Note, RunStatus};
 const DOCUMENT: &str = include_str!("../../../docs/store.md");
 
 fn connection(folder: &TestDirectory) -> Connection {
-    let mut chance = RandomRun(9);
+    let mut random = RandomRun(9);
     let mut writer = store::create(&folder.0, &header("docs")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
-    let ticks: Vec<_> = (0..8).map(|second| chance.tick(second)).collect();
+    let ticks: Vec<_> = (0..8).map(|second| random.tick(second)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
-    writer.events(id, chance.events(6));
+    writer.events(id, random.events(6));
     writer.note(Note { trial: None, subject: "x".to_owned(), text: "y".to_owned() });
-    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.end_trial(id, end(RunStatus::Complete, Some(random.measurement(&ticks))));
     assert_eq!(writer.error(), None);
     let path = writer.finish(outcome(RunStatus::Complete)).expect("the disk has room");
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -57,14 +57,14 @@ fn documented_views_match_schema() {
         .collect();
     assert_eq!(rows.len(), 13);
     for row in rows {
-        let (view, told) = (row[0], row[2]);
+        let (view, documented) = (row[0], row[2]);
         let sql = format!("SELECT * FROM {view} LIMIT 1");
         let there: Vec<String> =
             connection.prepare(&sql).expect(view).column_names().map(str::to_owned).collect();
         let tables = ["run", "node", "note"].contains(&view);
-        for name in told.split(' ') {
+        for name in documented.split(' ') {
             assert!(there.iter().any(|it| it == name), "{view} has no {name}: {there:?}");
         }
-        assert!(tables || told.split(' ').eq(there.iter().map(String::as_str)), "{view}: {there:?}");
+        assert!(tables || documented.split(' ').eq(there.iter().map(String::as_str)), "{view}: {there:?}");
     }
 }

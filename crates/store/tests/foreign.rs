@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use store::{ErrorCause, Run, RunStatus};
 
 fn write(folder: &Path) -> PathBuf {
-    let mut chance = RandomRun(3);
+    let mut random = RandomRun(3);
     let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
-    let ticks: Vec<_> = (0..3).map(|it| chance.tick(it)).collect();
+    let ticks: Vec<_> = (0..3).map(|it| random.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
-    writer.events(id, chance.events(3));
-    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.events(id, random.events(3));
+    writer.end_trial(id, end(RunStatus::Complete, Some(random.measurement(&ticks))));
     writer.finish(outcome(RunStatus::Complete)).expect("the disk has room")
 }
 
@@ -27,8 +27,8 @@ fn reports_why_file_is_not_a_run() {
     let path = folder.0.join("x.dyno");
     let check = |expected: &str| {
         let error = read_all(&path).expect_err(expected).to_string();
-        let told = error.replace(path.to_str().expect("the path is ASCII"), "x");
-        assert!(told.starts_with(expected), "{told} instead of {expected}");
+        let message = error.replace(path.to_str().expect("the path is ASCII"), "x");
+        assert!(message.starts_with(expected), "{message} instead of {expected}");
     };
     check("could not open \"x\": No such file");
     fs::write(&path, "").unwrap();
@@ -77,17 +77,17 @@ fn damaged_bytes_do_not_panic() {
     let path = folder.0.join("x.dyno");
     let seed = 11;
     println!("seed {seed}");
-    let mut chance = RandomRun(seed);
+    let mut random = RandomRun(seed);
     let mut refused = 0;
     for _ in 0..300 {
         let mut bytes = whole.clone();
-        match chance.below(3) {
-            0 => bytes.truncate(chance.below(whole.len() as u64) as usize),
+        match random.below(3) {
+            0 => bytes.truncate(random.below(whole.len() as u64) as usize),
             // Most of the relevant bytes are in the header and the first pages.
             n => {
                 let reach = if n == 1 { 8192 } else { whole.len() as u64 };
-                for _ in 0..=chance.below(8) {
-                    bytes[chance.below(reach) as usize] = chance.next() as u8;
+                for _ in 0..=random.below(8) {
+                    bytes[random.below(reach) as usize] = random.next() as u8;
                 }
             }
         }

@@ -8,10 +8,10 @@ use store::{ErrorCause, Run, RunStatus, State, TrialId};
 #[test]
 fn resumed_run_appends_trials() {
     let folder = TestDirectory::new("go-on");
-    let mut chance = RandomRun(11);
+    let mut random = RandomRun(11);
     let mut writer = store::create(&folder.0, &header("broken")).expect("the disk has room");
     let path = writer.path().to_owned();
-    let ticks: Vec<_> = (0..3).map(|second| chance.tick(second)).collect();
+    let ticks: Vec<_> = (0..3).map(|second| random.tick(second)).collect();
     let first = writer.begin_trial(trial(0));
     writer.tick(first, Box::new(ticks[0].clone()));
     writer.end_trial(first, end(RunStatus::Complete, None));

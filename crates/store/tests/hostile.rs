@@ -11,13 +11,13 @@ use store::{Run, RunStatus};
 const SECONDS: u64 = 3;
 
 fn write(folder: &Path) -> PathBuf {
-    let mut chance = RandomRun(5);
+    let mut random = RandomRun(5);
     let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
-    let ticks: Vec<_> = (0..SECONDS).map(|it| chance.tick(it)).collect();
+    let ticks: Vec<_> = (0..SECONDS).map(|it| random.tick(it)).collect();
     ticks.iter().for_each(|it| writer.tick(id, Box::new(it.clone())));
-    writer.events(id, chance.events(3));
-    writer.end_trial(id, end(RunStatus::Complete, Some(chance.measurement(&ticks))));
+    writer.events(id, random.events(3));
+    writer.end_trial(id, end(RunStatus::Complete, Some(random.measurement(&ticks))));
     writer.finish(outcome(RunStatus::Complete)).expect("the disk has room")
 }
 

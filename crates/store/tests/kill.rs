@@ -40,11 +40,11 @@ fn killed_run_keeps_all_but_last_tick() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(20, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut chance = RandomRun(seed);
+    let mut random = RandomRun(seed);
     let mut half_written = 0;
     for round in 0..rounds {
         let folder = TestDirectory::new(&format!("kill-{round}"));
-        let (path, on_disk) = kill(&folder.0, chance.below(6), chance.below(1 << 22));
+        let (path, on_disk) = kill(&folder.0, random.below(6), random.below(1 << 22));
         let journal = PathBuf::from(format!("{}-journal", path.display()));
         half_written += u32::from(journal.metadata().is_ok_and(|it| it.len() > 0));
 
@@ -82,7 +82,7 @@ fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the test can start itself");
-    let mut said =
+    let mut lines =
         BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
     let (mut path, mut last) = (None, None);
     let mut hear = |line: String| {
@@ -95,13 +95,13 @@ fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
         }
         last
     };
-    while hear(said.next().expect("the child is running")).is_none_or(|it| (it as u64) < ticks) {}
+    while hear(lines.next().expect("the child is running")).is_none_or(|it| (it as u64) < ticks) {}
     for turn in 0..turns {
         std::hint::black_box(turn);
     }
     child.kill().expect("the child can be stopped");
     child.wait().expect("the child can be stopped");
-    for line in said {
+    for line in lines {
         hear(line);
     }
     (path.expect("the child printed the path"), last.expect("the child printed the last tick"))

@@ -17,32 +17,32 @@ use store::ledger::{self, EntrySource, LedgerFile, LedgerHeader, LedgerReader};
 
 const HEADER: LedgerHeader = LedgerHeader { run: 7 << 100, boot: 9, started_ms: 1_795_261_991_000 };
 
-fn entry(chance: &mut RandomRun, number: u64) -> LedgerEntry {
-    let code = [Code::SqlState(*b"40001"), Code::Http(503), Code::RESET][chance.below(3) as usize];
-    let server = ServerId(chance.below(3) as u16);
-    match chance.below(20) {
-        0 => LedgerEntry::Reserved { session: chance.below(9) as u32, until: chance.next() },
-        1 => LedgerEntry::Clock { at: Nanos(chance.next()), wall_us: chance.next() },
+fn entry(random: &mut RandomRun, number: u64) -> LedgerEntry {
+    let code = [Code::SqlState(*b"40001"), Code::Http(503), Code::RESET][random.below(3) as usize];
+    let server = ServerId(random.below(3) as u16);
+    match random.below(20) {
+        0 => LedgerEntry::Reserved { session: random.below(9) as u32, until: random.next() },
+        1 => LedgerEntry::Clock { at: Nanos(random.next()), wall_us: random.next() },
         2 => {
-            let address = "узел-".repeat(chance.below(60) as usize);
-            let timeline = chance.below(9) as u32;
+            let address = "узел-".repeat(random.below(60) as usize);
+            let timeline = random.below(9) as u32;
             LedgerEntry::Server(
                 server,
-                ServerInstance { system: chance.next(), address, started_us: chance.next(), timeline },
+                ServerInstance { system: random.next(), address, started_us: random.next(), timeline },
             )
         }
         _ => LedgerEntry::Completed(WriteAttempt {
-            key: WriteKey { session: chance.below(9) as u32, sequence: number },
-            number: 1 + chance.below(3) as u16,
+            key: WriteKey { session: random.below(9) as u32, sequence: number },
+            number: 1 + random.below(3) as u16,
             outcome: [
                 WriteOutcome::Acknowledged,
                 WriteOutcome::AcknowledgedLocally,
                 WriteOutcome::Failed(code),
                 WriteOutcome::Unknown(code),
-            ][chance.below(4) as usize],
-            invoked: Nanos(chance.next()),
-            ended: Nanos(chance.next()),
-            server: (chance.below(4) > 0).then_some(server),
+            ][random.below(4) as usize],
+            invoked: Nanos(random.next()),
+            ended: Nanos(random.next()),
+            server: (random.below(4) > 0).then_some(server),
         }),
     }
 }
@@ -52,11 +52,11 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
     let mut ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room");
-    let mut chance = RandomRun(seed);
-    let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut chance, it)).collect();
+    let mut random = RandomRun(seed);
+    let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut random, it)).collect();
     for it in &entries {
         ledger.append(it.clone());
-        if chance.below(3) == 0 {
+        if random.below(3) == 0 {
             ledger.write().expect("the disk has room");
         }
     }
@@ -316,11 +316,11 @@ fn killed_ledger_keeps_all_durable_entries() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(30, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut chance = RandomRun(seed);
+    let mut random = RandomRun(seed);
     let (mut torn, mut most) = (0, 0);
     for round in 0..rounds {
         let folder = TestDirectory::new(&format!("ledger-kill-{round}"));
-        let safe = kill(&folder.0, chance.below(40), chance.below(1 << 20));
+        let safe = kill(&folder.0, random.below(40), random.below(1 << 20));
         let mut entries =
             ledger::open(&folder.0.join("a.ledger")).unwrap_or_else(|it| panic!("round {round}: {it}"));
         let known = sequences(entries.by_ref());
@@ -341,15 +341,15 @@ fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
         .stdout(Stdio::piped())
         .spawn()
         .expect("the test can start itself");
-    let said = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
+    let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines().map_while(Result::ok);
     // The test harness may print text before ours on the line.
-    let mut said = said.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
-    let mut last = said.nth(words as usize).expect("the child is running");
+    let mut numbers = lines.filter_map(|it| it.split_once("safe ")?.1.parse::<u64>().ok());
+    let mut last = numbers.nth(words as usize).expect("the child is running");
     for turn in 0..turns {
         std::hint::black_box(turn);
     }
     child.kill().expect("the child can be stopped");
     child.wait().expect("the child can be stopped");
-    last = said.last().unwrap_or(last);
+    last = numbers.last().unwrap_or(last);
     last
 }

@@ -14,7 +14,7 @@ use store::{Note, Run, RunStatus, State, TrialId};
 fn run_round_trips_through_file() {
     let folder = TestDirectory::new("round");
     let header = header("round-trip");
-    let mut chance = RandomRun(7);
+    let mut random = RandomRun(7);
     let mut writer = store::create(&folder.0, &header).expect("the disk has room");
     let path = writer.path().to_owned();
     let mut expected = Vec::new();
@@ -22,10 +22,10 @@ fn run_round_trips_through_file() {
     for number in 0..2 {
         let trial = trial(number);
         let id = writer.begin_trial(trial.clone());
-        let before = chance.samples(3);
+        let before = random.samples(3);
         writer.samples(id, before.clone());
-        let ticks: Vec<Tick> = (0..5).map(|second| chance.tick(second)).collect();
-        let events = chance.events(4);
+        let ticks: Vec<Tick> = (0..5).map(|second| random.tick(second)).collect();
+        let events = random.events(4);
         // As many as the queue holds: more would be too fast for a slow disk.
         for it in &ticks {
             writer.tick(id, Box::new(it.clone()));
@@ -33,7 +33,7 @@ fn run_round_trips_through_file() {
         writer.events(id, events.clone());
         let note = Note { trial: Some(id), subject: "probe".to_owned(), text: "no right".to_owned() };
         writer.note(note.clone());
-        let measured = chance.measurement(&ticks);
+        let measured = random.measurement(&ticks);
         writer.end_trial(id, end(RunStatus::Complete, Some(measured.clone())));
         assert_eq!(writer.error(), None);
         ids.push(id);
@@ -150,11 +150,11 @@ fn reads_and_resumes_older_formats() {
 /// Reads a file of this version, made by statements, and resumes it.
 fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, after: impl Fn(&Tick) -> bool) {
     let folder = TestDirectory::new(&format!("format-{version}"));
-    let mut chance = RandomRun(5);
+    let mut random = RandomRun(5);
     let mut writer = store::create(&folder.0, &header("old")).unwrap();
     let id = writer.begin_trial(trial(0));
-    writer.tick(id, Box::new(chance.tick(0)));
-    writer.events(id, chance.events(1));
+    writer.tick(id, Box::new(random.tick(0)));
+    writer.events(id, random.events(1));
     writer.end_trial(id, end(RunStatus::Complete, None));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let old = format!("{old}PRAGMA user_version = {version};");
@@ -168,8 +168,8 @@ fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, aft
     // Resuming upgrades the file to the current format.
     let mut writer = store::resume(&path, 5).unwrap();
     let id = writer.begin_trial(trial(1));
-    writer.tick(id, Box::new(chance.tick(0)));
-    writer.events(id, chance.events(1));
+    writer.tick(id, Box::new(random.tick(0)));
+    writer.events(id, random.events(1));
     let path = writer.finish(outcome(RunStatus::Complete)).unwrap();
     let run = Run::open(&path).unwrap();
     assert!(run.events(id).unwrap()[0].session.is_some());

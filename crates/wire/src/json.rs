@@ -236,8 +236,8 @@ mod tests {
     fn check(pointer: &str, json: &str, expected: Option<&str>) {
         let mut out = b">".to_vec();
         let found = pointer.parse::<Pointer>().expect("a pointer").extract(json.as_bytes(), &mut out);
-        let told = found.then(|| String::from_utf8_lossy(&out[1..]).into_owned());
-        assert_eq!(told.as_deref(), expected, "{pointer} in {json}");
+        let text = found.then(|| String::from_utf8_lossy(&out[1..]).into_owned());
+        assert_eq!(text.as_deref(), expected, "{pointer} in {json}");
         assert!(found || out == b">", "nothing is appended if nothing is found");
     }
 

@@ -226,8 +226,8 @@ fn pem_error(what: &'static str, error: &pem::Error) -> TlsConfigError {
 /// A host that is not a DNS name, such as a socket directory, becomes an address. It is not sent and matches no
 /// certificate.
 pub(crate) fn server_name(host: &str) -> ServerName<'static> {
-    let nobody = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
-    ServerName::try_from(host.to_owned()).unwrap_or(nobody)
+    let unspecified = ServerName::IpAddress(std::net::Ipv4Addr::UNSPECIFIED.into());
+    ServerName::try_from(host.to_owned()).unwrap_or(unspecified)
 }
 
 /// TLS version and cipher of a connection.

@@ -186,8 +186,8 @@ proptest! {
             }
             list.sort_by_key(|it| std::cmp::Reverse(it.2.len()));
             let of = |it: &&(String, String, String, u64)| it.3 > now;
-            let told: Vec<String> = list.iter().filter(of).map(|it| format!("{}={}", it.0, it.1)).collect();
-            prop_assert_eq!(sent(&jar, "/p/q", now), told.join("; "));
+            let expected: Vec<String> = list.iter().filter(of).map(|it| format!("{}={}", it.0, it.1)).collect();
+            prop_assert_eq!(sent(&jar, "/p/q", now), expected.join("; "));
         }
     }
 

@@ -17,7 +17,7 @@ fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> Strin
     channel.open(None).expect("a connection without TLS opens");
     channel.request(method, KEEP, |out| out.extend_from_slice(b"GET / HTTP/1.1\r\n\r\n"));
     channel.sent(channel.outgoing().len());
-    let told = |channel: &Channel, it: Response| {
+    let describe = |channel: &Channel, it: Response| {
         let then = if it.close { "close" } else { "keep" };
         let body = String::from_utf8_lossy(channel.reader().body()).into_owned();
         assert_eq!(it.length, channel.reader().body().len() as u64);
@@ -28,13 +28,13 @@ fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> Strin
         match channel.receive(&mut input) {
             Ok(Event::More) => {}
             Ok(Event::Opened) => unreachable!("there is no handshake"),
-            Ok(Event::Response(it)) => return told(&channel, it),
+            Ok(Event::Response(it)) => return describe(&channel, it),
             Err(error) => return format!("{error:?}"),
         }
         assert!(input.is_empty(), "all input is consumed");
     }
     match channel.closed() {
-        Some(it) => told(&channel, it),
+        Some(it) => describe(&channel, it),
         None => "cut".to_owned(),
     }
 }

@@ -271,8 +271,9 @@ fn sends_startup_message() {
     login.parameters = vec![("application_name".into(), "test".into()), ("options".into(), "-c a=b".into())];
     let mut server = plain(AuthRequest::Nothing);
     run_login(&Arc::new(login), &mut server, Transport::Tcp, |_| usize::MAX);
-    let said: Vec<String> = server.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    assert_eq!(said, ["application_name=test", "database=book", "options=-c a=b", "user=bench"]);
+    let parameters: Vec<String> =
+        server.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(parameters, ["application_name=test", "database=book", "options=-c a=b", "user=bench"]);
 }
 
 #[test]

@@ -71,12 +71,12 @@ fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>
     let chunked = [chunked.as_bytes(), &chunks, b"0\r\n\r\n"].concat();
     for answer in [answer(coding, packed), chunked] {
         for piece in [1, 2, 3, 5, 1000, usize::MAX] {
-            let told = read(KEEP, &answer, piece).map(|it| {
+            let result = read(KEEP, &answer, piece).map(|it| {
                 assert_eq!(it.2, packed.len() as u64, "the length counts the bytes as received");
                 it.0
             });
             let expected = expected.map(<[u8]>::to_vec);
-            assert_eq!(told, expected, "{what} in pieces of {piece}");
+            assert_eq!(result, expected, "{what} in pieces of {piece}");
         }
     }
 }
@@ -117,8 +117,8 @@ fn decompresses_bodies() {
 fn unrequested_coding_is_not_decompressed() {
     let packed = gzip("Каштанка".as_bytes());
     for coding in ["gzip", "br", "gzip, br"] {
-        let told = read(Retain { decompress: false, ..KEEP }, &answer(coding, &packed), 3);
-        assert_eq!(told, Ok((packed.clone(), false, packed.len() as u64)), "{coding}");
+        let result = read(Retain { decompress: false, ..KEEP }, &answer(coding, &packed), 3);
+        assert_eq!(result, Ok((packed.clone(), false, packed.len() as u64)), "{coding}");
     }
     let found = read(Retain { body: 0, ..KEEP }, &answer("gzip", &packed), 3);
     assert_eq!(found, Ok((Vec::new(), true, packed.len() as u64)), "the compressed bytes are searched");
@@ -170,8 +170,8 @@ proptest! {
             1 => ("deflate", zlib(&body)),
             _ => ("deflate", deflate(&body)),
         };
-        let told = read(KEEP, &answer(coding, &packed), piece);
-        prop_assert_eq!(told, Ok((body, false, packed.len() as u64)));
+        let result = read(KEEP, &answer(coding, &packed), piece);
+        prop_assert_eq!(result, Ok((body, false, packed.len() as u64)));
     }
 
     #[test]

@@ -7,14 +7,14 @@ pub fn run(data: &[u8]) {
     let text = crate::text(data);
     match parse(text) {
         Ok(curve) => {
-            let lasting = curve.duration();
-            assert!(lasting <= MAX_DURATION);
+            let duration = curve.duration();
+            assert!(duration <= MAX_DURATION);
             assert!(even_count(&curve) as f64 <= poisson_mean(&curve) * (1.0 + 1e-12));
             assert!(mean_rates(&curve, 7).iter().all(|rate| rate.0 >= 0.0));
             for spacing in [Spacing::Even, Spacing::Poisson] {
                 // The first arrivals of the second of two threads, and their end.
                 let due: Vec<_> = Arrivals::new(&curve, spacing, 7, (1, 2)).take(1000).collect();
-                assert!(due.is_sorted() && due.last().is_none_or(|last| *last <= lasting));
+                assert!(due.is_sorted() && due.last().is_none_or(|last| *last <= duration));
             }
         }
         Err(mistakes) => {

@@ -92,9 +92,9 @@ pub fn crate_table(tree: &Tree) -> Vec<Violation> {
                 format!("`{krate}` is not on the map"),
                 "add its row to the table",
             )),
-            Some((line, _, told)) if *told != actual => {
+            Some((line, _, listed)) if *listed != actual => {
                 let list = |names: &BTreeSet<&str>| names.iter().copied().collect::<Vec<_>>().join(", ");
-                let what = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(told));
+                let what = format!("`{krate}` imports {{{}}}, not {{{}}}", list(&actual), list(listed));
                 all.push(Violation::new(ARCHITECTURE, *line, what, "change the table or the manifest"));
             }
             Some(_) => {}

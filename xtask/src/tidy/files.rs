@@ -13,7 +13,7 @@ pub fn unreachable_files(tree: &Tree) -> Vec<Violation> {
             open.extend(file.source().modules.iter().filter_map(|module| find_module(tree, file, module)));
         }
     }
-    let told = |file: &File| {
+    let violation = |file: &File| {
         Violation::new(
             &file.path,
             1,
@@ -21,7 +21,7 @@ pub fn unreachable_files(tree: &Tree) -> Vec<Violation> {
             "name it in its parent module, or delete it",
         )
     };
-    rust().filter(|file| !alive.contains(file.path.as_str())).map(told).collect()
+    rust().filter(|file| !alive.contains(file.path.as_str())).map(violation).collect()
 }
 
 /// True for files that Cargo compiles without a `mod`.
@@ -69,7 +69,7 @@ pub fn normalise(path: &str) -> String {
 pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
     let modules = tree.rust_files().filter(|file| file.path.contains("/src/"));
     let silent = modules.filter(|file| !file.text.starts_with("//! "));
-    let told = |file: &File| {
+    let violation = |file: &File| {
         Violation::new(
             &file.path,
             1,
@@ -77,7 +77,7 @@ pub fn missing_module_docs(tree: &Tree) -> Vec<Violation> {
             "begin it with `//! ` and a noun phrase",
         )
     };
-    silent.map(told).collect()
+    silent.map(violation).collect()
 }
 
 /// Reports modules in `NAME/mod.rs`. Directories of tests may contain one, because Cargo would run `tests/NAME.rs` as a
@@ -96,11 +96,15 @@ const LINES_MAX: usize = 600;
 
 pub fn long_files(tree: &Tree) -> Vec<Violation> {
     let lines = |file: &File| file.text.lines().count();
-    let told = |file: &File| {
+    let violation = |file: &File| {
         let todo = "look for the second module in it; a long table or one whole algorithm may stay";
         Violation::new(&file.path, LINES_MAX, format!("{} lines", lines(file)), todo)
     };
-    tree.files.iter().filter(|file| file.path.ends_with(".rs") && lines(file) > LINES_MAX).map(told).collect()
+    tree.files
+        .iter()
+        .filter(|file| file.path.ends_with(".rs") && lines(file) > LINES_MAX)
+        .map(violation)
+        .collect()
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub fn lints(tree: &Tree) -> Vec<Violation> {
         let table = file.text.parse::<Table>().unwrap_or_default();
         table.get("lints").and_then(|it| it.get("workspace")).and_then(Value::as_bool) != Some(true)
     };
-    let told = |file: &File| {
+    let violation = |file: &File| {
         Violation::new(
             &file.path,
             1,
@@ -67,7 +67,7 @@ pub fn lints(tree: &Tree) -> Vec<Violation> {
             "add `[lints] workspace = true`",
         )
     };
-    manifests.filter(lacks).map(told).collect()
+    manifests.filter(lacks).map(violation).collect()
 }
 
 #[cfg(test)]

@@ -132,8 +132,8 @@ impl LedgerSurvey {
     }
 
     fn add_attempt(&mut self, attempt: &WriteAttempt) {
-        let told = session_entry(&mut self.completed, attempt.key.session);
-        *told = (*told).max(attempt.key.sequence.saturating_add(1));
+        let next = session_entry(&mut self.completed, attempt.key.session);
+        *next = (*next).max(attempt.key.sequence.saturating_add(1));
         let promised = self.reserved.get(attempt.key.session as usize).copied().unwrap_or(0);
         let server = attempt.server.map(|id| self.servers.iter_mut().rfind(|it| it.id == id));
         let contradicts = attempt.ended < attempt.invoked

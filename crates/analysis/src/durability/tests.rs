@@ -19,9 +19,9 @@ fn check(writes: &str, readings: &[&str], expected: &str) {
 
 #[track_caller]
 fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut HistoryText), expected: &str) {
-    let mut told = HistoryText::parse(writes, readings);
-    change(&mut told);
-    assert_eq!(describe_verdict(&told.judge()), expected, "{writes} | {readings:?}");
+    let mut text = HistoryText::parse(writes, readings);
+    change(&mut text);
+    assert_eq!(describe_verdict(&text.judge()), expected, "{writes} | {readings:?}");
 }
 
 /// Tests of Jepsen's `set` and `set-full` in this notation: attempts, acknowledgements and a final read. Jepsen counts
@@ -47,7 +47,7 @@ fn judges_sets_as_jepsen() {
     check("0a", &["0/0 0/1", "0/0 0/1"], "Broken phantom 1 0/1");
     check("0a", &["0/0 0/0"], "Broken duplicate 1 0/0");
     check("0a", &["0/0 0/0 0/0"], "Broken duplicate 1 0/0");
-    check_with("0a", &["0/0 0/70", "0/0"], |told| told.history.end = None, "Broken flicker 1 0/70; open");
+    check_with("0a", &["0/0 0/70", "0/0"], |text| text.history.end = None, "Broken flicker 1 0/70; open");
     // All anomalies at once, as in Jepsen's pathological case.
     check("0u 1a 2a", &["2/0 2/0 3/0"], "Broken lost 1 1/0, phantom 1 3/0, duplicate 1 2/0");
     // Present, then absent; absent, then present again.
@@ -59,8 +59,8 @@ fn judges_sets_as_jepsen() {
     check("0a", &["0/0", "0/0", "0/0"], "Kept");
     // The reads are at 20 and 30 ms; the fault is at the time of one of them.
     let fault = |at: u64| {
-        move |told: &mut HistoryText| {
-            told.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
+        move |text: &mut HistoryText| {
+            text.history.faults = vec![FaultEvent { at: Nanos::from_millis(at), fails_over: false }];
         }
     };
     check_with("0u", &["0/0", ""], fault(20), "Broken flicker 1 0/0; 0 failovers; silent after 0");
@@ -100,8 +100,8 @@ fn finds_holes_in_a_session() {
 #[test]
 fn classifies_losses_by_promise() {
     let set = |promise: Promise| {
-        move |told: &mut HistoryText| {
-            told.history.promises.iter_mut().for_each(|it| it.promise = promise.clone());
+        move |text: &mut HistoryText| {
+            text.history.promises.iter_mut().for_each(|it| it.promise = promise.clone());
         }
     };
     let some = || replication::parse("ANY 1 (a,b)").expect("well-formed").expect("standbys are named");
@@ -128,10 +128,10 @@ fn classifies_losses_by_promise() {
 #[test]
 fn classifies_losses_when_promises_change() {
     let change = |at: u64| {
-        move |told: &mut HistoryText| {
-            let mut weaker = told.history.promises[0].clone();
+        move |text: &mut HistoryText| {
+            let mut weaker = text.history.promises[0].clone();
             (weaker.at, weaker.promise) = (Nanos::from_millis(at), Promise::Local);
-            told.history.promises.insert(1, weaker);
+            text.history.promises.insert(1, weaker);
         }
     };
     // The write ends at 11 ms. Promises up to a second before and after it count.
@@ -139,9 +139,9 @@ fn classifies_losses_when_promises_change() {
     check_with("0a", &[""], change(1), ambiguous);
     check_with("0a", &[""], change(1011), ambiguous);
     check_with("0a", &[""], change(1012), "Broken lost 1 0/0");
-    let late = |told: &mut HistoryText| {
-        told.history.read_backs[0].started += Nanos::from_secs(10);
-        for it in &mut told.entries {
+    let late = |text: &mut HistoryText| {
+        text.history.read_backs[0].started += Nanos::from_secs(10);
+        for it in &mut text.entries {
             if let LedgerEntry::Completed(it) = it {
                 it.invoked += Nanos::from_secs(10);
                 it.ended += Nanos::from_secs(10);
@@ -149,14 +149,14 @@ fn classifies_losses_when_promises_change() {
         }
     };
     let both = |at| {
-        move |told: &mut HistoryText| {
-            change(at)(told);
-            late(told);
+        move |text: &mut HistoryText| {
+            change(at)(text);
+            late(text);
         }
     };
     check_with("0a", &[""], both(9011), ambiguous);
     check_with("0a", &[""], both(9010), "Kept lost unpromised 1 0/0; point 1 of 1 sessions, run 1");
-    let unasked = |told: &mut HistoryText| told.history.promises.clear();
+    let unasked = |text: &mut HistoryText| text.history.promises.clear();
     check_with(
         "0a",
         &[""],
@@ -165,11 +165,11 @@ fn classifies_losses_when_promises_change() {
     );
     check_with("0a", &["0/0"], unasked, "Kept");
     // Another server's promise does not count. If the server is unknown, any of the promises may apply.
-    let other = |told: &mut HistoryText| told.history.promises[1].promise = Promise::Local;
+    let other = |text: &mut HistoryText| text.history.promises[1].promise = Promise::Local;
     check_with("0a", &[""], other, "Broken lost 1 0/0");
-    let behind = |told: &mut HistoryText| {
-        other(told);
-        told.forget_servers();
+    let behind = |text: &mut HistoryText| {
+        other(text);
+        text.forget_servers();
     };
     check_with("0a", &[""], behind, ambiguous);
 }
@@ -185,28 +185,28 @@ fn finds_split_brain_and_deposed_primaries() {
     check("0a @1 1a @0 0l", &["0/0 1/0"], "Kept lost locally 1 0/1");
     check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
     // Writes in flight when the new server first acknowledged may be acknowledged legitimately.
-    let just_then = |told: &mut HistoryText| {
+    let just_then = |text: &mut HistoryText| {
         if let Some(LedgerEntry::Completed(it)) =
-            told.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
+            text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
         {
             it.invoked = Nanos::from_millis(31);
         }
     };
     check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
     // A read that cannot be trusted does not count.
-    let standby = |told: &mut HistoryText| told.history.read_backs[0].in_recovery = true;
+    let standby = |text: &mut HistoryText| text.history.read_backs[0].in_recovery = true;
     check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
     check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
-    let old = |told: &mut HistoryText| told.history.read_backs[0].server = told.server(0);
+    let old = |text: &mut HistoryText| text.history.read_backs[0].server = text.server(0);
     check_with("0a @1 0a", &["0/0", "0/0 0/1"], old, "Unknown; from old timeline 0");
-    let elsewhere = |told: &mut HistoryText| told.history.read_backs[0].server.system = 7;
+    let elsewhere = |text: &mut HistoryText| text.history.read_backs[0].server.system = 7;
     check_with("0a", &["", "0/0"], elsewhere, "Unknown; from elsewhere 0");
     let sampled = |before: bool, after: bool| {
-        move |told: &mut HistoryText| {
-            let reading = &told.history.read_backs[0];
+        move |text: &mut HistoryText| {
+            let reading = &text.history.read_backs[0];
             let (server, began) = (reading.server.clone(), reading.started);
             let sample = |at, in_recovery| RoleSample { at, server: server.clone(), in_recovery };
-            told.history.samples = vec![sample(began - Nanos(1), before), sample(began + Nanos(1), after)];
+            text.history.samples = vec![sample(began - Nanos(1), before), sample(began + Nanos(1), after)];
         }
     };
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");
@@ -214,42 +214,42 @@ fn finds_split_brain_and_deposed_primaries() {
     check_with("0a", &["0/0"], sampled(false, true), "Kept");
     // The server was promoted before it answered.
     let promoted = |known: u64| {
-        move |told: &mut HistoryText| {
-            sampled(true, true)(told);
-            told.history.read_backs[0].identified += Nanos(known);
+        move |text: &mut HistoryText| {
+            sampled(true, true)(text);
+            text.history.read_backs[0].identified += Nanos(known);
         }
     };
     check_with("0a", &["0/0"], promoted(1), "Kept");
     check_with("0a", &[""], promoted(0), "Unknown; from standby 0, not read, younger 1");
     // A single sample covers only one side of the read.
-    let at_once = |told: &mut HistoryText| {
-        sampled(true, true)(told);
-        told.history.samples.truncate(1);
-        told.history.samples[0].at = told.history.read_backs[0].started;
+    let at_once = |text: &mut HistoryText| {
+        sampled(true, true)(text);
+        text.history.samples.truncate(1);
+        text.history.samples[0].at = text.history.read_backs[0].started;
     };
     check_with("0a", &["0/0"], at_once, "Kept");
     let recovering = |from: u64, to: u64| {
-        move |told: &mut HistoryText| {
-            let server = told.server(0);
+        move |text: &mut HistoryText| {
+            let server = text.server(0);
             let sample = |at| RoleSample { at: Nanos(at), server: server.clone(), in_recovery: true };
-            told.history.samples = vec![sample(from), sample(to)];
+            text.history.samples = vec![sample(from), sample(to)];
         }
     };
     // The write lasts from 10 to 11 ms.
     check_with("0a", &["0/0"], recovering(9_999_999, 11_000_001), "Unknown; standby acknowledged");
     check_with("0a", &["0/0"], recovering(10_000_000, 12_000_000), "Kept");
     check_with("0a", &["0/0"], recovering(9_000_000, 11_000_000), "Kept");
-    let several = |told: &mut HistoryText| told.rename(1, |it| it.system = 9);
+    let several = |text: &mut HistoryText| text.rename(1, |it| it.system = 9);
     check_with("0a @1 0a", &["0/0 0/1"], several, "Unknown; several systems");
 }
 
 #[test]
 fn incomplete_ledgers_raise_doubts() {
-    let end = |end: LedgerEnd| move |told: &mut HistoryText| told.history.end = Some(end);
+    let end = |end: LedgerEnd| move |text: &mut HistoryText| text.history.end = Some(end);
     check_with("0a", &["0/0"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
-    check_with("0a", &["0/0"], |told| told.history.end = None, "Unknown; open");
+    check_with("0a", &["0/0"], |text| text.history.end = None, "Unknown; open");
     // In an open ledger, sequences after the last outcome may have been sent; sequences that were not reserved were
     // not.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
@@ -259,23 +259,23 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0f 0a", &["0/0 0/1"], end(LedgerEnd::Open), "Broken false failure 1 0/0; open");
     check_with("0u", &["0/0 0/0"], end(LedgerEnd::Open), "Unknown duplicate by retry 1 0/0; open");
     check_with("0u 0a", &["0/0 0/0"], end(LedgerEnd::Open), "Broken lost 1 0/1, duplicate 1 0/0; open");
-    let weak = |told: &mut HistoryText| {
-        end(LedgerEnd::Open)(told);
-        told.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
+    let weak = |text: &mut HistoryText| {
+        end(LedgerEnd::Open)(text);
+        text.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
     };
     let lost = "Unknown lost unpromised 1 0/0; point 1 of 1 sessions, run 1; open";
     check_with("0a 0u", &["0/1"], weak, lost);
     let without = |sequence: u64| {
-        move |told: &mut HistoryText| {
-            told.entries
+        move |text: &mut HistoryText| {
+            text.entries
                 .retain(|it| !matches!(it, LedgerEntry::Completed(it) if it.key.sequence == sequence));
         }
     };
     check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(1), "Unknown; gaps 1");
     check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(0), "Unknown; gaps 1");
     let twisted = |change: fn(&mut WriteAttempt)| {
-        move |told: &mut HistoryText| {
-            let last = told.entries.iter_mut().rev().find_map(|it| match it {
+        move |text: &mut HistoryText| {
+            let last = text.entries.iter_mut().rev().find_map(|it| match it {
                 LedgerEntry::Completed(it) => Some(it),
                 _ => None,
             });
@@ -291,18 +291,18 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.server = Some(ServerId(5))), contradicts);
     check_with("0a 0a 0a", &["0/0 0/1"], twisted(|it| it.key.sequence = 0), contradicts);
     let unreserved =
-        |told: &mut HistoryText| told.entries.retain(|it| !matches!(it, LedgerEntry::Reserved { .. }));
+        |text: &mut HistoryText| text.entries.retain(|it| !matches!(it, LedgerEntry::Reserved { .. }));
     check_with("0a", &["0/0"], unreserved, contradicts);
-    let renamed = |told: &mut HistoryText| {
-        let other = ServerInstance { system: 3, ..told.server(0) };
-        told.entries.push(LedgerEntry::Server(ServerId(0), other));
+    let renamed = |text: &mut HistoryText| {
+        let other = ServerInstance { system: 3, ..text.server(0) };
+        text.entries.push(LedgerEntry::Server(ServerId(0), other));
     };
     check_with("0a", &["0/0"], renamed, contradicts);
 }
 
 #[test]
 fn ignores_reads_before_the_write() {
-    let early = |at: u64| move |told: &mut HistoryText| told.history.read_backs[0].started = Nanos(at);
+    let early = |at: u64| move |text: &mut HistoryText| text.history.read_backs[0].started = Nanos(at);
     // The write ends at 11 ms.
     check_with("0a", &[""], early(10_999_999), "Unknown; younger 1");
     check_with("0l", &[""], early(10_999_999), "Unknown; younger 1");
@@ -313,7 +313,7 @@ fn ignores_reads_before_the_write() {
 #[test]
 fn a_control_without_losses_raises_a_doubt() {
     let control = |lost: Option<u64>| {
-        move |told: &mut HistoryText| told.history.control = lost.map(|lost| ControlResult { lost })
+        move |text: &mut HistoryText| text.history.control = lost.map(|lost| ControlResult { lost })
     };
     check_with("0a", &["0/0"], control(None), "Unknown; no control");
     check_with("0a", &["0/0"], control(Some(0)), "Unknown; control lost nothing");
@@ -323,9 +323,9 @@ fn a_control_without_losses_raises_a_doubt() {
 
 #[test]
 fn finds_foreign_rows() {
-    let forge = |told: &mut HistoryText| {
+    let forge = |text: &mut HistoryText| {
         let key = WriteKey { session: 0, sequence: 0 };
-        told.history.read_backs[0].keys.add(key, false);
+        text.history.read_backs[0].keys.add(key, false);
     };
     check_with("0a", &["0/0"], forge, "Broken phantom 1 0/0");
     check_with("0a", &[""], forge, "Broken lost 1 0/0, phantom 1 0/0");
@@ -334,7 +334,7 @@ fn finds_foreign_rows() {
     check_with(
         "0a",
         &["0/0"],
-        |told| told.history.read_backs[0].keys.add(far, true),
+        |text| text.history.read_backs[0].keys.add(far, true),
         "Broken phantom 1 0/18446744073709551615",
     );
 }
@@ -342,13 +342,13 @@ fn finds_foreign_rows() {
 #[test]
 fn judges_promotions() {
     let promote = |promoted: &'static str| {
-        move |told: &mut HistoryText| {
+        move |text: &mut HistoryText| {
             let answer = |name: &str, received| StandbyPosition {
                 name: name.to_owned(),
                 received: Some(received),
                 synchronous: true,
             };
-            told.history.promotions = vec![PromotionDecision {
+            text.history.promotions = vec![PromotionDecision {
                 at: Nanos(0),
                 promoted: promoted.to_owned(),
                 standbys: replication::parse("ANY 1 (a,b)").expect("well-formed"),
@@ -363,7 +363,7 @@ fn judges_promotions() {
 #[test]
 fn computes_recovery_points() {
     let asynchronous =
-        |told: &mut HistoryText| told.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
+        |text: &mut HistoryText| text.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
     // Writes end at 11, 21, 31 and 51 ms, the fault is at 40 ms.
     check_with(
         "0a 0a 1a X @1 0a",
@@ -399,7 +399,7 @@ fn finds_outages_after_faults() {
     // A gap without an end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
     // A gap in which no attempt was possible; the first write ends at 11 ms.
-    let over = |told: &mut HistoryText| told.history.load_ended = Nanos::from_millis(111);
+    let over = |text: &mut HistoryText| text.history.load_ended = Nanos::from_millis(111);
     check_with(
         "0a X @1",
         &["0/0"],
@@ -408,10 +408,10 @@ fn finds_outages_after_faults() {
     );
     // A gap that ends at a fault does not belong to that fault; nor does one that begins at the next fault.
     let at = |moments: &'static [u64]| {
-        move |told: &mut HistoryText| {
+        move |text: &mut HistoryText| {
             let faults =
                 moments.iter().map(|it| FaultEvent { at: Nanos::from_millis(*it), fails_over: false });
-            told.history.faults = faults.collect();
+            text.history.faults = faults.collect();
         }
     };
     check_with("0a 1f 1f 0a 0a", &["0/0 0/1 0/2"], at(&[41]), "Kept; 0 failovers, outage 10 ms");
@@ -461,14 +461,14 @@ fn counts_all_anomalies_and_names_some() {
 
 #[test]
 fn counts_writes_by_outcome() {
-    let mut told = HistoryText::parse("0a 0l 0f 0u 1u 1f 1!f 2u 2u", &["0/0 0/1 0/3"]);
+    let mut text = HistoryText::parse("0a 0l 0f 0u 1u 1f 1!f 2u 2u", &["0/0 0/1 0/3"]);
     let misrouted = WriteOutcome::Failed(model::Code::SqlState(*b"25006"));
     let last =
-        told.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(it) if it.key.session == 1));
+        text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(it) if it.key.session == 1));
     if let Some(LedgerEntry::Completed(it)) = last {
         it.outcome = misrouted;
     }
-    let counts = told.judge().counts;
+    let counts = text.judge().counts;
     let expected = WriteCounts {
         acknowledged: 1,
         local: 1,
@@ -482,29 +482,29 @@ fn counts_writes_by_outcome() {
     // In a closed ledger, reserved sequences without an outcome were not used; in an open one this is unknown.
     let reserved = 3 * 1024 - 4 - 2 - 2;
     let ends = [Some(LedgerEnd::Closed), Some(LedgerEnd::Open), Some(LedgerEnd::Torn { bytes: 7 }), None];
-    let untold = |told: &mut HistoryText| {
+    let unresolved_counts = |text: &mut HistoryText| {
         ends.map(|end| {
-            told.history.end = end;
-            told.judge().counts.unresolved
+            text.history.end = end;
+            text.judge().counts.unresolved
         })
     };
-    assert_eq!(untold(&mut told), [0, reserved, reserved, reserved]);
+    assert_eq!(unresolved_counts(&mut text), [0, reserved, reserved, reserved]);
     // A sequence between two completed ones may lack an outcome too.
-    told.entries.retain(
+    text.entries.retain(
         |it| !matches!(it, LedgerEntry::Completed(it) if it.key == WriteKey { session: 0, sequence: 2 }),
     );
-    assert_eq!(untold(&mut told), [1, reserved + 1, reserved + 1, reserved + 1]);
+    assert_eq!(unresolved_counts(&mut text), [1, reserved + 1, reserved + 1, reserved + 1]);
 }
 
 #[test]
 fn clock_steps_change_no_verdict() {
     let clocks = |steps: &'static [(u64, u64)]| {
-        move |told: &mut HistoryText| {
+        move |text: &mut HistoryText| {
             let clock = |&(at, wall): &(u64, u64)| LedgerEntry::Clock {
                 at: Nanos::from_millis(at),
                 wall_us: 1_000_000_000_000 + wall * 1000,
             };
-            told.entries.extend(steps.iter().map(clock));
+            text.entries.extend(steps.iter().map(clock));
         }
     };
     check_with("0a", &["0/0"], clocks(&[(0, 5), (1000, 1005), (2000, 2400)]), "Kept");

@@ -48,9 +48,9 @@ enum CauseRank {
 /// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no resource behind it
 /// is one, and no transactions wait there.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
-    let scene = CauseContext { setup, processors };
+    let context = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
-        findings.iter().filter_map(|it| scene.suspect(cell, it)).collect();
+        findings.iter().filter_map(|it| context.suspect(cell, it)).collect();
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
@@ -134,16 +134,16 @@ struct CauseContext<'a> {
 
 impl CauseContext<'_> {
     fn suspect(&self, of: usize, it: &Finding) -> Option<(CauseRank, f64, Suspect)> {
-        let found = |nearness, full: f64, limit, nudge| {
-            Some((nearness, full, Suspect { perturbation: nudge, limit }))
+        let found = |nearness, full: f64, limit, perturbation| {
+            Some((nearness, full, Suspect { perturbation, limit }))
         };
         let full = |used: f64, of: f64, throttled: &Option<f64>| (used / of).max(throttled.unwrap_or(0.0));
         match it {
             Finding::SlotsExhausted { cell, max_connections, .. } if *cell == of => {
                 let node = self.setup.stack.nodes.last()?.name.clone();
-                let nudge = max_connections
+                let perturbation = max_connections
                     .map(|it| numeric_perturbation(Knob::Slots { node: node.clone() }, it, 2 * it));
-                found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node }, nudge)
+                found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node }, perturbation)
             }
             Finding::PoolerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
             | Finding::ServerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
@@ -168,22 +168,22 @@ impl CauseContext<'_> {
                 )
             }
             Finding::QueueInBalancer { cell, node, maxconn, .. } if *cell == of => {
-                let nudge = maxconn.map(|it| self.perturb_pool(node, it));
-                found(CauseRank::Pooler, 0.0, Limit::Pool { node: node.clone() }, nudge)
+                let perturbation = maxconn.map(|it| self.perturb_pool(node, it));
+                found(CauseRank::Pooler, 0.0, Limit::Pool { node: node.clone() }, perturbation)
             }
             Finding::ClientsStarved { cell, pool: Some((_, size)), .. } if *cell == of => {
                 let pooled = |it: &&Node| it.kind.pooler().is_some();
                 let node = self.setup.stack.nodes.iter().rev().find(pooled)?.name.clone();
-                let nudge = Some(self.perturb_pool(&node, *size));
-                found(CauseRank::Pooler, 0.0, Limit::Pool { node }, nudge)
+                let perturbation = Some(self.perturb_pool(&node, *size));
+                found(CauseRank::Pooler, 0.0, Limit::Pool { node }, perturbation)
             }
             // Locks other than row locks.
             Finding::SessionsWait { cell, event, share, .. } if *cell == of && event.starts_with("Lock/") => {
                 found(CauseRank::Waits, *share, Limit::RowLocks { statement: None }, None)
             }
             Finding::NotOpenLoop { cell, in_flight_max, .. } if *cell == of => {
-                let nudge = numeric_perturbation(Knob::Clients, *in_flight_max, 2 * in_flight_max);
-                found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(nudge))
+                let perturbation = numeric_perturbation(Knob::Clients, *in_flight_max, 2 * in_flight_max);
+                found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(perturbation))
             }
             Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
                 // A busy machine is a circumstance. It is a limit only if the stack itself saturates it.
@@ -194,8 +194,8 @@ impl CauseContext<'_> {
             }
             Finding::Circumstance { cell, circumstance: it } if *cell == of => match it {
                 Circumstance::FeedFitsCache { feed, .. } => {
-                    let nudge = self.perturb_feed(feed);
-                    found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, nudge)
+                    let perturbation = self.perturb_feed(feed);
+                    found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, perturbation)
                 }
                 Circumstance::GeneratorLate { .. } => {
                     found(CauseRank::Generator, 0.0, Limit::Generator, None)
@@ -209,34 +209,39 @@ impl CauseContext<'_> {
 
     fn suspect_of_bound(&self, it: &Bound) -> Option<(CauseRank, f64, Suspect)> {
         let switch = |name: &str, value: &str| {
-            let turn = Knob::Setting { name: name.to_owned(), value: value.to_owned() };
-            Some(Perturbation { knob: turn, amount: None })
+            let knob = Knob::Setting { name: name.to_owned(), value: value.to_owned() };
+            Some(Perturbation { knob, amount: None })
         };
-        let (nearness, full, limit, nudge) = match it {
+        let (nearness, full, limit, perturbation) = match it {
             // The other CPUs' findings cover it.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
-                let nudge = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
-                (CauseRank::ServicePool, busy / size, Limit::ServicePool { node: node.clone() }, nudge)
+                let perturbation = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
+                (CauseRank::ServicePool, busy / size, Limit::ServicePool { node: node.clone() }, perturbation)
             }
             Bound::ServiceThreads { node, size, busy, .. } => {
-                let nudge = self.perturb_variable(node, &["THREADS", "WORKERS"], "THREADS", *size);
-                (CauseRank::ServiceThreads, busy / size, Limit::ServiceThreads { node: node.clone() }, nudge)
+                let perturbation = self.perturb_variable(node, &["THREADS", "WORKERS"], "THREADS", *size);
+                (
+                    CauseRank::ServiceThreads,
+                    busy / size,
+                    Limit::ServiceThreads { node: node.clone() },
+                    perturbation,
+                )
             }
             Bound::Reads { node, per_second, quota, waits, in_bytes } => {
                 let limit = Limit::Reads { node: node.clone() };
-                let turn = Knob::ReadIops { node: node.clone() };
-                disk_suspect(limit, turn, *per_second, *quota, *waits, *in_bytes)
+                let knob = Knob::ReadIops { node: node.clone() };
+                disk_suspect(limit, knob, *per_second, *quota, *waits, *in_bytes)
             }
             Bound::Writes { node, per_second, quota, waits, in_bytes } => {
                 let limit = Limit::Writes { node: node.clone() };
-                let turn = Knob::WriteIops { node: node.clone() };
-                disk_suspect(limit, turn, *per_second, *quota, *waits, *in_bytes)
+                let knob = Knob::WriteIops { node: node.clone() };
+                disk_suspect(limit, knob, *per_second, *quota, *waits, *in_bytes)
             }
             Bound::Memory { node, used, limit, .. } => {
-                let turn = Knob::Memory { node: node.clone() };
-                let nudge = Perturbation { knob: turn, amount: Some((*limit, 2.0 * limit)) };
-                (CauseRank::Memory, used / limit, Limit::Memory { node: node.clone() }, Some(nudge))
+                let knob = Knob::Memory { node: node.clone() };
+                let perturbation = Perturbation { knob, amount: Some((*limit, 2.0 * limit)) };
+                (CauseRank::Memory, used / limit, Limit::Memory { node: node.clone() }, Some(perturbation))
             }
             Bound::WalFlush { share, .. } => {
                 (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
@@ -258,11 +263,11 @@ impl CauseContext<'_> {
                 (CauseRank::Waits, share.min(0.1), Limit::Checkpoints, switch("max_wal_size", "8GB"))
             }
             Bound::Clients { clients, .. } => {
-                let nudge = numeric_perturbation(Knob::Clients, *clients, 2 * clients);
-                (CauseRank::Clients, 1.0, Limit::Clients, Some(nudge))
+                let perturbation = numeric_perturbation(Knob::Clients, *clients, 2 * clients);
+                (CauseRank::Clients, 1.0, Limit::Clients, Some(perturbation))
             }
         };
-        Some((nearness, full, Suspect { perturbation: nudge, limit }))
+        Some((nearness, full, Suspect { perturbation, limit }))
     }
 
     /// Raises the quota by half if the machine has enough spare CPUs, otherwise lowers it by a quarter.
@@ -296,8 +301,8 @@ impl CauseContext<'_> {
     /// Replaces a feed by rows of the whole table, if the table is known.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
-        let turn = Knob::FeedRows { feed: name.to_owned() };
-        step_setup::all_rows(of_name).map(|_| Perturbation { knob: turn, amount: None })
+        let knob = Knob::FeedRows { feed: name.to_owned() };
+        step_setup::all_rows(of_name).map(|_| Perturbation { knob, amount: None })
     }
 
     /// Doubles the pool, or enlarges it by half if PostgreSQL has too few slots.
@@ -320,8 +325,8 @@ impl CauseContext<'_> {
             service.env.iter().filter(has).find_map(number)
         };
         let (variable, now) = words.iter().find_map(of).unwrap_or((usual.to_owned(), size));
-        let turn = Knob::ServiceEnv { node: name.to_owned(), variable };
-        Some(Perturbation { knob: turn, amount: Some((now, 2.0 * now)) })
+        let knob = Knob::ServiceEnv { node: name.to_owned(), variable };
+        Some(Perturbation { knob, amount: Some((now, 2.0 * now)) })
     }
 
     fn node(&self, name: &str) -> Option<&Node> {
@@ -336,14 +341,14 @@ fn copies(it: &Node) -> f64 {
     }
 }
 
-fn numeric_perturbation(turn: Knob, from: u32, to: u32) -> Perturbation {
-    Perturbation { knob: turn, amount: Some((from.into(), to.into())) }
+fn numeric_perturbation(knob: Knob, from: u32, to: u32) -> Perturbation {
+    Perturbation { knob, amount: Some((from.into(), to.into())) }
 }
 
 /// Suspect for a disk: its quota if the quota is exhausted, otherwise the disk itself, which cannot be perturbed.
 fn disk_suspect(
     limit: Limit,
-    turn: Knob,
+    knob: Knob,
     per_second: Option<f64>,
     quota: Option<f64>,
     waits: Option<f64>,
@@ -351,9 +356,14 @@ fn disk_suspect(
 ) -> (CauseRank, f64, Limit, Option<Perturbation>) {
     match quota {
         Some(quota) => {
-            let nudge = Perturbation { knob: turn, amount: Some((quota, 2.0 * quota)) };
+            let perturbation = Perturbation { knob, amount: Some((quota, 2.0 * quota)) };
             // A quota in bytes per second has no perturbation.
-            (CauseRank::Disk, per_second.unwrap_or(0.0) / quota, limit, Some(nudge).filter(|_| !in_bytes))
+            (
+                CauseRank::Disk,
+                per_second.unwrap_or(0.0) / quota,
+                limit,
+                Some(perturbation).filter(|_| !in_bytes),
+            )
         }
         None => (CauseRank::Waits, waits.unwrap_or(0.0), limit, None),
     }

@@ -159,13 +159,13 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
         take(rule, judge(full, whole), &mut found);
     }
     // A wait that has a bound of its own is reported there.
-    let told = |class| {
+    let has_bound = |class| {
         found
             .iter()
             .any(|it| matches!(it, Finding::Bound { bound, .. } if waits::matches_class(bound, class)))
     };
     let other = waits::sessions_wait(full).filter(|it| match it {
-        Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(told),
+        Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(has_bound),
         _ => true,
     });
     found.extend(other);

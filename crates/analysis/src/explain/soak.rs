@@ -102,12 +102,12 @@ pub fn endurance(
     stage: StepPurpose,
     level: f64,
     maximum: Option<f64>,
-    lasting: Nanos,
+    duration: Nanos,
     outcome: LevelOutcome,
     trends: Vec<Trend>,
 ) -> SoakResult {
     let of_maximum = maximum.filter(|it| *it > 0.0).map(|it| level / it);
-    SoakResult { cell, purpose: stage, level, of_maximum, duration: lasting, outcome, trends }
+    SoakResult { cell, purpose: stage, level, of_maximum, duration, outcome, trends }
 }
 
 /// Middle of a slice, in hours since the window began.

@@ -43,15 +43,15 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
 /// events, so the greatest count is the best. Clients do not receive errors that were retried or that a service hid. A
 /// log may be unavailable, and the counter is updated seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
-    let told = it.total.counts.deadlock;
+    let reported = it.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
     let counted = server_deadlocks(trial);
     let nodes = &trial.setup.stack.nodes;
     let has_log = trial.server().is_some_and(|it| matches!(it.kind, NodeKind::Postgres(_)));
     let all_told =
         trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
-    let known = has_log || all_told || counted.is_some() || told + logged > 0;
-    known.then(|| told.max(logged).max(counted.unwrap_or(0)))
+    let known = has_log || all_told || counted.is_some() || reported + logged > 0;
+    known.then(|| reported.max(logged).max(counted.unwrap_or(0)))
 }
 
 /// Growth of the counters of all servers within the window; `None` if none was sampled.

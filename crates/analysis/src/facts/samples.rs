@@ -199,8 +199,8 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
 /// counts.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
     // Without sessions, no state has a sample, but the total number of sessions has.
-    let [told, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
-    let moments = told.max(counted);
+    let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
+    let moments = states.max(counted);
     let of_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
     (moments > 0).then(|| of_state / moments as f64)
 }
@@ -265,7 +265,7 @@ mod tests {
             at: Nanos::from_millis(millis),
             ..sample(0, PG_SESSIONS, label, value)
         };
-        let told = [
+        let all = [
             often(100, "active", 4.0),
             often(200, "active", 2.0),
             often(200, "idle", 3.0),
@@ -275,7 +275,7 @@ mod tests {
         ];
         let kept = |seconds| {
             let mut kept = SampleReducer::new(seconds);
-            told.iter().for_each(|it| kept.push(it.clone()));
+            all.iter().for_each(|it| kept.push(it.clone()));
             let it = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
             kept.finish().iter().map(it).collect::<Vec<_>>()
         };

@@ -298,16 +298,16 @@ impl FigurePair<'_> {
     ) -> Option<MetricEstimate> {
         let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
         let it = repeats::estimate(&plain)?;
-        let told = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
+        let unscaled = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
         let interval = if wanted.by_time {
-            self.resampled(trials, wanted.seed).map(|it| told(it.mean_difference().interval()))
+            self.resampled(trials, wanted.seed).map(|it| unscaled(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
             // With fewer values there is no 95 % interval of the median.
             it.interval
         } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
             let it = self.moments(values);
             let error = (it.variance / it.count).sqrt();
-            Some(told(
+            Some(unscaled(
                 MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 }.interval(),
             ))
         } else {

@@ -119,7 +119,7 @@ pub struct ChangePosition {
 
 /// Cuts in order. A cut counts if at most a share `level` of the `draws` permutations has one as strong.
 pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
-    let mut chance = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let mut cuts: Vec<ChangePosition> = Vec::new();
     loop {
         let mut ends: Vec<usize> = cuts.iter().map(|it| it.at).chain([0, values.len()]).collect();
@@ -136,7 +136,7 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
         let mut as_far = 1;
         for _ in 0..draws {
             for it in ends.windows(2) {
-                shuffle(&mut shuffled[it[0]..it[1]], &mut chance);
+                shuffle(&mut shuffled[it[0]..it[1]], &mut rng);
             }
             as_far += usize::from(best(&shuffled).is_some_and(|it| it.0 >= distance));
         }
@@ -151,9 +151,9 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
 }
 
 /// Fisher and Yates.
-fn shuffle(values: &mut [f64], chance: &mut SplitMix64) {
+fn shuffle(values: &mut [f64], rng: &mut SplitMix64) {
     for last in (1..values.len()).rev() {
-        values.swap(last, chance.below(last as u64 + 1) as usize);
+        values.swap(last, rng.below(last as u64 + 1) as usize);
     }
 }
 

@@ -131,7 +131,7 @@ mod tests {
         let mut live = LiveState::default();
         let mut pools = |samples| live.second(&tick(0, samples)).pools;
         let pool = |node: &str, waiting, busy| PoolState { node: node.to_owned(), waiting, busy };
-        let told = vec![
+        let sampled = vec![
             sample(500, "p", POOL_CLIENTS_WAITING, "a/x", 9.0),
             sample(900, "p", POOL_CLIENTS_WAITING, "a/x", 100.0),
             sample(900, "p", POOL_CLIENTS_WAITING, "b/x", 5.0),
@@ -141,7 +141,7 @@ mod tests {
         ];
         let expected =
             [pool("h", Some(4.0), None), pool("o", None, Some(3.0)), pool("p", Some(105.0), Some(20.0))];
-        assert_eq!(pools(told), expected);
+        assert_eq!(pools(sampled), expected);
         assert_eq!(pools(Vec::new()), expected);
     }
 

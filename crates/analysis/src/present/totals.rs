@@ -49,16 +49,16 @@ pub fn add(
     totals.in_flight = tick.in_flight;
     for it in &tick.samples {
         let Some(probe) = probe(&it.series) else { continue };
-        let told = totals.probes.entry((it.node.to_string(), probe)).or_default();
-        if it.at < told.at {
+        let latest = totals.probes.entry((it.node.to_string(), probe)).or_default();
+        if it.at < latest.at {
             continue;
         }
         // A sample is complete: labels that it no longer contains have ended.
-        if it.at > told.at {
-            told.values.clear();
-            told.at = it.at;
+        if it.at > latest.at {
+            latest.values.clear();
+            latest.at = it.at;
         }
-        told.values.insert((it.series.to_string(), it.label.to_string()), it.value);
+        latest.values.insert((it.series.to_string(), it.label.to_string()), it.value);
     }
 }
 
@@ -136,18 +136,18 @@ mod tests {
     fn a_sample_replaces_the_previous_one() {
         let mut totals = empty();
         let probe = |it: &str| (it != "strange").then_some("activity");
-        let mut told = |samples: &[(u64, &'static str, &'static str, f64)]| -> Vec<(String, String, f64)> {
+        let mut replace = |samples: &[(u64, &'static str, &'static str, f64)]| -> Vec<(String, String, f64)> {
             add(&mut totals, &tick(samples), &[], &probe);
-            let told = totals.probes.values().flat_map(|it| it.values.clone());
-            told.map(|((series, label), value)| (series, label, value)).collect()
+            let all = totals.probes.values().flat_map(|it| it.values.clone());
+            all.map(|((series, label), value)| (series, label, value)).collect()
         };
         let is = |series: &str, label: &str, value| (series.to_owned(), label.to_owned(), value);
         let first =
-            told(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
+            replace(&[(100, "sessions", "active", 4.0), (100, "used", "", 4.0), (100, "strange", "", 1.0)]);
         assert_eq!(first, [is("sessions", "active", 4.0), is("used", "", 4.0)]);
         // No session is active any more, so the state has no sample and must be removed.
-        assert_eq!(told(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
-        assert_eq!(told(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
+        assert_eq!(replace(&[(200, "used", "", 3.0)]), [is("used", "", 3.0)]);
+        assert_eq!(replace(&[(150, "used", "", 9.0)]), [is("used", "", 3.0)], "too late");
         end_trial(&mut totals);
         assert!(totals.probes.is_empty());
     }

@@ -126,8 +126,8 @@ mod tests {
     #[test]
     fn a_simulated_queue_obeys_the_law() {
         for seed in 0..20 {
-            let mut chance = SplitMix64(seed);
-            let mut exponential = |mean: f64| -mean * (1.0 - chance.uniform()).ln();
+            let mut rng = SplitMix64(seed);
+            let mut exponential = |mean: f64| -mean * (1.0 - rng.uniform()).ln();
             let window = 300.0;
             let (mut at, mut free, mut stays) = (0.0, 0.0f64, Vec::new());
             loop {

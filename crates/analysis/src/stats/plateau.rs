@@ -88,7 +88,7 @@ impl CellScatter {
         cells: &[usize],
         known: &[CellValue],
         points: &[Option<FittedValue>],
-        chance: &mut SplitMix64,
+        rng: &mut SplitMix64,
     ) -> Option<CellScatter> {
         let of_runs = |cell: &usize| match &known[*cell] {
             CellValue::Runs(runs) if runs.iter().all(|it| *it > 0.0) => {
@@ -98,17 +98,12 @@ impl CellScatter {
         };
         let runs: Option<Vec<Vec<f64>>> = cells.iter().map(of_runs).collect();
         match runs {
-            Some(runs) => CellScatter::by_runs(cells, &runs, points.len(), chance),
-            None => Some(CellScatter::by_intervals(cells, points, chance)),
+            Some(runs) => CellScatter::by_runs(cells, &runs, points.len(), rng),
+            None => Some(CellScatter::by_intervals(cells, points, rng)),
         }
     }
 
-    fn by_runs(
-        cells: &[usize],
-        runs: &[Vec<f64>],
-        all: usize,
-        chance: &mut SplitMix64,
-    ) -> Option<CellScatter> {
+    fn by_runs(cells: &[usize], runs: &[Vec<f64>], all: usize, rng: &mut SplitMix64) -> Option<CellScatter> {
         let freedom: usize = runs.iter().map(|it| it.len() - 1).sum();
         if freedom < RUNS_MIN {
             return None;
@@ -125,7 +120,7 @@ impl CellScatter {
         let mut equal = runs.to_vec();
         let mut draw = || {
             for it in equal.iter_mut().flatten() {
-                *it = rest[chance.below(rest.len() as u64) as usize];
+                *it = rest[rng.below(rest.len() as u64) as usize];
             }
             let deviation = deviation(&equal);
             let means = equal.iter().map(|it| (mean(it), deviation / (it.len() as f64).sqrt()));
@@ -140,7 +135,7 @@ impl CellScatter {
         Some(CellScatter { of, bound })
     }
 
-    fn by_intervals(cells: &[usize], points: &[Option<FittedValue>], chance: &mut SplitMix64) -> CellScatter {
+    fn by_intervals(cells: &[usize], points: &[Option<FittedValue>], rng: &mut SplitMix64) -> CellScatter {
         let error = |fitted: FittedValue| {
             let (low, high) = fitted.interval.filter(|it| it.0 > 0.0 && it.1 >= it.0)?;
             Some((fitted.value.ln(), (high / low).ln() / INTERVAL_DEVIATIONS))
@@ -148,7 +143,7 @@ impl CellScatter {
         let of: Vec<Option<(f64, f64)>> = points.iter().map(|it| error((*it)?)).collect();
         let errors: Vec<f64> = cells.iter().filter_map(|it| Some(of[*it]?.1)).collect();
         let mut draw = || {
-            let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * chance.normal(), *it)).collect();
+            let values: Vec<(f64, f64)> = errors.iter().map(|it| (it * rng.normal(), *it)).collect();
             studentized_range(&values)
         };
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
@@ -318,10 +313,9 @@ mod tests {
         let (mut left, mut stayed) = (0, 0);
         let cells = labels(&[("1", "1"); 12]);
         for seed in 0..draws {
-            let mut chance = SplitMix64(1000 * runs as u64 + seed);
-            let mut cell = |mean: f64| {
-                CellValue::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect())
-            };
+            let mut rng = SplitMix64(1000 * runs as u64 + seed);
+            let mut cell =
+                |mean: f64| CellValue::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * rng.normal())).collect());
             let mut known: Vec<CellValue> = (0..12).map(|_| cell(650.0)).collect();
             let it = plateau(&cells, &known, true, None, seed).expect("cells are known");
             left += u64::from(it.plateau.len() < 12);

@@ -144,8 +144,8 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
             })
             .collect();
     }
-    let mut chance = SplitMix64(seed);
-    (0..RESAMPLES).map(|_| of(&mut || chance.below(n as u64) as usize)).collect()
+    let mut rng = SplitMix64(seed);
+    (0..RESAMPLES).map(|_| of(&mut || rng.below(n as u64) as usize)).collect()
 }
 
 /// Middle 95 % of the resampled values; sorts them.
@@ -159,8 +159,8 @@ fn middle_interval(values: &mut [f64]) -> (f64, f64) {
 /// Interval of the ratio of medians; `None` if a resampled denominator is 0.
 fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
     let (of_a, of_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
-    let mut chance = SplitMix64(seed.wrapping_add(2));
-    let mut pick = |from: &[f64]| from[chance.below(from.len() as u64) as usize];
+    let mut rng = SplitMix64(seed.wrapping_add(2));
+    let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
     let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| pick(&of_b) / pick(&of_a)).collect();
     ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
 }
@@ -188,13 +188,13 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     if ways <= PERMUTATIONS {
         subsets(&ranks, k, 0, &mut count);
     } else {
-        let mut chance = SplitMix64(seed);
+        let mut rng = SplitMix64(seed);
         let mut shuffled = ranks;
         // The observed order is one of the permutations.
         count(seen + (k * (n + 1)) as i64);
         for _ in 0..PERMUTATIONS {
             for i in 0..k {
-                let j = i + chance.below((n - i) as u64) as usize;
+                let j = i + rng.below((n - i) as u64) as usize;
                 shuffled.swap(i, j);
             }
             count(shuffled[..k].iter().sum());
@@ -326,10 +326,10 @@ mod tests {
             (vec![], 0),
         ] {
             let verdicts = decide(&ps.iter().copied().map(with).collect::<Vec<_>>());
-            let told = verdicts.iter().filter(|it| **it == ChangeVerdict::Higher).count();
-            assert_eq!(told, expected, "{ps:?}");
+            let higher = verdicts.iter().filter(|it| **it == ChangeVerdict::Higher).count();
+            assert_eq!(higher, expected, "{ps:?}");
             assert!(
-                verdicts[..told].iter().all(|it| *it == ChangeVerdict::Higher),
+                verdicts[..higher].iter().all(|it| *it == ChangeVerdict::Higher),
                 "the smallest p come first"
             );
         }
@@ -337,17 +337,17 @@ mod tests {
 
     /// Share of `sets` simulated sets of `n` runs whose interval contains the true median.
     fn coverage(n: usize, seed: u64, value: fn(&mut SplitMix64) -> f64, truth: f64) -> f64 {
-        let mut chance = SplitMix64(seed);
+        let mut rng = SplitMix64(seed);
         let holds = (0..4000).filter(|_| {
-            let values: Vec<f64> = (0..n).map(|_| value(&mut chance)).collect();
+            let values: Vec<f64> = (0..n).map(|_| value(&mut rng)).collect();
             let (low, high) = estimate(&values).and_then(|it| it.interval).expect("three or more");
             low <= truth && truth <= high
         });
         holds.count() as f64 / 4000.0
     }
 
-    fn exponential(chance: &mut SplitMix64) -> f64 {
-        -(1.0 - chance.uniform()).ln()
+    fn exponential(rng: &mut SplitMix64) -> f64 {
+        -(1.0 - rng.uniform()).ln()
     }
 
     /// 4000 sets estimate a share of 95 % to ± 0.35 %; the test allows three of these deviations.
@@ -380,11 +380,10 @@ mod tests {
     fn ratio_interval_covers_the_truth() {
         for (n, low, high) in [(3, 0.85, 0.96), (5, 0.93, 1.0)] {
             let seed = 2000 + n as u64;
-            let mut chance = SplitMix64(seed);
+            let mut rng = SplitMix64(seed);
             let holds = (0..200).filter(|_| {
-                let mut draw = |mean: f64| -> Vec<f64> {
-                    (0..n).map(|_| mean * (1.0 + 0.03 * chance.normal())).collect()
-                };
+                let mut draw =
+                    |mean: f64| -> Vec<f64> { (0..n).map(|_| mean * (1.0 + 0.03 * rng.normal())).collect() };
                 let it = compare(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
                 it.is_some_and(|(low, high)| low <= 1.2 && 1.2 <= high)
             });
@@ -395,9 +394,9 @@ mod tests {
 
     #[test]
     fn false_positive_rate_is_below_the_level() {
-        let mut chance = SplitMix64(5);
+        let mut rng = SplitMix64(5);
         let seen = (0..1000).filter(|_| {
-            let mut draw = || -> Vec<f64> { (0..5).map(|_| chance.normal()).collect() };
+            let mut draw = || -> Vec<f64> { (0..5).map(|_| rng.normal()).collect() };
             let it = compare(&draw(), &draw(), 9).expect("both have values");
             decide(&[it]) != [ChangeVerdict::NoEvidence]
         });

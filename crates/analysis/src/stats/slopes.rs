@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn tolerates_a_quarter_of_outliers() {
-        let mut chance = SplitMix64(11);
+        let mut rng = SplitMix64(11);
         for wild in [1e3, -1e6, 1e12] {
             let mut one = |x: u32| {
-                let noise = 0.1 * chance.normal();
+                let noise = 0.1 * rng.normal();
                 // The last quarter has the most leverage.
                 if x >= 45 { wild } else { 2.0 * f64::from(x) + noise }
             };
@@ -166,12 +166,12 @@ mod tests {
     /// Share of the intervals that contain the truth, and share of draws without an interval. The noise has deviation 1
     /// and a correlation of `phi` from point to point.
     fn coverage(n: usize, phi: f64, draws: usize, seed: u64) -> (f64, f64) {
-        let mut chance = SplitMix64(seed);
+        let mut rng = SplitMix64(seed);
         let (mut holds, mut none) = (0, 0);
         for _ in 0..draws {
-            let mut noise = chance.normal();
+            let mut noise = rng.normal();
             let mut one = |x: usize| {
-                noise = phi * noise + (1.0 - phi * phi).sqrt() * chance.normal();
+                noise = phi * noise + (1.0 - phi * phi).sqrt() * rng.normal();
                 (x as f64, 0.05 * x as f64 + noise)
             };
             let points: Vec<(f64, f64)> = (0..n).map(&mut one).collect();

@@ -161,12 +161,12 @@ fn intervals(trials: &[(f64, f64)], levels: usize, fit: &Fit, seed: u64) -> Opti
     if fit.squares <= f64::EPSILON * trials.iter().map(|it| it.1 * it.1).sum::<f64>() {
         return Some(fit.parameters().map(|it| (it, it)));
     }
-    let mut chance = SplitMix64(seed);
-    let own = resampled(trials, fit, ResidualModel::PerTrial, &mut chance)?;
+    let mut rng = SplitMix64(seed);
+    let own = resampled(trials, fit, ResidualModel::PerTrial, &mut rng)?;
     if trials.len() >= 2 * levels {
         return Some(own);
     }
-    let alike = resampled(trials, fit, ResidualModel::Pooled, &mut chance)?;
+    let alike = resampled(trials, fit, ResidualModel::Pooled, &mut rng)?;
     Some([0, 1, 2].map(|it| (own[it].0.min(alike[it].0), own[it].1.max(alike[it].1))))
 }
 
@@ -174,7 +174,7 @@ fn resampled(
     trials: &[(f64, f64)],
     fit: &Fit,
     scatter: ResidualModel,
-    chance: &mut SplitMix64,
+    rng: &mut SplitMix64,
 ) -> Option<[(f64, f64); 3]> {
     let parameters = fit.parameters();
     let (errors, leverage) = fit.errors(trials, scatter)?;
@@ -194,8 +194,8 @@ fn resampled(
         for (at, (one, fitted)) in resample.iter_mut().zip(&fitted).enumerate() {
             one.1 = fitted
                 + match scatter {
-                    ResidualModel::Pooled => rest[chance.below(rest.len() as u64) as usize],
-                    ResidualModel::PerTrial => rest[at] * WEBB[chance.below(6) as usize],
+                    ResidualModel::Pooled => rest[rng.below(rest.len() as u64) as usize],
+                    ResidualModel::PerTrial => rest[at] * WEBB[rng.below(6) as usize],
                 };
         }
         let Some(again) = fit_unbounded(&resample) else { continue };
@@ -430,7 +430,7 @@ mod tests {
 
     /// Shares of the draws whose intervals contain λ, σ and κ. The noise is 15 per second, or 3 % if `relative`.
     fn coverage(repeat: usize, law: Three, relative: bool, draws: u64, seed: u64) -> Three {
-        let mut chance = SplitMix64(seed);
+        let mut rng = SplitMix64(seed);
         let mut holds = [0.0; 3];
         for draw in 0..draws {
             let levels = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
@@ -439,7 +439,7 @@ mod tests {
                 .flat_map(|n| std::iter::repeat_n(*n, repeat))
                 .map(|n| {
                     let x = throughput(law, n);
-                    let noise = chance.normal() * if relative { 0.03 * x } else { 15.0 };
+                    let noise = rng.normal() * if relative { 0.03 * x } else { 15.0 };
                     (n, (x + noise).max(1.0))
                 })
                 .collect();

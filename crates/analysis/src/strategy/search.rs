@@ -56,15 +56,9 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
         NextAction::Rest { level } => (level, StepPurpose::Rest, track.rest()),
         NextAction::End(_) => return NextStep::Done,
     };
-    let (nudge, round) = done.first().map_or((None, 0), |it| (it.step.perturbation.clone(), it.step.round));
-    NextStep::Measure(SearchStep {
-        scale: max.scale,
-        level,
-        purpose: stage,
-        window,
-        perturbation: nudge,
-        round,
-    })
+    let (perturbation, round) =
+        done.first().map_or((None, 0), |it| (it.step.perturbation.clone(), it.step.round));
+    NextStep::Measure(SearchStep { scale: max.scale, level, purpose: stage, window, perturbation, round })
 }
 
 /// Result of the trials so far. An unfinished search has no level and no reason, but it has the interval, if known.

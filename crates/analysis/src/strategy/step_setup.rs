@@ -32,8 +32,8 @@ pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
             load.duration = Some(ramp + step.window);
         }
     }
-    if let Some(nudge) = &step.perturbation {
-        perturb(&mut setup, nudge);
+    if let Some(perturbation) = &step.perturbation {
+        perturb(&mut setup, perturbation);
     }
     let load = &mut setup.load;
     // A client belongs to one thread.
@@ -92,8 +92,8 @@ fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadMo
 }
 
 /// Applies a perturbation.
-fn perturb(setup: &mut Setup, nudge: &Perturbation) {
-    let to = nudge.amount.map_or(0.0, |it| it.1);
+fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
+    let to = perturbation.amount.map_or(0.0, |it| it.1);
     let whole = to.round() as u64;
     let replicas = setup.stack.replica_names();
     let is_replica = |name: &String| replicas.contains(name);
@@ -101,7 +101,7 @@ fn perturb(setup: &mut Setup, nudge: &Perturbation) {
     let node = |nodes: &mut Vec<Node>, name: &str, change: &dyn Fn(&mut Node)| {
         nodes.iter_mut().filter(|it| it.name == name).for_each(change);
     };
-    match &nudge.knob {
+    match &perturbation.knob {
         // Replicas share one set of limits.
         Knob::Cpu { node: name } if is_replica(name) => {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
@@ -199,7 +199,7 @@ mod tests {
     fn applies_levels() {
         let check = |find: &Goal, step: &SearchStep, expected: &str| {
             let load = apply_step(&setup(), find, step).load;
-            let told = match &load.model {
+            let actual = match &load.model {
                 LoadModel::Open { schedule, .. } => schedule.clone(),
                 LoadModel::Closed { clients, .. } => format!("{clients} clients"),
                 LoadModel::Users { stages, .. } => {
@@ -207,7 +207,7 @@ mod tests {
                     stages.iter().map(each).collect::<Vec<_>>().join(" ")
                 }
             };
-            assert_eq!(told, expected);
+            assert_eq!(actual, expected);
             assert_eq!(load.duration.is_some(), step.scale == LoadScale::Clients);
         };
         let once = Goal::Once;
@@ -245,8 +245,9 @@ mod tests {
                     lookup_column: of.clone(),
                 });
             }
-            let nudge = Some(Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None });
-            let step = SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) };
+            let perturbation =
+                Some(Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None });
+            let step = SearchStep { perturbation, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) };
             let [keys, other] = [0, 1].map(|at| at_feed(&at_setup(&setup, &step), at));
             assert_eq!(other, "SELECT 1");
             keys
@@ -272,8 +273,8 @@ mod tests {
 
     #[test]
     fn perturbs_one_setting() {
-        let nudged = |turn: Knob, to: f64| {
-            let nudge = Some(Perturbation { knob: turn, amount: Some((1.0, to)) });
+        let perturbed = |knob: Knob, to: f64| {
+            let perturbation = Some(Perturbation { knob, amount: Some((1.0, to)) });
             let mut setup = setup();
             setup.stack.nodes[0].kind = NodeKind::Service(Service {
                 command: vec![],
@@ -290,24 +291,24 @@ mod tests {
             apply_step(
                 &setup,
                 &Goal::Once,
-                &SearchStep { perturbation: nudge, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) },
+                &SearchStep { perturbation, ..step(LoadScale::Rate, 5.0, StepPurpose::Ramp, 5) },
             )
         };
         let of = |name: &str| name.to_owned();
-        let limits = |turn, to| nudged(turn, to).stack.nodes[0].limits.clone();
+        let limits = |knob, to| perturbed(knob, to).stack.nodes[0].limits.clone();
         assert_eq!(limits(Knob::Cpu { node: of("service") }, 0.5).cpu, Some(0.5));
         assert_eq!(limits(Knob::ReadIops { node: of("service") }, 800.0).read_iops, Some(800));
         assert_eq!(limits(Knob::WriteIops { node: of("service") }, 80.0).write_iops, Some(80));
         assert_eq!(limits(Knob::Memory { node: of("service") }, 4e8).memory, Some(400_000_000));
-        let replicas = || nudged(Knob::Cpu { node: of("postgres-3") }, 0.5).stack;
+        let replicas = || perturbed(Knob::Cpu { node: of("postgres-3") }, 0.5).stack;
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
-        let turn = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
-        let NodeKind::Service(it) = nudged(turn, 6.0).stack.nodes.remove(0).kind else {
+        let knob = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
+        let NodeKind::Service(it) = perturbed(knob, 6.0).stack.nodes.remove(0).kind else {
             panic!("the node must be a service")
         };
         assert_eq!(it.env, [(of("POOL"), of("6"))]);
-        let LoadModel::Open { max_in_flight, .. } = nudged(Knob::Clients, 400.0).load.model else {
+        let LoadModel::Open { max_in_flight, .. } = perturbed(Knob::Clients, 400.0).load.model else {
             panic!("a rate requires the open model")
         };
         assert_eq!(max_in_flight, 400);

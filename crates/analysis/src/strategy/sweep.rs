@@ -25,12 +25,12 @@ pub struct Sweep {
 
 impl Sweep {
     pub fn new(cells: usize, repeat: u32, seed: u64) -> Sweep {
-        let mut chance = SplitMix64(seed);
+        let mut rng = SplitMix64(seed);
         let order = (0..repeat).flat_map(|repetition| {
             let mut cells: Vec<usize> = (0..cells).collect();
             // Fisher and Yates.
             for last in (1..cells.len()).rev() {
-                cells.swap(last, chance.below(last as u64 + 1) as usize);
+                cells.swap(last, rng.below(last as u64 + 1) as usize);
             }
             cells.into_iter().map(move |cell| PlannedTrial { cell, repetition })
         });

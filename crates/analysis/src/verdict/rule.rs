@@ -151,7 +151,7 @@ const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, bui
 }
 
 /// Parses one rule.
-pub fn parse(text: &str, scene: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
+pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
     let start = text.len() - text.trim_start().len();
     let written = text.trim();
     let Some(open) = written.find('(') else {
@@ -174,7 +174,7 @@ pub fn parse(text: &str, scene: &RuleContext) -> Result<ParsedRule, RuleDiagnost
         let offset = start + written.len() - rest.len();
         return Err(diagnostic(offset, rest, "one rule only"));
     }
-    let mut arguments = Arguments::new(&written[open + 1..close], start + open + 1, scene, form());
+    let mut arguments = Arguments::new(&written[open + 1..close], start + open + 1, context, form());
     let watch = (family.build)(&mut arguments)?;
     arguments.expect_end()?;
     let mut warnings = arguments.warnings;

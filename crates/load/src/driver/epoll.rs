@@ -132,7 +132,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
                     run_shell(&mut self.shard, self.ground, conn, &line, keep);
                 }
                 // The event is dropped if its receiver has ended.
-                Action::Report(said) => drop(self.ground.events.send(said)),
+                Action::Report(event) => drop(self.ground.events.send(event)),
             }
         }
     }

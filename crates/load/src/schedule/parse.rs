@@ -148,13 +148,13 @@ impl<'a> ScheduleParser<'a> {
             return self.add_diagnostic(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
         }
         let rates: Vec<Option<MicroRate>> = values[..wanted - 1].iter().map(|span| self.rate(span)).collect();
-        let lasting = self.duration(&values[wanted - 1]);
-        let (Some(rates), Some(lasting)) = (rates.into_iter().collect::<Option<Vec<_>>>(), lasting) else {
+        let duration = self.duration(&values[wanted - 1]);
+        let (Some(rates), Some(duration)) = (rates.into_iter().collect::<Option<Vec<_>>>(), duration) else {
             return;
         };
         match rates[..] {
-            [rate] => self.add_steps(name, rate, rate, 1, lasting),
-            [_, _] if lasting == Nanos::ZERO => {
+            [rate] => self.add_steps(name, rate, rate, 1, duration),
+            [_, _] if duration == Nanos::ZERO => {
                 let last = values[wanted - 1].clone();
                 self.add_diagnostic(
                     last,
@@ -162,12 +162,12 @@ impl<'a> ScheduleParser<'a> {
                     "a duration of at least `1s`",
                 );
             }
-            [from, to] => self.push(name, 1, lasting, [(from, to)].into_iter()),
+            [from, to] => self.push(name, 1, duration, [(from, to)].into_iter()),
             [_, _, 0] => {
                 let third = values[2].clone();
                 self.add_diagnostic(third, "steps of 0 never arrive", "an increment above 0");
             }
-            [from, to, increment] => self.add_steps(name, from, to, increment, lasting),
+            [from, to, increment] => self.add_steps(name, from, to, increment, duration),
             _ => unreachable!("no part takes more than three rates"),
         }
     }
@@ -179,13 +179,13 @@ impl<'a> ScheduleParser<'a> {
         from: MicroRate,
         to: MicroRate,
         increment: MicroRate,
-        lasting: Nanos,
+        duration: Nanos,
     ) {
         let count = from.abs_diff(to).div_ceil(increment) + 1;
         let level = move |i: u64| {
             if from <= to { to.min(from + i * increment) } else { to.max(from.saturating_sub(i * increment)) }
         };
-        self.push(name, count, lasting, (0..count).map(level).map(|rate| (rate, rate)));
+        self.push(name, count, duration, (0..count).map(level).map(|rate| (rate, rate)));
     }
 
     /// Adds `count` ramps of the same duration, unless the schedule would become too large.
@@ -193,7 +193,7 @@ impl<'a> ScheduleParser<'a> {
         &mut self,
         name: Span,
         count: u64,
-        lasting: Nanos,
+        duration: Nanos,
         rates: impl Iterator<Item = (MicroRate, MicroRate)>,
     ) {
         let room = (MAX_RAMPS - self.ramps.len()) as u64;
@@ -201,7 +201,7 @@ impl<'a> ScheduleParser<'a> {
             let found = format!("{count} levels here; a schedule has at most {MAX_RAMPS}");
             return self.add_diagnostic(name, found, "larger increments, or fewer parts");
         }
-        let total = Nanos(lasting.0.saturating_mul(count)) + self.duration;
+        let total = Nanos(duration.0.saturating_mul(count)) + self.duration;
         if total > MAX_DURATION {
             let days = total.0 / Nanos::from_secs(86_400).0;
             let found = format!("here the schedule has grown to {days} days; it lasts at most 100");
@@ -209,11 +209,7 @@ impl<'a> ScheduleParser<'a> {
         }
         self.duration = total;
         let rate = |micro: MicroRate| PerSecond(micro as f64 / MICROS_PER_UNIT);
-        self.ramps.extend(rates.map(|(from, to)| Curve::Ramp {
-            from: rate(from),
-            to: rate(to),
-            duration: lasting,
-        }));
+        self.ramps.extend(rates.map(|(from, to)| Curve::Ramp { from: rate(from), to: rate(to), duration }));
     }
 
     fn rate(&mut self, span: &Span) -> Option<MicroRate> {

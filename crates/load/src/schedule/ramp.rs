@@ -19,16 +19,16 @@ pub(super) struct Ramp {
 
 impl Ramp {
     /// Panics if a rate is negative or not finite.
-    fn new(begin: Nanos, from: PerSecond, to: PerSecond, lasting: Nanos) -> Ramp {
+    fn new(begin: Nanos, from: PerSecond, to: PerSecond, duration: Nanos) -> Ramp {
         let (from, to) = (from.0, to.0);
         assert!(from >= 0.0 && to >= 0.0 && (from + to).is_finite(), "a rate is a finite number ≥ 0");
-        let seconds = lasting.as_secs_f64();
-        let slope = if lasting == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
+        let seconds = duration.as_secs_f64();
+        let slope = if duration == Nanos::ZERO { 0.0 } else { (to - from) / seconds };
         let area = (from + to) / 2.0 * seconds;
         // Rates are decimals: a product such as 0.29/s × 100 s may be below its integer because of rounding. The factor
         // tolerates six units in the last place.
         let count = (area * (1.0 + 6.0 * f64::EPSILON)) as u64;
-        Ramp { begin, duration: lasting, from, to, slope, expected: area, count }
+        Ramp { begin, duration, from, to, slope, expected: area, count }
     }
 
     /// Time at which the integral of the rate reaches `n`, from 0 to `expected`.
@@ -58,9 +58,9 @@ impl Ramp {
 pub(super) fn ramps(curve: &Curve) -> Vec<Ramp> {
     fn place(curve: &Curve, begin: &mut Nanos, all: &mut Vec<Ramp>) {
         match curve {
-            &Curve::Ramp { from, to, duration: lasting } => {
-                all.push(Ramp::new(*begin, from, to, lasting));
-                *begin += lasting;
+            &Curve::Ramp { from, to, duration } => {
+                all.push(Ramp::new(*begin, from, to, duration));
+                *begin += duration;
             }
             Curve::Chain(parts) => parts.iter().for_each(|part| place(part, begin, all)),
         }
@@ -94,8 +94,8 @@ pub fn rate_range(curve: &Curve) -> (PerSecond, PerSecond) {
 /// Mean rate in each of `n` equal parts of the curve's duration.
 pub fn mean_rates(curve: &Curve, n: usize) -> Vec<PerSecond> {
     let ramps = ramps(curve);
-    let lasting = curve.duration();
-    let edge = |i: usize| Nanos((u128::from(lasting.0) * i as u128 / n as u128) as u64);
+    let duration = curve.duration();
+    let edge = |i: usize| Nanos((u128::from(duration.0) * i as u128 / n as u128) as u64);
     // The edges ascend, so each ramp is visited once: `before` counts the ramps that ended before the edge.
     let (mut before, mut area_before) = (0, 0.0);
     let mut due = |at: Nanos| {

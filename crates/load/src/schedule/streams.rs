@@ -70,8 +70,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn stream(rate: f64, secs: u64, spacing: Spacing, script: Option<u16>) -> Stream {
-        let lasting = Nanos::from_secs(secs);
-        let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: lasting };
+        let duration = Nanos::from_secs(secs);
+        let curve = Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration };
         Stream { curve, spacing, script: script.map(ScriptId) }
     }
 

@@ -40,15 +40,15 @@ pub fn user_events(stages: &[UserStage]) -> Vec<UserEvent> {
 
 /// Next think time.
 #[inline]
-pub fn think_duration(think: &ThinkTime, chance: &mut Prng) -> Nanos {
+pub fn think_duration(think: &ThinkTime, rng: &mut Prng) -> Nanos {
     match think {
         ThinkTime::Constant(it) => *it,
         // 1 − u is within (0, 1].
-        ThinkTime::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - chance.f64()).ln()) as u64),
+        ThinkTime::Exponential { mean } => Nanos((mean.0 as f64 * -(1.0 - rng.f64()).ln()) as u64),
         ThinkTime::LogNormal { median, sigma } => {
             // Box–Muller transform to a normal distribution.
-            let radius = (-2.0 * (1.0 - chance.f64()).ln()).sqrt();
-            let normal = radius * (std::f64::consts::TAU * chance.f64()).cos();
+            let radius = (-2.0 * (1.0 - rng.f64()).ln()).sqrt();
+            let normal = radius * (std::f64::consts::TAU * rng.f64()).cos();
             Nanos((median.0 as f64 * (sigma * normal).exp()) as u64)
         }
     }
@@ -152,9 +152,9 @@ mod tests {
     fn think_durations_have_their_distribution() {
         let ms = |it: u64| Nanos::from_millis(it);
         let sorted = |think: &ThinkTime| {
-            let mut chance = Prng::seeded(5);
+            let mut rng = Prng::seeded(5);
             let mut all: Vec<f64> =
-                (0..100_000).map(|_| think_duration(think, &mut chance).as_millis_f64()).collect();
+                (0..100_000).map(|_| think_duration(think, &mut rng).as_millis_f64()).collect();
             all.sort_by(f64::total_cmp);
             all
         };

@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn parses_variables_in_text() {
         let check = |text: &str, expected: &str| {
-            let told = match parse_parts(text, Placeholder::Url, environment, slot) {
+            let parsed = match parse_parts(text, Placeholder::Url, environment, slot) {
                 Ok(parts) => parts
                     .iter()
                     .map(|it| match it {
@@ -369,7 +369,7 @@ mod tests {
                     .collect(),
                 Err(why) => why,
             };
-            assert_eq!(told, expected, "{text}");
+            assert_eq!(parsed, expected, "{text}");
         };
         check("/books?author=${author}&n=1", "[/books?author=]<6>[&n=1]");
         check("${a}${bc}", "<1><2>");
@@ -391,8 +391,9 @@ mod tests {
     #[test]
     fn parses_headers() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let told = parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
-            assert_eq!(told.as_deref().map_err(String::as_str), expected, "{text}");
+            let parsed =
+                parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
+            assert_eq!(parsed.as_deref().map_err(String::as_str), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
         check("X: ${a}", Ok("X=[Var { slot: 1, hole: HeaderValue }]"));

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn rejects_invalid_patterns() {
-        let told = "(a".parse::<Pattern>().expect_err("the group is not closed");
-        assert!(told.starts_with("\"(a\" is no regular expression: unclosed group; write"), "{told}");
+        let error = "(a".parse::<Pattern>().expect_err("the group is not closed");
+        assert!(error.starts_with("\"(a\" is no regular expression: unclosed group; write"), "{error}");
     }
 }

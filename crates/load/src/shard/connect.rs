@@ -102,12 +102,12 @@ impl<R: Recorder> Shard<R> {
             };
         }
         let i = self.client_of(conn);
-        let Client { session, endpoint: door, state, .. } = &mut self.clients[i as usize];
+        let Client { session, endpoint, state, .. } = &mut self.clients[i as usize];
         if *state != ClientState::Connecting {
             return;
         }
         *state = ClientState::LoggingIn;
-        session.channel = new_channel(&self.work, *door, &mut self.misc_rng);
+        session.channel = new_channel(&self.work, *endpoint, &mut self.misc_rng);
         session.prepared.fill(false);
         session.parsing.clear();
         match session.attempt.take() {
@@ -172,17 +172,17 @@ impl<R: Recorder> Shard<R> {
     /// Handles the loss of client `i`'s session, which also ends its transaction.
     pub(super) fn session_lost(&mut self, now: Nanos, i: u32, code: Code, words: &str, loss: SessionLoss) {
         let conn = self.conn(i);
-        let two_doors = self.has_two_endpoints();
+        let two_endpoints = self.has_two_endpoints();
         let client = &mut self.clients[i as usize];
         if client.is_over() || !client.session.connected {
             return;
         }
         let logging_in = matches!(client.state, ClientState::Connecting | ClientState::LoggingIn);
-        if two_doors && client.tx.is_none() && !logging_in {
+        if two_endpoints && client.tx.is_none() && !logging_in {
             // The client reopens it when needed.
             return self.close_session(conn);
         }
-        let said = client.error_text.take();
+        let text = client.error_text.take();
         let code = client.session.fatal_code.take().unwrap_or(code);
         let logged_in = client.state != ClientState::LoggingIn;
         let attempt = if logged_in { None } else { client.session.channel.second_attempt() };
@@ -211,7 +211,7 @@ impl<R: Recorder> Shard<R> {
             self.report_once(code, |_| LoadEvent::Refused {
                 client,
                 code,
-                message: said.map_or(words.to_owned(), Into::into),
+                message: text.map_or(words.to_owned(), Into::into),
             });
             self.mark_settled(i);
         }
@@ -229,7 +229,7 @@ impl<R: Recorder> Shard<R> {
             self.end_transaction(now, i, outcome);
         }
         // With two endpoints, the client may continue with the other one.
-        let goes_on = two_doors && !self.is_draining && !self.clients[i as usize].leaving;
+        let goes_on = two_endpoints && !self.is_draining && !self.clients[i as usize].leaving;
         if ends && !goes_on {
             return self.await_end(i);
         }
@@ -318,14 +318,14 @@ impl<R: Recorder> Shard<R> {
     }
 
     /// Reports an event if it is the first with this code, or if the plan is verbose.
-    pub(super) fn report_once(&mut self, code: Code, said: impl FnOnce(&Self) -> LoadEvent) {
+    pub(super) fn report_once(&mut self, code: Code, event: impl FnOnce(&Self) -> LoadEvent) {
         let known = self.reported_codes.contains(&code);
         if !known && self.reported_codes.len() < self.reported_codes.capacity() {
             self.reported_codes.push(code);
         }
         if !known || self.work.plan.verbose {
-            let said = said(self);
-            self.events.push_back(said);
+            let event = event(self);
+            self.events.push_back(event);
         }
     }
 }

@@ -24,8 +24,8 @@ impl<R: Recorder> Shard<R> {
                 Target::Postgres { endpoint: u16::from(self.endpoint_of(conn)), host: session.host }
             }
             Some(w) if w >= self.http_connections.len() => {
-                let (door, host) = self.cancels[w - self.http_connections.len()].target();
-                Target::Postgres { endpoint: door.into(), host }
+                let (endpoint, host) = self.cancels[w - self.http_connections.len()].target();
+                Target::Postgres { endpoint: endpoint.into(), host }
             }
             Some(w) => Target::Service((w % self.work.services.len()) as u16),
         }
@@ -72,8 +72,8 @@ impl<R: Recorder> Shard<R> {
     }
 
     #[inline]
-    pub(super) fn endpoint_conn(&self, i: u32, door: u8) -> ConnId {
-        ConnId(if door == 0 { i } else { i + self.clients.len() as u32 })
+    pub(super) fn endpoint_conn(&self, i: u32, endpoint: u8) -> ConnId {
+        ConnId(if endpoint == 0 { i } else { i + self.clients.len() as u32 })
     }
 
     pub(super) fn has_two_endpoints(&self) -> bool {
@@ -89,14 +89,14 @@ impl<R: Recorder> Shard<R> {
         }
         let Some(to) = self.work.sql_target(script) else { return false };
         let client = &mut self.clients[i as usize];
-        let door = match to {
+        let endpoint = match to {
             SqlTarget::Primary => 0,
             SqlTarget::Replica => 1,
             SqlTarget::Any => (client.rng.u64() & 1) as u8,
         };
-        if client.endpoint != door {
+        if client.endpoint != endpoint {
             std::mem::swap(&mut client.session, &mut self.parked[i as usize]);
-            client.endpoint = door;
+            client.endpoint = endpoint;
         }
         !client.session.connected || client.session.shutdown.is_some()
     }
@@ -131,10 +131,10 @@ impl<R: Recorder> Shard<R> {
     /// Ends the sessions of client `i` with a Terminate message. With `logging_in`, the active session is not logged in
     /// yet.
     pub(super) fn close_sessions(&mut self, i: u32, logging_in: bool) {
-        let door = self.clients[i as usize].endpoint;
-        self.terminate_session(self.endpoint_conn(i, door), logging_in);
+        let endpoint = self.clients[i as usize].endpoint;
+        self.terminate_session(self.endpoint_conn(i, endpoint), logging_in);
         if self.has_two_endpoints() {
-            self.terminate_session(self.endpoint_conn(i, 1 - door), false);
+            self.terminate_session(self.endpoint_conn(i, 1 - endpoint), false);
         }
     }
 
@@ -154,8 +154,8 @@ impl<R: Recorder> Shard<R> {
 
     /// Switches client `i` to the endpoint's next host after a refusal. Returns false if all hosts have refused it.
     pub(super) fn try_next_host(&mut self, i: u32) -> bool {
-        let Client { session, endpoint: door, .. } = &mut self.clients[i as usize];
-        let count = self.work.endpoint(*door).map_or(1, |it| it.hosts.count);
+        let Client { session, endpoint, .. } = &mut self.clients[i as usize];
+        let count = self.work.endpoint(*endpoint).map_or(1, |it| it.hosts.count);
         session.host = (session.host + 1) % count;
         session.tried = (session.tried + 1) % count;
         session.tried > 0
@@ -163,8 +163,8 @@ impl<R: Recorder> Shard<R> {
 
     /// True if client `i` has logged in to a server of the role that its endpoint requires.
     pub(super) fn is_target_role(&self, i: u32) -> bool {
-        let Client { session, endpoint: door, .. } = &self.clients[i as usize];
-        let wanted = self.work.endpoint(*door).map_or(SqlTarget::Any, |it| it.hosts.target_role);
+        let Client { session, endpoint, .. } = &self.clients[i as usize];
+        let wanted = self.work.endpoint(*endpoint).map_or(SqlTarget::Any, |it| it.hosts.target_role);
         match session.channel.parameter("in_hot_standby") {
             Some("on") => wanted != SqlTarget::Primary,
             Some(_) => wanted != SqlTarget::Replica,
@@ -186,19 +186,19 @@ impl<R: Recorder> Shard<R> {
 }
 
 /// New session of a client with this endpoint, not yet open.
-pub(super) fn new_session(work: &Workload, door: u8, client: u32, other: &mut Prng) -> Session {
-    let host = work.endpoint(door).map_or(0, |it| it.hosts.first_host(client));
-    Session { host, ..Session::new(new_channel(work, door, other), work.statements) }
+pub(super) fn new_session(work: &Workload, endpoint: u8, client: u32, other: &mut Prng) -> Session {
+    let host = work.endpoint(endpoint).map_or(0, |it| it.hosts.first_host(client));
+    Session { host, ..Session::new(new_channel(work, endpoint, other), work.statements) }
 }
 
 /// Channel of a new session, for one connection.
-pub(super) fn new_channel(work: &Workload, door: u8, other: &mut Prng) -> Channel {
+pub(super) fn new_channel(work: &Workload, endpoint: u8, other: &mut Prng) -> Channel {
     let mut nonce = [0; 18];
     for part in nonce.chunks_mut(8) {
         part.copy_from_slice(&other.u64().to_ne_bytes()[..part.len()]);
     }
     let PostgresEndpoint { login, transport, .. } =
-        work.endpoint(door).cloned().unwrap_or_else(unused_postgres);
+        work.endpoint(endpoint).cloned().unwrap_or_else(unused_postgres);
     Channel::new(login, transport, nonce)
 }
 

@@ -311,12 +311,12 @@ impl<R: Recorder> Shard<R> {
 
     /// Handles the failure of client `i`'s call. With `unknown`, the call may have had an effect.
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
-        let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+        let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];
         let tx = client.tx.as_mut().expect("it calls");
         tx.error = Some(code);
         tx.unknown = unknown;
-        client.error_text = (!told).then(|| words.into());
+        client.error_text = (!reported).then(|| words.into());
         self.transaction_failed(now, i, code);
     }
 
@@ -354,9 +354,9 @@ impl<R: Recorder> Shard<R> {
             self.recorder.response_received(ScriptId(tx.script), tx.command, response.length);
             return self.finish_command(now, i);
         };
-        let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+        let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let words = match code {
-            _ if told => String::new(),
+            _ if reported => String::new(),
             Code::TEXT_NOT_FOUND => "the answer does not hold the text that it should".to_owned(),
             Code::CAPTURE_NOT_FOUND => "what was to be captured is not in the answer".to_owned(),
             _ => format!("the service answered with {code}"),

@@ -8,8 +8,8 @@ use crate::script::CommandKind;
 impl<R: Recorder> Shard<R> {
     /// Next action for the driver.
     pub fn poll(&mut self) -> Action<'_> {
-        if let Some(said) = self.events.pop_front() {
-            return Action::Report(said);
+        if let Some(event) = self.events.pop_front() {
+            return Action::Report(event);
         }
         while let Some(&number) = self.pending_conns.front() {
             let conn = ConnId(number);

@@ -61,8 +61,8 @@ impl<R: Recorder> Shard<R> {
                 Ok(Event::CopyIn) => return self.abort(now, i, AbortReason::Copy),
                 Ok(Event::Error(notice)) => {
                     let code = notice.code();
-                    let told = self.reported_codes.contains(&code) && !self.work.plan.verbose;
-                    let words = (!told || is_permanent_error(code)).then(|| format_notice(&notice));
+                    let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
+                    let words = (!reported || is_permanent_error(code)).then(|| format_notice(&notice));
                     if notice.is_fatal() || client.state == ClientState::LoggingIn {
                         client.session.fatal_code = Some(code);
                     }

@@ -134,9 +134,9 @@ impl<R: Recorder> Shard<R> {
             let Some(command) = commands.get(tx.command as usize) else { return self.finish_script(now, i) };
             tx.command_started = now;
             let (script, number) = (ScriptId(tx.script), tx.command);
-            let said = &mut self.events;
+            let events = &mut self.events;
             let mut debug =
-                |value: Value| said.push_back(LoadEvent::Debug { script, command: number, value });
+                |value: Value| events.push_back(LoadEvent::Debug { script, command: number, value });
             let mut next = tx.command as usize + 1;
             match &command.kind {
                 CommandKind::Sql(sql) => {

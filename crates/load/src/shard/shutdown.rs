@@ -177,8 +177,8 @@ impl<R: Recorder> Shard<R> {
         if self.session(conn).shutdown.take().is_some() {
             self.shutdowns -= 1;
             self.close_session(conn);
-            let (i, door) = (self.client_of(conn), self.endpoint_of(conn));
-            if self.cancels[i as usize].endpoint == door {
+            let (i, endpoint) = (self.client_of(conn), self.endpoint_of(conn));
+            if self.cancels[i as usize].endpoint == endpoint {
                 self.cancel_finished(i as usize);
             }
         }
@@ -238,7 +238,7 @@ impl<R: Recorder> Shard<R> {
 
     /// Sends a cancel request for the statement of a session, if one is due.
     fn cancel(&mut self, now: Nanos, conn: ConnId) {
-        let (i, door) = (self.client_of(conn) as usize, self.endpoint_of(conn));
+        let (i, endpoint) = (self.client_of(conn) as usize, self.endpoint_of(conn));
         let session = self.session(conn);
         let Some(ending) = session.shutdown.filter(|it| it.cancellable) else { return };
         // Without a cancel key, and behind a pooler, nothing can be cancelled.
@@ -251,7 +251,7 @@ impl<R: Recorder> Shard<R> {
             }
         } else if !ending.cancel_sent || now - cancel.since >= CANCEL_INTERVAL {
             cancel.channel = Some(Box::new(canceller));
-            (cancel.endpoint, cancel.host, cancel.since) = (door, host, now);
+            (cancel.endpoint, cancel.host, cancel.since) = (endpoint, host, now);
             self.session(conn).shutdown = Some(SessionShutdown { cancel_sent: true, ..ending });
             self.request_cancel_action(i, todo::CONNECT);
         }

@@ -30,7 +30,7 @@ impl ActiveUsers {
     ///
     /// They are present from begin to end unless the schedule defines stages.
     pub fn new(schedule: &Schedule, clients: u32, part: (u16, u16)) -> ActiveUsers {
-        let mut crowd = ActiveUsers {
+        let mut active = ActiveUsers {
             events: [].into(),
             processed: 0,
             pacing: Nanos::ZERO,
@@ -42,17 +42,17 @@ impl ActiveUsers {
         if let Schedule::Users(users) = schedule {
             let (k, threads) = (u32::from(part.0), u32::from(part.1));
             let all = user_events(&users.stages);
-            crowd.starts_empty = all.first().is_none_or(|it| it.at > Nanos::ZERO);
+            active.starts_empty = all.first().is_none_or(|it| it.at > Nanos::ZERO);
             let own = all.into_iter().filter(|it| it.user % threads == k);
-            crowd.events = own.map(|it| UserEvent { user: it.user / threads, ..it }).collect();
-            assert!(crowd.events.iter().all(|it| it.user < clients), "there is a client for every user");
-            crowd.processed = crowd.events.iter().take_while(|it| it.at == Nanos::ZERO && it.joins).count();
-            crowd.initial = crowd.processed as u32;
-            crowd.pacing = users.pacing.unwrap_or(Nanos::ZERO);
-            crowd.cap = users.rate_max.map(|it| RateCap::new(it, part));
-            crowd.ready.reserve(clients as usize);
+            active.events = own.map(|it| UserEvent { user: it.user / threads, ..it }).collect();
+            assert!(active.events.iter().all(|it| it.user < clients), "there is a client for every user");
+            active.processed = active.events.iter().take_while(|it| it.at == Nanos::ZERO && it.joins).count();
+            active.initial = active.processed as u32;
+            active.pacing = users.pacing.unwrap_or(Nanos::ZERO);
+            active.cap = users.rate_max.map(|it| RateCap::new(it, part));
+            active.ready.reserve(clients as usize);
         }
-        crowd
+        active
     }
 
     pub fn is_initial(&self, i: u32) -> bool {

@@ -59,8 +59,8 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
         Doubt::NoSuccess | Doubt::Outage { .. } => true,
         it => it.is_in_verdict() && succeeded,
     };
-    let told = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
-    for doubt in validity.doubts.iter().filter(|it| !told(it)) {
+    let is_repeated = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
+    for doubt in validity.doubts.iter().filter(|it| !is_repeated(it)) {
         write_wrapped(out, &say!(lang, "bench-note"), &lang.doubt(doubt, clients));
     }
 }

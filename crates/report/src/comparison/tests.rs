@@ -40,12 +40,12 @@ fn ratio(value: f64, interval: Option<(f64, f64)>) -> Change {
 }
 
 fn difference(subject: DifferenceSubject, path: &str, base: Option<&str>, run: Option<&str>) -> Difference {
-    let told = |it: Option<&str>| it.map(str::to_owned);
+    let owned = |it: Option<&str>| it.map(str::to_owned);
     Difference {
         subject,
         path: path.into(),
-        base: told(base),
-        run: told(run),
+        base: owned(base),
+        run: owned(run),
         cells: Vec::new(),
         expected: false,
     }

@@ -205,30 +205,27 @@ fn hops() -> Vec<Hop> {
 /// Every sentence and word of a language, with its name.
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    let mut tell = |what: String, text: String| all.push((what, text));
+    let mut add = |what: String, text: String| all.push((what, text));
     for it in every!(FailureClass: Failed, Unknown, Refused) {
-        tell(format!("{it:?}"), lang.effect(it));
+        add(format!("{it:?}"), lang.effect(it));
     }
     for it in figures() {
-        tell(format!("{it:?}"), lang.figure(it).to_owned());
+        add(format!("{it:?}"), lang.figure(it).to_owned());
     }
     for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-        tell(format!("{it:?}"), lang.verdict(it).to_owned());
+        add(format!("{it:?}"), lang.verdict(it).to_owned());
     }
-    tell("dropped".into(), lang.dropped(20_000, 50_000));
-    tell(
-        "fairness".into(),
-        lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }),
-    );
+    add("dropped".into(), lang.dropped(20_000, 50_000));
+    add("fairness".into(), lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }));
     let cost = CpuCost { user: Nanos(450), system: Nanos(6200), spun: Nanos(30) };
-    tell("generator".into(), lang.generator(&cost, 0.34));
+    add("generator".into(), lang.generator(&cost, 0.34));
     let tls = ServerTransport::TcpTls { version: "1.3".to_owned() };
     let transports = [ServerTransport::UnixSocket, ServerTransport::Tcp, tls];
     covers!(transports, ServerTransport: UnixSocket, Tcp, TcpTls);
     for transport in transports {
         for model in models() {
             let server = server(transport.clone(), Some("/№/15"));
-            tell("measured".into(), lang.measured(&server, &plan(model)));
+            add("measured".into(), lang.measured(&server, &plan(model)));
         }
     }
     for (spacing, arrivals, lowest) in [
@@ -236,54 +233,54 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
         (Spacing::Poisson, Some(20_101), 0.5),
         (Spacing::Poisson, None, 0.5),
     ] {
-        tell("preview".into(), lang.preview(&preview(spacing, arrivals, lowest)));
+        add("preview".into(), lang.preview(&preview(spacing, arrivals, lowest)));
     }
     for it in reasons() {
-        tell(format!("{it:?}"), lang.reason(&it));
+        add(format!("{it:?}"), lang.reason(&it));
     }
     for it in doubts() {
-        tell(format!("{it:?}"), lang.doubt(&it, 21));
+        add(format!("{it:?}"), lang.doubt(&it, 21));
     }
     for arrow in ["→", "->"] {
         let generator = Placement { cpu: None, cpus: vec![3] };
-        tell("path".into(), lang.path(&hops(), &generator, arrow));
+        add("path".into(), lang.path(&hops(), &generator, arrow));
     }
     for it in statuses() {
-        tell(format!("{it:?}"), lang.status(&it));
+        add(format!("{it:?}"), lang.status(&it));
     }
-    tell("left out".into(), lang.left_out(2, 25, "№"));
+    add("left out".into(), lang.left_out(2, 25, "№"));
     let limit = UnappliedLimit { node: NODE.into(), limit: "№".into(), reason: "№".into() };
-    tell("not applied".into(), lang.not_applied(&[&limit]));
+    add("not applied".into(), lang.not_applied(&[&limit]));
     for (baseline, too_few) in [(None, false), (Some("№"), true)] {
-        tell("legend".into(), lang.legend(baseline, 42, too_few));
+        add("legend".into(), lang.legend(baseline, 42, too_few));
     }
-    tell("watching".into(), lang.watching(0.0061));
+    add("watching".into(), lang.watching(0.0061));
     for it in differences() {
-        tell(format!("{it:?}"), lang.difference(&it));
+        add(format!("{it:?}"), lang.difference(&it));
     }
-    tell("fired".into(), lang.fired(&fired()));
+    add("fired".into(), lang.fired(&fired()));
     for verdict in every!(Kept: Met, Violated, Unknown) {
         for unit in every!(ObjectiveUnit: Seconds, Share, PerSecond) {
-            tell(format!("{verdict:?} {unit:?}"), lang.judged(&judged(verdict, Some(0.0123), unit)));
+            add(format!("{verdict:?} {unit:?}"), lang.judged(&judged(verdict, Some(0.0123), unit)));
         }
-        tell(format!("{verdict:?}"), lang.judged(&judged(verdict, None, ObjectiveUnit::Seconds)));
+        add(format!("{verdict:?}"), lang.judged(&judged(verdict, None, ObjectiveUnit::Seconds)));
     }
     let names = CELLS.map(str::to_owned);
     for (kept, broken, unknown, measured) in [(12, 2, 1, Some(1.032)), (0, 1, 0, None), (0, 0, 0, None)] {
         let judged = judged(Kept::Violated, measured, ObjectiveUnit::Seconds);
         let worst = (broken > 0).then_some(WorstResult { cell: 2, result: judged });
         let objective = "№".to_owned();
-        tell(
+        add(
             "tally".into(),
             lang.tally(&ObjectiveSummary { objective, met: kept, violated: broken, unknown, worst }, &names),
         );
     }
     for it in findings() {
-        tell(format!("{it:?}"), lang.findings(&[&it], &names));
+        add(format!("{it:?}"), lang.findings(&[&it], &names));
     }
     for of_group in many() {
         let of_group: Vec<&Finding> = of_group.iter().collect();
-        tell(format!("many {:?}", of_group[0]), lang.findings(&of_group, &names));
+        add(format!("many {:?}", of_group[0]), lang.findings(&of_group, &names));
     }
     all
 }

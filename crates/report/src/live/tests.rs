@@ -352,7 +352,7 @@ fn inflects_russian_words_by_number() {
             end,
         })
     };
-    for (said, expected) in [
+    for (text, expected) in [
         (
             russian().run_begins(21, 1, 7, seconds(7_500)),
             "21 измерение, 1 ячейка, порядок по seed 7; под нагрузкой около 2 ч 5 мин",
@@ -392,6 +392,6 @@ fn inflects_russian_words_by_number() {
         (end(None, TrialEnd::Skipped("нет odyssey".to_owned())), "пропущено: нет odyssey"),
         (russian().live_lost(3), "(не удалось вовремя показать: 3 строки)"),
     ] {
-        assert_eq!(said.replace('\u{a0}', " "), expected);
+        assert_eq!(text.replace('\u{a0}', " "), expected);
     }
 }

@@ -237,8 +237,8 @@ fn exports_json() {
 
 /// Findings as they appear on a terminal of this width.
 fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
-    let told = views(all, &matrix(), lang, &|_| Vec::new());
-    crate::findings::render(&told, TerminalStyle { width, ..TerminalStyle::default() })
+    let shown = views(all, &matrix(), lang, &|_| Vec::new());
+    crate::findings::render(&shown, TerminalStyle { width, ..TerminalStyle::default() })
 }
 
 /// Each kind of finding once.

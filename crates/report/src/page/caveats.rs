@@ -49,10 +49,10 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             }
         }
     }
-    let told = |(it, clients, count): &(&Doubt, u32, usize)| {
+    let line = |(it, clients, count): &(&Doubt, u32, usize)| {
         doubtful(lang.in_trials(*count, of, &lang.doubt(it, *clients)))
     };
-    items.extend(doubts.iter().map(told));
+    items.extend(doubts.iter().map(line));
     let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
     for it in fired {
         let name = lang.trial(case.name(it.cell), it.repetition + 1);
@@ -70,11 +70,11 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             None => kinds.push((kind, note, 1)),
         }
     }
-    let told = |(_, note, count): &(String, &String, usize)| Line {
+    let line = |(_, note, count): &(String, &String, usize)| Line {
         text: lang.in_trials((*count).min(of), of, note),
         tone: Tone::Faint,
     };
-    items.extend(kinds.iter().map(told));
+    items.extend(kinds.iter().map(line));
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 

@@ -131,8 +131,8 @@ fn node(
         standing.map(|(it, tone)| Line { text: lang.standing(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
     // The share of a quota is already displayed, which implies the quota.
-    let told = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
-    let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !told), ..limits.clone() });
+    let is_shown = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
+    let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !is_shown), ..limits.clone() });
     if !limits.is_empty() {
         lines.push(plain(limits));
     }

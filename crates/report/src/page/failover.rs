@@ -69,8 +69,8 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
             let tone = if it.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
             text(lang.control_summary(&it, case.name(it.cell)), tone)
         }));
-        let said = usize::from(it.conclusion == Some(Conclusion::Unknown));
-        if it.doubts.len() > said {
+        let reported = usize::from(it.conclusion == Some(Conclusion::Unknown));
+        if it.doubts.len() > reported {
             let doubt = |it| Line { text: lang.inconclusive_reason(it), tone: Tone::Doubt };
             blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
         }
@@ -92,7 +92,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let many = survivals.len() > CELLS_IN_ANSWER_MAX;
     let lines: Vec<Line> =
         survivals.iter().filter(|it| !many || rank(it) == worst).map(|it| line(case, it)).collect();
-    let told = lines.iter().take(CELLS_IN_ANSWER_MAX).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
+    let text = lines.iter().take(CELLS_IN_ANSWER_MAX).map(|it| it.text.clone()).collect::<Vec<_>>().join(" ");
     let complete = case.account.info.state == RunState::Complete;
     let tone = match worst {
         0 => Tone::Bad,
@@ -101,7 +101,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
         2 => Tone::Good,
         _ => Tone::Doubt,
     };
-    Some(Line { text: told, tone })
+    Some(Line { text, tone })
 }
 
 /// Sort key, worst first: broken, not proven, kept.
@@ -276,8 +276,8 @@ fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
 }
 
 /// Splits an error into its message and the log after it.
-fn first_line(trouble: &str) -> (&str, &str) {
-    trouble.split_once('\n').unwrap_or((trouble, ""))
+fn first_line(error: &str) -> (&str, &str) {
+    error.split_once('\n').unwrap_or((error, ""))
 }
 
 /// Folded logs of a trial's errors.

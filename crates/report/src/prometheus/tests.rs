@@ -50,14 +50,14 @@ fn renders_a_run() {
     totals.operations.insert("read".to_owned(), operation);
     totals.failures.insert("net 104".to_owned(), 3);
     totals.trials.insert("complete", 7);
-    let mut told = |node: &str, values: &[(&str, &str, f64)]| {
+    let mut add = |node: &str, values: &[(&str, &str, f64)]| {
         let values =
             values.iter().map(|(series, label, it)| (((*series).to_owned(), (*label).to_owned()), *it));
-        let told = ProbeValues { at: Nanos::ZERO, values: values.collect() };
-        totals.probes.insert((node.to_owned(), "probe"), told);
+        let probe = ProbeValues { at: Nanos::ZERO, values: values.collect() };
+        totals.probes.insert((node.to_owned(), "probe"), probe);
     };
-    told("b", &[("pg_deadlocks", "", 5.0), ("pg_sessions", "idle", 0.5), ("strange", "", 1.0)]);
-    told("a", &[("pg_deadlocks", "", 6.0)]);
+    add("b", &[("pg_deadlocks", "", 5.0), ("pg_sessions", "idle", 0.5), ("strange", "", 1.0)]);
+    add("a", &[("pg_deadlocks", "", 6.0)]);
     let known = |name: &str| [&DEADLOCKS, &SESSIONS].into_iter().find(|it| it.name == name);
     let about = RunLabels { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
     let shown = render(&about, &totals, &known);

@@ -165,12 +165,12 @@ impl<S: EntrySource, C: Fn() -> (Nanos, u64)> WriterThread<S, C> {
             self.batch.drain(..).for_each(|it| ledger.append(it));
             let written = ledger.write();
             // Only the first error is kept.
-            let trouble = |it: WriteError| drop(self.shared.error.set(it));
+            let keep_error = |it: WriteError| drop(self.shared.error.set(it));
             if ledger.is_low_space() {
-                trouble(WriteError::DiskFull);
+                keep_error(WriteError::DiskFull);
             }
             if let Err(error) = written {
-                trouble(WriteError::Refused(error.to_string()));
+                keep_error(WriteError::Refused(error.to_string()));
                 self.ledger = None;
             } else {
                 self.stats = LedgerStats { entries, bytes: ledger.length() };

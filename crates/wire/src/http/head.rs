@@ -49,12 +49,12 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         return Err(Error::Head);
     }
     let old = response.version != Some(1);
-    let said = BodyHeaders::from_headers(response.headers)?;
+    let body = BodyHeaders::from_headers(response.headers)?;
     // Reuse of the connection: RFC 9112, section 9.3.
-    let close = said.close || (old && !said.keep_alive);
-    let coding = said.coding;
+    let close = body.close || (old && !body.keep_alive);
+    let coding = body.coding;
     let head = |framing, close| Ok(Some((Head { status, framing, coding, close }, length)));
-    match said {
+    match body {
         _ if method == Method::Head || status < 200 || status == 204 || status == 304 => {
             head(Framing::Length(0), close)
         }
@@ -109,7 +109,7 @@ struct BodyHeaders {
 
 impl BodyHeaders {
     fn from_headers(headers: &[Header<'_>]) -> Result<BodyHeaders, Error> {
-        let mut said = BodyHeaders::default();
+        let mut body = BodyHeaders::default();
         for Header { name, value } in headers {
             let is = |it: &str| name.eq_ignore_ascii_case(it);
             // Compares lengths first, because most headers are irrelevant.
@@ -117,38 +117,38 @@ impl BodyHeaders {
                 14 if is("content-length") => {
                     for one in list_items(value) {
                         let length = number(one).ok_or(Error::ContentLength)?;
-                        if said.length.is_some_and(|it| it != length) {
+                        if body.length.is_some_and(|it| it != length) {
                             return Err(Error::ContentLength);
                         }
-                        said.length = Some(length);
+                        body.length = Some(length);
                     }
-                    said.length.ok_or(Error::ContentLength)?;
+                    body.length.ok_or(Error::ContentLength)?;
                 }
                 17 if is("transfer-encoding") => {
                     for one in list_items(value) {
-                        if said.chunked {
+                        if body.chunked {
                             return Err(Error::TransferEncoding);
                         }
-                        said.encoded = true;
-                        said.chunked = one.eq_ignore_ascii_case(b"chunked");
+                        body.encoded = true;
+                        body.chunked = one.eq_ignore_ascii_case(b"chunked");
                     }
-                    if !said.encoded {
+                    if !body.encoded {
                         return Err(Error::TransferEncoding);
                     }
                 }
                 16 if is("content-encoding") => {
-                    said.coding = list_items(value).fold(said.coding, Coding::with);
+                    body.coding = list_items(value).fold(body.coding, Coding::with);
                 }
                 10 if is("connection") => {
                     for one in list_items(value) {
-                        said.close |= one.eq_ignore_ascii_case(b"close");
-                        said.keep_alive |= one.eq_ignore_ascii_case(b"keep-alive");
+                        body.close |= one.eq_ignore_ascii_case(b"close");
+                        body.keep_alive |= one.eq_ignore_ascii_case(b"keep-alive");
                     }
                 }
                 _ => {}
             }
         }
-        Ok(said)
+        Ok(body)
     }
 }
 

@@ -181,12 +181,12 @@ mod tests {
 
     fn check_from(from: Origin<'_>, target: &str, location: &str, expected: &str) {
         let mut to = b"left over".to_vec();
-        let told = match from.resolve(target.as_bytes(), location.as_bytes(), &mut to) {
+        let resolved = match from.resolve(target.as_bytes(), location.as_bytes(), &mut to) {
             Ok(()) => String::from_utf8(to).expect("ASCII"),
             Err(RedirectError::CrossOrigin(whom)) => format!("elsewhere: {whom}"),
             Err(RedirectError::Malformed) => "unreadable".to_owned(),
         };
-        assert_eq!(told, expected, "{location} from {target}");
+        assert_eq!(resolved, expected, "{location} from {target}");
     }
 
     #[test]

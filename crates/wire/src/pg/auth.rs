@@ -132,14 +132,14 @@ const UNBOUND: ProtocolError = ProtocolError::Scram("channel_binding=require, an
 
 /// Mechanism to use among those that the server offers.
 fn choose(
-    wish: ChannelBinding,
+    required: ChannelBinding,
     offered: &[u8],
     cover: &ChannelProtection,
 ) -> Result<(&'static str, GsChannelBinding), ProtocolError> {
     const PLAIN: &str = "SCRAM-SHA-256";
     const PLUS: &str = "SCRAM-SHA-256-PLUS";
     let offers = |name: &str| offered.split(|it| *it == 0).any(|it| it == name.as_bytes());
-    let binding = match (wish, cover) {
+    let binding = match (required, cover) {
         (_, ChannelProtection::Plain) if offers(PLUS) => {
             return Err(ProtocolError::Scram("the server offers channel binding without TLS"));
         }
@@ -151,7 +151,7 @@ fn choose(
         }
         (_, ChannelProtection::Tls(Some(_))) => GsChannelBinding::NotOffered,
     };
-    if wish == ChannelBinding::Require {
+    if required == ChannelBinding::Require {
         Err(UNBOUND)
     } else if offers(PLAIN) {
         Ok((PLAIN, binding))
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn chooses_channel_binding() {
-        let with = |wish| login(|it| it.channel_binding = wish);
+        let with = |required| login(|it| it.channel_binding = required);
         let (disable, prefer, require) =
             (with(ChannelBinding::Disable), with(ChannelBinding::Prefer), with(ChannelBinding::Require));
         let tls = &ChannelProtection::Tls(Some(b"hash".to_vec()));

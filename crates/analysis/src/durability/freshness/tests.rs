@@ -44,8 +44,8 @@ fn correlated_reads_widen_the_interval() {
 /// The interval contains the true share of a chain whose states persist.
 #[test]
 fn intervals_cover_the_true_share() {
-    let mut chance = SplitMix64(7);
-    let mut unit = || (chance.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut rng = SplitMix64(7);
+    let mut unit = || (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
     let mut held = 0;
     let rounds = 1000;
     for _ in 0..rounds {
@@ -103,7 +103,7 @@ fn merges_trials_of_a_cell() {
     let silent = seen(0, &[], Some(reads(0, 0, 0)));
     let staleness = cell_freshness(2, false, &[&one, &silent, &other]).expect("numbers were acknowledged");
     assert_eq!((staleness.cell, staleness.trials, staleness.acknowledged), (2, 2, 24));
-    let told: Vec<_> = staleness
+    let summary: Vec<_> = staleness
         .replicas
         .iter()
         .map(|replica| {
@@ -115,7 +115,7 @@ fn merges_trials_of_a_cell() {
             )
         })
         .collect();
-    assert_eq!(told, [("a", Some((9, 9)), 3, 7), ("b", Some((3, 12)), 12, 0)]);
+    assert_eq!(summary, [("a", Some((9, 9)), 3, 7), ("b", Some((3, 12)), 12, 0)]);
     assert_eq!(staleness.round_robin.map(|it| (it.stale, it.total)), Some((1, 20)));
     // Missing data is not zero.
     assert_eq!(cell_freshness(2, false, &[&silent]), None);

@@ -12,8 +12,8 @@ fn ms(it: u64) -> Nanos {
 }
 
 fn killed(at: u64, node: &str) -> InjectedFault {
-    let deed = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
-    InjectedFault { at: ms(at), reverted: None, action: deed, nodes: vec![node.to_owned()] }
+    let action = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
+    InjectedFault { at: ms(at), reverted: None, action, nodes: vec![node.to_owned()] }
 }
 
 fn verdict() -> DurabilityVerdict {
@@ -109,7 +109,7 @@ fn check(trials: &str, control: &str, expected: &str) {
     let it = survival(trials, control);
     let found: Vec<String> = it.anomalies.iter().map(|it| format!("{:?} {}", it.kind, it.count)).collect();
     let conclusion = it.conclusion.map_or("no ledger".to_owned(), |it| format!("{it:?}"));
-    let told = format!(
+    let summary = format!(
         "{conclusion}: {} of {} in {}/{} [{}] {:?}",
         it.lost,
         it.counts.acknowledged,
@@ -118,7 +118,7 @@ fn check(trials: &str, control: &str, expected: &str) {
         found.join(", "),
         it.doubts
     );
-    assert_eq!(told, expected, "{trials} beside {control}");
+    assert_eq!(summary, expected, "{trials} beside {control}");
 }
 
 #[test]
@@ -216,9 +216,9 @@ fn computes_bounds_and_counts() {
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
     for it in [quiet, half] {
-        let told = cell_result(0, &[&it], None).expect("there is a trial");
+        let result = cell_result(0, &[&it], None).expect("there is a trial");
         assert_eq!(
-            (told.trials, told.doubts),
+            (result.trials, result.doubts),
             (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])
         );
     }
@@ -325,7 +325,7 @@ fn matches_cells_with_their_controls() {
     let (kept, lossy) = (trial(""), trial("unpromised=2"));
     let trials = [(0, &kept), (2, &lossy), (1, &kept), (0, &kept), (3, &kept)];
     let found = all_cells(&experiment, &trials);
-    let told: Vec<_> = found
+    let results: Vec<_> = found
         .iter()
         .map(|result| (result.cell, result.trials, result.conclusion, result.control.map(|it| it.cell)))
         .collect();
@@ -335,6 +335,6 @@ fn matches_cells_with_their_controls() {
         (1, 1, Some(Conclusion::Kept), Some(2)),
         (3, 1, Some(Conclusion::Unknown), None),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(results, expected);
     assert_eq!(all_cells(&experiment, &[]), []);
 }

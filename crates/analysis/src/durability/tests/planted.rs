@@ -30,12 +30,12 @@ const DEFECTS: &[PlantedDefect] = &[
     },
     PlantedDefect {
         name: "torn ledger tail",
-        plant: |it, chance| cut(it, chance, LedgerEnd::Torn { bytes: 5 }),
+        plant: |it, rng| cut(it, rng, LedgerEnd::Torn { bytes: 5 }),
         is_found: |it| unknown(it, InconclusiveReason::LedgerTorn { bytes: 5 }),
     },
     PlantedDefect {
         name: "ledger tail lost",
-        plant: |it, chance| cut(it, chance, LedgerEnd::Open),
+        plant: |it, rng| cut(it, rng, LedgerEnd::Open),
         is_found: |it| unknown(it, InconclusiveReason::LedgerOpen),
     },
     PlantedDefect {
@@ -134,7 +134,7 @@ fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
 /// Random write with this outcome that is present, or absent, at the end.
 fn pick(
     of: &Evidence,
-    chance: &mut TestRng,
+    rng: &mut TestRng,
     outcome: fn(WriteOutcome) -> bool,
     there: bool,
 ) -> Option<(usize, WriteAttempt)> {
@@ -143,7 +143,7 @@ fn pick(
         outcome(it.outcome) && rows.iter().any(|(key, _)| *key == it.key) == there
     };
     let all: Vec<(usize, WriteAttempt)> = attempts(of).into_iter().filter(fits).collect();
-    (!all.is_empty()).then(|| all[chance.below(all.len() as u64) as usize])
+    (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])
 }
 
 fn acknowledged(it: WriteOutcome) -> bool {
@@ -164,21 +164,21 @@ fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
     true
 }
 
-fn phantom(of: &mut Evidence, chance: &mut TestRng) -> bool {
-    let session = chance.below(of.reserved.len() as u64) as u32;
-    let sequence = of.reserved[session as usize] + chance.below(100);
+fn phantom(of: &mut Evidence, rng: &mut TestRng) -> bool {
+    let session = rng.below(of.reserved.len() as u64) as u32;
+    let sequence = of.reserved[session as usize] + rng.below(100);
     of.reads.last_mut().expect("the evidence has reads").rows.push((WriteKey { session, sequence }, true));
     true
 }
 
-fn duplicate(of: &mut Evidence, chance: &mut TestRng) -> bool {
-    let Some((_, it)) = pick(of, chance, acknowledged, true) else { return false };
+fn duplicate(of: &mut Evidence, rng: &mut TestRng) -> bool {
+    let Some((_, it)) = pick(of, rng, acknowledged, true) else { return false };
     of.reads.last_mut().expect("the evidence has reads").rows.push((it.key, true));
     true
 }
 
-fn flicker(of: &mut Evidence, chance: &mut TestRng) -> bool {
-    let Some((_, it)) = pick(of, chance, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
+fn flicker(of: &mut Evidence, rng: &mut TestRng) -> bool {
+    let Some((_, it)) = pick(of, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
         return false;
     };
     of.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != it.key);
@@ -219,24 +219,24 @@ fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
     true
 }
 
-fn cut(of: &mut Evidence, chance: &mut TestRng, end: LedgerEnd) -> bool {
-    let left = of.entries.len() - 1 - chance.below(5) as usize;
+fn cut(of: &mut Evidence, rng: &mut TestRng, end: LedgerEnd) -> bool {
+    let left = of.entries.len() - 1 - rng.below(5) as usize;
     of.entries.truncate(left);
     of.history.end = Some(end);
     true
 }
 
 /// Acknowledges a write that was committed only on the old primary, as if the client had ignored the warning.
-fn local(of: &mut Evidence, chance: &mut TestRng) -> bool {
-    let lost = pick(of, chance, |it| it == WriteOutcome::AcknowledgedLocally, false);
+fn local(of: &mut Evidence, rng: &mut TestRng) -> bool {
+    let lost = pick(of, rng, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
     attempt.outcome = WriteOutcome::Acknowledged;
     of.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn failure(of: &mut Evidence, chance: &mut TestRng) -> bool {
-    let Some((place, mut attempt)) = pick(of, chance, acknowledged, true) else { return false };
+fn failure(of: &mut Evidence, rng: &mut TestRng) -> bool {
+    let Some((place, mut attempt)) = pick(of, rng, acknowledged, true) else { return false };
     attempt.outcome = WriteOutcome::Failed(Code::SqlState(*b"40001"));
     of.entries[place] = LedgerEntry::Completed(attempt);
     true

@@ -109,7 +109,7 @@ pub(super) struct Scenario {
 }
 
 impl SimulatedCluster {
-    pub fn run(seed: u64, wish: Scenario) -> Evidence {
+    pub fn run(seed: u64, scenario: Scenario) -> Evidence {
         let mut chance = TestRng(seed);
         let count = 2 + chance.below(3) as usize;
         let node = |number: usize| Node {
@@ -139,7 +139,7 @@ impl SimulatedCluster {
             primary: 0,
             flushed: 0,
             setting: ("on", String::new()),
-            unique: wish.quorum || chance.percent(70),
+            unique: scenario.quorum || chance.percent(70),
             sessions,
             under_way: [Vec::new(), Vec::new()],
             evidence,
@@ -147,9 +147,9 @@ impl SimulatedCluster {
             servers: Vec::new(),
             chance,
         };
-        it.set(wish);
+        it.set(scenario);
         it.sample();
-        let mut kills = if wish.quorum { 1 } else { it.chance.below(4) };
+        let mut kills = if scenario.quorum { 1 } else { it.chance.below(4) };
         let steps = 60 + it.chance.below(300);
         for step in 0..steps {
             it.now += Nanos(1 + it.chance.below(3_000_000));
@@ -157,12 +157,12 @@ impl SimulatedCluster {
                 kills -= 1;
                 it.kill();
             }
-            it.step(wish);
+            it.step(scenario);
         }
-        it.end(wish)
+        it.end(scenario)
     }
 
-    fn step(&mut self, wish: Scenario) {
+    fn step(&mut self, scenario: Scenario) {
         match self.chance.below(100) {
             0..45 => self.invoke(),
             45..65 => self.replicate(),
@@ -170,10 +170,10 @@ impl SimulatedCluster {
             90..92 => self.cancel(),
             92..94 => self.fail_write(),
             94..96 => self.sample(),
-            96 if !wish.quorum => self.crash(),
-            97 if !wish.quorum && self.chance.percent(30) => {
+            96 if !scenario.quorum => self.crash(),
+            97 if !scenario.quorum && self.chance.percent(30) => {
                 self.evidence.promise_changed = true;
-                self.set(wish);
+                self.set(scenario);
             }
             98 => self.read(),
             _ => self.clock(),
@@ -181,12 +181,12 @@ impl SimulatedCluster {
     }
 
     /// Sets the promise for the commits that follow.
-    fn set(&mut self, wish: Scenario) {
+    fn set(&mut self, scenario: Scenario) {
         let quorum = 1 + self.chance.below(self.nodes.len() as u64 - 1);
         let commit =
             ["on", "on", "remote_apply", "remote_write", "local", "off"][self.chance.below(6) as usize];
         self.setting = match self.chance.below(4) {
-            _ if wish.quorum => ("on", format!("ANY {quorum} (*)")),
+            _ if scenario.quorum => ("on", format!("ANY {quorum} (*)")),
             0 => (commit, String::new()),
             1 => (commit, format!("FIRST {quorum} (*)")),
             _ => (commit, format!("ANY {quorum} (*)")),
@@ -444,7 +444,7 @@ impl SimulatedCluster {
         self.evidence.reads.push(RawRead { began, server, in_recovery: false, rows });
     }
 
-    fn end(mut self, wish: Scenario) -> Evidence {
+    fn end(mut self, scenario: Scenario) -> Evidence {
         // The load continues until the last primary acknowledges a write.
         for number in self.others() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
@@ -471,7 +471,7 @@ impl SimulatedCluster {
         self.evidence.entries.append(&mut other);
         self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
-        if !wish.quorum && self.chance.percent(10) {
+        if !scenario.quorum && self.chance.percent(10) {
             // The generator was killed as well, so that only the first entries remain.
             let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
             self.evidence.entries.truncate(left);

@@ -190,13 +190,13 @@ fn checkpoints() -> Finding {
 fn describe(it: &Suspect) -> String {
     let words =
         |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    let nudge = it.perturbation.as_ref().map_or(String::new(), |perturbation| {
+    let change = it.perturbation.as_ref().map_or(String::new(), |perturbation| {
         let round = |it: f64| (it * 1e4).round() / 1e4;
         let amount =
             perturbation.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
         format!(" | {}{amount}", words(format!("{:?}", perturbation.knob)))
     });
-    words(format!("{:?}", it.limit)) + &nudge
+    words(format!("{:?}", it.limit)) + &change
 }
 
 #[track_caller]
@@ -513,13 +513,14 @@ fn perturbs_the_limits_of_all_replicas_together() {
         let (node, throttled) = ("postgres-3".into(), Some(0.9));
         Finding::ServerBound { cell: 0, node, cpu: 0.3, cpu_limit: 0.3, throttled, throttled_cpu: None }
     };
-    let nudges = |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
+    let described =
+        |setup: &Setup, it: Finding, processors| describe(&suspects(setup, 0, &[it], processors)[0]);
     let more = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.45";
-    assert_eq!(nudges(&replicated(0.3), replica(), 2.0), more);
+    assert_eq!(described(&replicated(0.3), replica(), 2.0), more);
     // The primary has one of two CPUs. Raising each replica's quota by half would exceed the rest.
     let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
-    assert_eq!(nudges(&replicated(0.3), replica(), 1.8), less);
-    let mine = |cpu| nudges(&replicated(cpu), postgres(0.99), 2.0);
+    assert_eq!(described(&replicated(0.3), replica(), 1.8), less);
+    let mine = |cpu| described(&replicated(cpu), postgres(0.99), 2.0);
     assert_eq!(mine(0.2), "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     assert_eq!(mine(0.3), "Cpu node: postgres | Cpu node: postgres 1 -> 0.75");
 }
@@ -538,9 +539,9 @@ fn names_the_scan_behind_a_saturated_cpu() {
         "not PostgreSQL's"
     );
     // An index that would help becomes the perturbation.
-    let nudge = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
-    let turned = [Suspect { perturbation: nudge, ..scan.clone() }, cpu.clone()];
-    assert_eq!(cause(&setup, &turned, &limits(cpu)), Cause::Proven { proof: 0, by: None });
+    let perturbation = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
+    let perturbed = [Suspect { perturbation, ..scan.clone() }, cpu.clone()];
+    assert_eq!(cause(&setup, &perturbed, &limits(cpu)), Cause::Proven { proof: 0, by: None });
 }
 
 #[test]
@@ -555,8 +556,8 @@ fn perturbs_a_feed_with_all_rows_of_its_table() {
     }];
     let known = suspects(&setup, 0, &[postgres(0.99), feed()], 2.0);
     let [feed, cpu] = &known[..] else { panic!("{known:?}") };
-    let turn = Knob::FeedRows { feed: "requests".into() };
-    assert_eq!(feed.perturbation, Some(Perturbation { knob: turn, amount: None }));
+    let knob = Knob::FeedRows { feed: "requests".into() };
+    assert_eq!(feed.perturbation, Some(Perturbation { knob, amount: None }));
     // The cached feed limits the maximum: a fall to a third counts as much as a threefold rise.
     let proofs =
         [proof(cpu, 1.2, Some(0.6), ProofVerdict::Limits), proof(feed, 0.3, None, ProofVerdict::Limits)];
@@ -592,8 +593,8 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
         let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
         let Limit::Scan { ddl, .. } = &it.limit else { panic!("the limit must still be a scan") };
         assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
-        let turn = it.perturbation.map(|it| it.knob);
-        assert_eq!(turn, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
+        let knob = it.perturbation.map(|it| it.knob);
+        assert_eq!(knob, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
     };
     let both = "CREATE INDEX ON book.bookv2 (author); CREATE INDEX ON book.bookv2 (name)";
     check("book.bookv2", 1, Some(both));

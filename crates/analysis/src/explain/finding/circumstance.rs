@@ -63,19 +63,19 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let logins = (many && !cell.setup.load.reconnect).then_some(logins);
     let cancelled = cell.median(cancelled).unwrap_or(0.0);
     let it = Circumstance::ConnectionStorm { logins, cancelled };
-    let told = logins.is_some() || cancelled >= CANCELLED_PER_1000_MIN;
-    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    let found = logins.is_some() || cancelled >= CANCELLED_PER_1000_MIN;
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
 /// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. A service's
 /// clients receive other errors.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
-    let told: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
+    let by_clients: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
     let cancelled = |it: &&LogEvent| it.code.as_deref() == Some(QUERY_CANCELED) && it.at > Nanos::ZERO;
     let logged: u64 = trial.events.iter().filter(cancelled).map(LogEvent::line_count).sum();
     let executed = it.total.counts.executed() as f64;
-    (executed > 0.0).then(|| 1000.0 * told.max(logged) as f64 / executed)
+    (executed > 0.0).then(|| 1000.0 * by_clients.max(logged) as f64 / executed)
 }
 
 /// Trials that measured the generator or its host.
@@ -107,8 +107,8 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
     let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE);
     let it = Circumstance::NoisyHost { stolen, jitter };
-    let told = stolen.is_some() || jitter.is_some();
-    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    let found = stolen.is_some() || jitter.is_some();
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
 /// Feeds whose coverage of their tables is unknown.

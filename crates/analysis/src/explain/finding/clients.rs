@@ -155,11 +155,11 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
 
 /// Codes of failed and unknown transactions, most frequent first. Slots and deadlocks have findings of their own.
 pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
-    let told = ["53300", "40P01"];
+    let reported = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();
     let summaries = || cell.trials.iter().filter_map(|it| it.summary);
     for it in summaries().flat_map(|it| &it.failures) {
-        if it.class == FailureClass::Refused || told.contains(&it.code.as_str()) {
+        if it.class == FailureClass::Refused || reported.contains(&it.code.as_str()) {
             continue;
         }
         match counts.iter_mut().find(|known| known.0 == it.code) {

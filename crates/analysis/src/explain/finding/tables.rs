@@ -51,10 +51,10 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let scans = by_transaction(samples::PG_SCANS, table).unwrap_or(0.0);
     let returned = by_transaction(samples::PG_STATEMENT_ROWS, "").unwrap_or(0.0);
     let each = if scans > 0.0 { read / scans } else { 0.0 };
-    let told = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
+    let found = read >= ROWS && each >= SMALL && read >= FOR_ONE * returned;
     let cpu = CpuUsage::measure(cell, node).ok().flatten().map(|it| it.used / it.available);
     let by = Bound::Scans { table: table.to_owned(), scans, rows: each, cpu };
-    Ok(told.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
+    Ok(found.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
 /// Sent transactions per second.
@@ -120,6 +120,6 @@ pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
     let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
     let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
-    let told = grown || vacuums >= 1.0;
-    Ok(told.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    let found = grown || vacuums >= 1.0;
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }

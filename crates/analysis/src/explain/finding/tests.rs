@@ -468,7 +468,7 @@ fn compares_only_cells_with_the_same_work() {
     let pooled = |with: fn(TestRun) -> TestRun| -> Vec<TestRun> {
         repeated(1, &[11_565.0, 11_500.0, 11_600.0, 11_550.0, 11_580.0]).into_iter().map(with).collect()
     };
-    let said = |runs: &[TestRun]| {
+    let found = |runs: &[TestRun]| {
         let experiment = experiment(&["direct", "pooled"], Some(0));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let word = |it: Finding| match it {
@@ -489,10 +489,10 @@ fn compares_only_cells_with_the_same_work() {
         (|it| it.failed(b"22012", 100), "1 beside 0"),
         (|it| it.failed(b"22012", 102), "not 1 Errors { of_thousand: 10.097 }"),
     ] {
-        assert_eq!(said(&[direct(), pooled(with)].concat()), expected);
+        assert_eq!(found(&[direct(), pooled(with)].concat()), expected);
     }
     // Without a comparable cell, no cell is left out.
-    assert_eq!(said(&pooled(refused)), "");
+    assert_eq!(found(&pooled(refused)), "");
 }
 
 #[test]

@@ -176,11 +176,11 @@ fn steady() -> Vec<PlantedTrend> {
 }
 
 fn verdict(it: &PlantedTrend, seed: u64) -> TrendVerdict {
-    let mut chance = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let (deviation, phi) = it.noise;
-    let mut noise = chance.normal();
+    let mut noise = rng.normal();
     let one = |n: usize| {
-        noise = phi * noise + (1.0 - phi * phi).sqrt() * chance.normal();
+        noise = phi * noise + (1.0 - phi * phi).sqrt() * rng.normal();
         let t = (n as f64 + 0.5) / 120.0;
         let value = (it.shape)(t) + deviation * noise;
         // Connections and files are whole numbers.
@@ -224,9 +224,9 @@ fn resources_leak_and_other_metrics_drift() {
 #[cfg_attr(debug_assertions, ignore = "minutes without optimisation")]
 fn finds_planted_leaks_with_a_hundred_seeds() {
     for (planted, expected) in [(leaking(), 100), (steady(), 0)] {
-        let told = reported_counts(&planted, 100);
-        told.iter().for_each(|(name, count)| println!("{count:3} of 100: {name}"));
-        let sum: u64 = told.iter().map(|it| it.1).sum();
+        let counts = reported_counts(&planted, 100);
+        counts.iter().for_each(|(name, count)| println!("{count:3} of 100: {name}"));
+        let sum: u64 = counts.iter().map(|it| it.1).sum();
         let wrong = sum.abs_diff(20 * expected);
         assert!(wrong <= 20, "{wrong} of 2000");
     }

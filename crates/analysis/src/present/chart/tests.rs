@@ -259,8 +259,8 @@ fn merges_annotations_of_one_second() {
     event(1000, EventKind::Error, "third");
     event(1200, EventKind::Deadlock, "fourth");
     let marks = it.charts().annotations;
-    let told: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
-    assert_eq!(told, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
+    let merged: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
+    assert_eq!(merged, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
     let event = |it: &mut ChartBuilder, second, kind| {
         let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
         it.event(&LogEvent { at, node, kind, code: None, text: String::new(), session: None });

@@ -79,14 +79,14 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
         return None;
     }
-    let mut chance = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let blocks: Vec<Vec<FigureSums>> = series.iter().map(|it| it.blocks(length)).collect();
     let mut drawn = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
         let mut sums: Option<FigureSums> = None;
         for blocks in &blocks {
             for _ in 0..blocks.len() / length {
-                let block = &blocks[chance.below(blocks.len() as u64) as usize];
+                let block = &blocks[rng.below(blocks.len() as u64) as usize];
                 match &mut sums {
                     Some(sums) => sums.add(block),
                     None => sums = Some(block.clone()),

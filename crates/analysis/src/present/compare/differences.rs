@@ -456,13 +456,13 @@ mod tests {
         let after = RunEnvironment { machine: &machine_after, nodes: &nodes_after, program: "0.1.0" };
         let all = differences((&one, before, 0), (&other, after, 0), &["load.clients".into()]);
         let line = |difference: &Difference| {
-            let told = |it: &Option<String>| it.clone().unwrap_or("-".into());
+            let value = |it: &Option<String>| it.clone().unwrap_or("-".into());
             format!(
                 "{}{} {} → {}",
                 if difference.is_confounder() { "! " } else { "" },
                 difference.path,
-                told(&difference.base),
-                told(&difference.run)
+                value(&difference.base),
+                value(&difference.run)
             )
         };
         assert_eq!(all.iter().map(line).collect::<Vec<_>>(), expected);
@@ -524,19 +524,19 @@ mod tests {
         let setup = &mut other.cells[0].setup;
         setup.load.model = users(&[(200, None)], ThinkTime::Exponential { mean: second }, Some(500.0));
         let stand = RunEnvironment { machine: &[], nodes: &[], program: "" };
-        let told = |one: &Experiment, other: &Experiment| {
+        let described = |one: &Experiment, other: &Experiment| {
             let all = differences((one, stand, 0), (other, stand, 0), &[]);
             let shown = |it: Option<String>| it.unwrap_or("-".into());
             all.into_iter()
                 .map(|it| format!("{} {} → {}", it.path, shown(it.base), shown(it.run)))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&one, &other), ["load.think 0s → exponential(1s)", "load.max_rate - → 500"]);
+        assert_eq!(described(&one, &other), ["load.think 0s → exponential(1s)", "load.max_rate - → 500"]);
         let setup = &mut other.cells[0].setup;
         let think = ThinkTime::LogNormal { median: second, sigma: 0.5 };
         setup.load.model = users(&[(10, Some(2.5)), (5, None)], think, None);
         assert_eq!(
-            told(&one, &other),
+            described(&one, &other),
             [
                 "load.clients 200 → -",
                 "load.think 0s → lognormal(1s, 0.5)",
@@ -555,9 +555,9 @@ mod tests {
         setup.feeds = vec![of(FeedOrder::Sequential)];
         let mut changed = another.clone();
         changed.cells[0].setup.feeds = vec![of(FeedOrder::Zipfian { s: 1.2 })];
-        assert_eq!(told(&another, &changed), ["feeds.books.order sequential → zipfian(1.2)"]);
+        assert_eq!(described(&another, &changed), ["feeds.books.order sequential → zipfian(1.2)"]);
         assert_eq!(
-            told(&one, &another),
+            described(&one, &another),
             ["feeds.books.sql - → SELECT 1", "feeds.books.order - → sequential"]
         );
     }

@@ -102,13 +102,13 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     let operations = vec![operation(1000, 12, 10)];
     late.add(&Second { to: Nanos::from_secs(1), operations, ..Second::default() });
     let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
-    let told = |place: usize| {
+    let hop = |place: usize| {
         let it = &all[place];
         (it.node.as_str(), it.cpu_limit, it.busy, it.queue, it.time.map(|it| it.0 / 1_000))
     };
-    assert_eq!(told(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
-    assert_eq!(told(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
-    assert_eq!(told(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
+    assert_eq!(hop(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
+    assert_eq!(hop(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
+    assert_eq!(hop(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
     // If more transactions fail than succeed, most transactions in flight are failing ones.
     let mut times = |failed, unknown| {
         let mut it = OperationSecond::default();
@@ -142,8 +142,8 @@ fn reports_processors_of_replicas() {
     let (runs, experiment) = ([run(0.2), run(0.4), run(0.3)], experiment(&["direct"], None));
     let facts = runs.each_ref().map(|it| it.facts(&experiment));
     let all = replicas(&setup, Some(2.0), &facts.each_ref().map(passage));
-    let told: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.cpu_limit)).collect();
-    assert_eq!(told, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
+    let found: Vec<_> = all.iter().map(|it| (it.node.as_str(), it.cpu.map(rounded), it.cpu_limit)).collect();
+    assert_eq!(found, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
 }
 
 fn rounded(it: f64) -> f64 {
@@ -153,22 +153,22 @@ fn rounded(it: f64) -> f64 {
 #[test]
 fn counts_statements_from_the_start_of_the_window() {
     let mut all = Statements::default();
-    let mut told = |second, series: &'static str, label: &'static str, value: f64| {
+    let mut push = |second, series: &'static str, label: &'static str, value: f64| {
         let at = Nanos::from_secs(second);
         all.push(&Sample { at, node: "p".into(), series: series.into(), label: label.into(), value });
     };
-    told(0, "pg_statement_text", "7 SELECT $1", 0.0);
-    told(0, "pg_statement_text", "8 COMMIT", 0.0);
+    push(0, "pg_statement_text", "7 SELECT $1", 0.0);
+    push(0, "pg_statement_text", "8 COMMIT", 0.0);
     for (second, calls, time) in [(0, 5.0, 1.0), (0, 100.0, 10.0), (1, 150.0, 10.5), (2, 300.0, 12.0)] {
-        told(second, "pg_statement_calls", "7", calls);
-        told(second, "pg_statement_time", "7", time);
-        told(second, "pg_statement_rows", "7", 2.0 * calls);
-        told(second, "pg_statement_time", "", 3.0 * time);
-        told(second, "pg_statement_calls", "8", 50.0);
+        push(second, "pg_statement_calls", "7", calls);
+        push(second, "pg_statement_time", "7", time);
+        push(second, "pg_statement_rows", "7", 2.0 * calls);
+        push(second, "pg_statement_time", "", 3.0 * time);
+        push(second, "pg_statement_calls", "8", 50.0);
     }
-    let told = statements(&[&all]);
-    assert_eq!(told.len(), 1, "statements without calls are left out");
-    let it = &told[0];
+    let found = statements(&[&all]);
+    assert_eq!(found.len(), 1, "statements without calls are left out");
+    let it = &found[0];
     assert_eq!((&*it.text, it.calls, it.total, it.rows), ("SELECT $1", 200.0, 2.0, 400.0));
     assert_eq!((it.mean, it.share), (0.01, 1.0 / 3.0));
 }

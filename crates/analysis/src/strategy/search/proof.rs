@@ -34,14 +34,14 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     };
     let open: Vec<(usize, SearchStep)> =
         subjects.iter().enumerate().filter_map(|(n, it)| Some((n, step(it)?))).collect();
-    let turn = open.iter().map(|it| subjects[it.0].done.len()).min()?;
-    let mut chance = SplitMix64(seed ^ (turn as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let fewest = open.iter().map(|it| subjects[it.0].done.len()).min()?;
+    let mut rng = SplitMix64(seed ^ (fewest as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut order: Vec<usize> = (0..subjects.len()).collect();
     for last in (1..order.len()).rev() {
-        order.swap(last, chance.below(last as u64 + 1) as usize);
+        order.swap(last, rng.below(last as u64 + 1) as usize);
     }
     let first =
-        order.into_iter().find(|n| subjects[*n].done.len() == turn && open.iter().any(|it| it.0 == *n))?;
+        order.into_iter().find(|n| subjects[*n].done.len() == fewest && open.iter().any(|it| it.0 == *n))?;
     open.into_iter().find(|it| it.0 == first)
 }
 
@@ -66,13 +66,13 @@ const Z: f64 = 1.959_964;
 /// votes.
 pub fn proof(
     limit: Limit,
-    nudge: &Perturbation,
+    perturbation: &Perturbation,
     base: &[StepResult],
     changed: &[StepResult],
     max: &MaxSearch,
     seed: u64,
 ) -> Proof {
-    let plain = is_decided(nudge, base, changed, max);
+    let plain = is_decided(perturbation, base, changed, max);
     let [base, changed] = [base, changed].map(|done| {
         let ended = answer(max, done);
         match edge(max, done).filter(|_| plain && ended.level.is_none()) {
@@ -82,13 +82,13 @@ pub fn proof(
             None => ended,
         }
     });
-    prove(limit, nudge.clone(), base, changed, seed)
+    prove(limit, perturbation.clone(), base, changed, seed)
 }
 
 /// True if the verdict is certain before both searches end, because it is the same for all edges within their
 /// intervals. Both searches need some votes for and against, because an estimate from few votes is a guess.
 pub fn is_decided(
-    nudge: &Perturbation,
+    perturbation: &Perturbation,
     base: &[StepResult],
     changed: &[StepResult],
     max: &MaxSearch,
@@ -104,12 +104,12 @@ pub fn is_decided(
     let Some((base, changed)) = edge(max, base).zip(edge(max, changed)) else { return false };
     let ((base_low, base_high), (changed_low, changed_high)) = (base.1, changed.1);
     let bounds = ((changed_low / base_high).ln(), (changed_high / base_low).ln());
-    let (least, most, bound) = match nudge.amount.map(|(from, to)| (to / from).ln()) {
-        Some(turned) => {
-            let bounds = (bounds.0 / turned, bounds.1 / turned);
+    let (least, most, bound) = match perturbation.amount.map(|(from, to)| (to / from).ln()) {
+        Some(change) => {
+            let bounds = (bounds.0 / change, bounds.1 / change);
             (bounds.0.min(bounds.1), bounds.0.max(bounds.1), ELASTICITY_MIN)
         }
-        None if should_fall(nudge) => ((-bounds.1).exp(), (-bounds.0).exp(), SWITCH_RATIO_MIN),
+        None if should_fall(perturbation) => ((-bounds.1).exp(), (-bounds.0).exp(), SWITCH_RATIO_MIN),
         None => (bounds.0.exp(), bounds.1.exp(), SWITCH_RATIO_MIN),
     };
     least > bound || most < bound
@@ -124,7 +124,7 @@ fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
 /// Proof from two answers, such as those of several rounds together.
 pub fn prove(
     limit: Limit,
-    nudge: Perturbation,
+    perturbation: Perturbation,
     base: SearchResult,
     changed: SearchResult,
     seed: u64,
@@ -132,21 +132,22 @@ pub fn prove(
     let levels = base.level.zip(changed.level).filter(|it| it.0 > 0.0 && it.1 > 0.0);
     let logs = levels.map(|(base, changed)| (changed / base).ln());
     let interval = logs.and_then(|_| difference_interval(&base, &changed, seed));
-    let turned = nudge.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
-    let elasticity = logs.zip(turned).map(|(log, turned)| {
-        let bounds = interval.map(|(low, high)| (low / turned, high / turned));
-        (log / turned, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
+    let change =
+        perturbation.amount.map(|(from, to)| (to / from).ln()).filter(|it| it.is_finite() && *it != 0.0);
+    let elasticity = logs.zip(change).map(|(log, change)| {
+        let bounds = interval.map(|(low, high)| (low / change, high / change));
+        (log / change, bounds.map(|it| (it.0.min(it.1), it.0.max(it.1))))
     });
     let ratio = logs.map(|log| (log.exp(), interval.map(|(low, high)| (low.exp(), high.exp()))));
     let (of, bound) =
-        if nudge.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
-    let of = if should_fall(&nudge) { inverse(of) } else { of };
+        if perturbation.amount.is_some() { (elasticity, ELASTICITY_MIN) } else { (ratio, SWITCH_RATIO_MIN) };
+    let of = if should_fall(&perturbation) { inverse(of) } else { of };
     let verdict = match of.and_then(|it| it.1) {
         Some((low, _)) if low > bound => ProofVerdict::Limits,
         Some((_, high)) if high < bound => ProofVerdict::DoesNotLimit,
         _ => ProofVerdict::Undecided,
     };
-    Proof { limit, perturbation: nudge, base, changed, ratio, elasticity, verdict }
+    Proof { limit, perturbation, base, changed, ratio, elasticity, verdict }
 }
 
 /// A value and its interval.
@@ -154,8 +155,8 @@ type Estimate = (f64, Option<(f64, f64)>);
 
 /// True if the perturbation should lower the maximum. With all rows of the table it falls, if the feed's rows were
 /// cached before.
-fn should_fall(nudge: &Perturbation) -> bool {
-    nudge.amount.is_none() && matches!(nudge.knob, Knob::FeedRows { .. })
+fn should_fall(perturbation: &Perturbation) -> bool {
+    perturbation.amount.is_none() && matches!(perturbation.knob, Knob::FeedRows { .. })
 }
 
 fn inverse(of: Option<Estimate>) -> Option<Estimate> {
@@ -164,10 +165,10 @@ fn inverse(of: Option<Estimate>) -> Option<Estimate> {
 
 /// Middle 95 % of ln changed − ln base over random draws of both, extended to contain the estimate.
 fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
-    let mut chance = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
-        all.push((draw_level(changed, &mut chance)? / draw_level(base, &mut chance)?).ln());
+        all.push((draw_level(changed, &mut rng)? / draw_level(base, &mut rng)?).ln());
     }
     all.sort_by(f64::total_cmp);
     let found = (changed.level? / base.level?).ln();
@@ -176,10 +177,10 @@ fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -
 }
 
 /// Random level from an answer's distribution: normal in logarithms around its level, with the width of its interval.
-pub(super) fn draw_level(it: &SearchResult, chance: &mut SplitMix64) -> Option<f64> {
+pub(super) fn draw_level(it: &SearchResult, rng: &mut SplitMix64) -> Option<f64> {
     let (level, (low, high)) = (it.level?, it.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;
-    Some(level * (deviation * chance.normal()).exp())
+    Some(level * (deviation * rng.normal()).exp())
 }
 
 #[cfg(test)]

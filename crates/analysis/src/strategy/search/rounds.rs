@@ -54,12 +54,12 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     if let [one] = known {
         return one.interval;
     }
-    let mut chance = SplitMix64(seed);
+    let mut rng = SplitMix64(seed);
     let mut medians: Vec<f64> = (0..DRAWS)
         .filter_map(|_| {
             let drawn = (0..known.len()).filter_map(|_| {
-                let one = known[chance.below(known.len() as u64) as usize];
-                draw_level(one, &mut chance)
+                let one = known[rng.below(known.len() as u64) as usize];
+                draw_level(one, &mut rng)
             });
             median(drawn.collect())
         })
@@ -145,11 +145,11 @@ mod tests {
         for (rounds, differ, least) in
             [(2, 0.0, 0.95), (3, 0.0, 0.93), (5, 0.0, 0.93), (3, 0.02, 0.88), (5, 0.02, 0.9)]
         {
-            let mut chance = SplitMix64(11);
+            let mut rng = SplitMix64(11);
             let held = (0..300u64).filter(|seed| {
                 let all: Vec<SearchResult> = (0..rounds)
                     .map(|_| {
-                        let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * chance.normal();
+                        let error = (0.02f64.powi(2) + f64::powi(differ, 2)).sqrt() * rng.normal();
                         round(Some(100.0 * (1.0 + error)), 1.96 * 0.02)
                     })
                     .collect();

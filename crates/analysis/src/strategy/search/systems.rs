@@ -279,6 +279,6 @@ fn distribution(times: &mut [u64]) -> Distribution {
     }
 }
 
-pub fn exponential(chance: &mut SplitMix64) -> f64 {
-    -(1.0 - chance.uniform()).ln()
+pub fn exponential(rng: &mut SplitMix64) -> f64 {
+    -(1.0 - rng.uniform()).ln()
 }

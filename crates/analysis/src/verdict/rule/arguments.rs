@@ -46,7 +46,7 @@ pub struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// Arguments of a rule. `text` is the text between the parentheses, and `at` is its position.
-    pub fn new(text: &'a str, at: usize, scene: &'a RuleContext, form: String) -> Arguments<'a> {
+    pub fn new(text: &'a str, at: usize, context: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
         for part in text.split(',') {
@@ -58,14 +58,7 @@ impl<'a> Arguments<'a> {
             given.clear();
         }
         let (warnings, series) = (Vec::new(), None);
-        Arguments {
-            remaining: given.into_iter(),
-            close: at + text.len(),
-            context: scene,
-            form,
-            warnings,
-            series,
-        }
+        Arguments { remaining: given.into_iter(), close: at + text.len(), context, form, warnings, series }
     }
 
     /// Reads the next argument, which diagnostics call `what`.

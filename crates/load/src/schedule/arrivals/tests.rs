@@ -146,11 +146,11 @@ fn same_seed_gives_same_arrivals() {
 /// Up to eight ramps of at most some thousand arrivals, with pauses and empty ramps among them.
 fn curves() -> impl Strategy<Value = Curve> {
     let rate = prop_oneof![Just(0.0), Just(10.0), 0.0..0.1, 0.0..500.0];
-    let lasting = prop_oneof![Just(0), 1..10_000_000_000u64];
-    let ramp = (rate.clone(), rate, lasting).prop_map(|(from, to, lasting)| Curve::Ramp {
+    let duration = prop_oneof![Just(0), 1..10_000_000_000u64];
+    let ramp = (rate.clone(), rate, duration).prop_map(|(from, to, duration)| Curve::Ramp {
         from: PerSecond(from),
         to: PerSecond(to),
-        duration: Nanos(lasting),
+        duration: Nanos(duration),
     });
     prop::collection::vec(ramp, 0..8).prop_map(Curve::Chain)
 }
@@ -182,8 +182,8 @@ proptest! {
 
     /// The n-th arrival of a ramp is due when its integral reaches n.
     #[test]
-    fn even_arrivals_match_the_integral(from in 0.0..500.0, to in 0.0..500.0, lasting in 1..10_000_000_000u64) {
-        let curve = Curve::Ramp { from: PerSecond(from), to: PerSecond(to), duration: Nanos(lasting) };
+    fn even_arrivals_match_the_integral(from in 0.0..500.0, to in 0.0..500.0, duration in 1..10_000_000_000u64) {
+        let curve = Curve::Ramp { from: PerSecond(from), to: PerSecond(to), duration: Nanos(duration) };
         for (n, due) in all(&curve, Spacing::Even, 0).into_iter().enumerate() {
             prop_assert!((expected_by(&curve, due) - n as f64).abs() < 1e-6);
         }

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 /// Formats the curve as `from>to:seconds` for ramps and `rate:seconds` for constants.
 fn show(curve: &Curve) -> String {
     match curve {
-        Curve::Ramp { from, to, duration: lasting } if from == to => {
-            format!("{}:{}", from.0, lasting.as_secs_f64())
+        Curve::Ramp { from, to, duration } if from == to => {
+            format!("{}:{}", from.0, duration.as_secs_f64())
         }
-        Curve::Ramp { from, to, duration: lasting } => {
-            format!("{}>{}:{}", from.0, to.0, lasting.as_secs_f64())
+        Curve::Ramp { from, to, duration } => {
+            format!("{}>{}:{}", from.0, to.0, duration.as_secs_f64())
         }
         Curve::Chain(parts) => parts.iter().map(show).collect::<Vec<_>>().join(" "),
     }
@@ -66,7 +66,8 @@ fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
             )
         })
         .collect();
-    let wanted: Vec<_> = mistakes.iter().map(|&(column, at, said)| (column, at, said.to_owned())).collect();
+    let wanted: Vec<_> =
+        mistakes.iter().map(|&(column, at, message)| (column, at, message.to_owned())).collect();
     assert_eq!(got, wanted, "{text}");
 }
 
@@ -75,7 +76,7 @@ const RATE: &str = "a number such as `10` or `0.5`, per second";
 
 #[test]
 fn rejects_what_tank_misreads() {
-    let one = |text: &str, column, at: &str, said: &str| check_diagnostics(text, &[(column, at, said)]);
+    let one = |text: &str, column, at: &str, message: &str| check_diagnostics(text, &[(column, at, message)]);
     one("const(1, 1.5s)", 10, "1.5s", "`1.5s` is no duration; write a whole number: `1s` or `2s`");
     one("const(1, 1.5m)", 10, "1.5m", "`1.5m` is no duration; write a whole number: `90s`");
     one("const(1, 0.1s)", 10, "0.1s", "`0.1s` is no duration; write a whole number, such as `1s`");

@@ -382,8 +382,8 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
 fn check(it: &Finding, english: &str, russian: &str) {
     let names = CELLS.map(str::to_owned);
     for (lang, expected) in crate::lang::all().iter().zip([english, russian]) {
-        let said = lang.findings(&[it], &names).replace(['\u{202f}', '\u{a0}'], " ");
-        assert_eq!(said, expected);
+        let text = lang.findings(&[it], &names).replace(['\u{202f}', '\u{a0}'], " ");
+        assert_eq!(text, expected);
     }
 }
 

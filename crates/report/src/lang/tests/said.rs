@@ -32,30 +32,30 @@ pub(super) fn said(lang: &Lang) -> Told {
 /// Words that stand alone.
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let mut tell = |what: String, text: &str| all.push((what, text.to_owned()));
+    let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
-        tell(format!("{it:?}"), &lang.chart(it));
+        add(format!("{it:?}"), &lang.chart(it));
     }
     for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
-        tell(format!("{it:?}"), &lang.axis(it));
+        add(format!("{it:?}"), &lang.axis(it));
     }
     for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,
         Rejoined, Other)
     {
-        tell(format!("{it:?}"), &lang.event(it));
+        add(format!("{it:?}"), &lang.event(it));
     }
     for it in every!(BottleneckRole: Processor, Pool, Queue) {
-        tell(format!("{it:?}"), &lang.standing(it));
+        add(format!("{it:?}"), &lang.standing(it));
     }
     for it in states() {
-        tell(format!("{it:?}"), &lang.run_state(it));
+        add(format!("{it:?}"), &lang.run_state(it));
     }
     for it in Metric::ALL {
-        tell(format!("{it:?}"), &lang.metric(it));
+        add(format!("{it:?}"), &lang.metric(it));
         for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-            tell(format!("{it:?} {verdict:?}"), &lang.metric_verdict(it, verdict));
+            add(format!("{it:?} {verdict:?}"), &lang.metric_verdict(it, verdict));
         }
     }
     for key in [
@@ -70,12 +70,12 @@ fn words(lang: &Lang) -> Told {
         "governor",
         "cgroups",
     ] {
-        tell(key.to_owned(), &lang.machine(key).unwrap_or_default());
+        add(key.to_owned(), &lang.machine(key).unwrap_or_default());
     }
     for it in [None, Some(Transport::Unix)] {
-        tell("way".into(), &lang.way(it));
+        add("way".into(), &lang.way(it));
     }
-    tell("ending".into(), &lang.ending());
+    add("ending".into(), &lang.ending());
     all
 }
 
@@ -85,14 +85,14 @@ fn states() -> [RunState; 7] {
 
 fn page(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for it in states() {
         if let Some(text) = lang.state(it, Some("№")) {
-            tell("state", text);
+            add("state", text);
         }
     }
-    tell("extent", lang.extent(21, 12_345));
-    tell("seed", lang.seed(42));
+    add("extent", lang.extent(21, 12_345));
+    add("seed", lang.seed(42));
     let tracks = vec![
         ChartSeriesKind::Offered,
         ChartSeriesKind::Delivered,
@@ -124,7 +124,7 @@ fn page(lang: &Lang) -> Told {
         ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
         Waiting, ReplicationLag, Visible, SendLag);
     for it in tracks {
-        tell("track", lang.track(it));
+        add("track", lang.track(it));
     }
     let limits = Limits {
         cpu: Some(0.5),
@@ -135,29 +135,29 @@ fn page(lang: &Lang) -> Told {
         write_bps: Some(15_000_000),
         cpus: vec![1, 2],
     };
-    tell("limits", lang.limits(&limits));
-    tell("no limit", lang.no_limit("№"));
+    add("limits", lang.limits(&limits));
+    add("no limit", lang.no_limit("№"));
     for service in [false, true] {
-        tell("times", lang.times(service, "p99.9"));
+        add("times", lang.times(service, "p99.9"));
     }
     for it in [
         ConcurrencyLimit::Pool(PoolMode::Session, 20),
         ConcurrencyLimit::MaxConn(20),
         ConcurrencyLimit::Slots(51),
     ] {
-        tell("room", lang.room(&it));
+        add("room", lang.room(&it));
     }
-    tell("processors", lang.processors(0.4567, Some(0.5)));
-    tell("held back", lang.held_back(0.123));
-    tell("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
-    tell("spent", lang.spent(Nanos::from_micros(1_234)));
+    add("processors", lang.processors(0.4567, Some(0.5)));
+    add("held back", lang.held_back(0.123));
+    add("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
+    add("spent", lang.spent(Nanos::from_micros(1_234)));
     for (role, at_first) in
         [(ServerRole::Primary, false), (ServerRole::Primary, true), (ServerRole::Replica, true)]
     {
-        tell("server role", lang.server_role("№", role, at_first));
+        add("server role", lang.server_role("№", role, at_first));
     }
     for it in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)] {
-        tell("followed", lang.followed(it));
+        add("followed", lang.followed(it));
     }
     let laggard =
         Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
@@ -170,25 +170,25 @@ fn page(lang: &Lang) -> Told {
         patroni(1),
         patroni(3),
     ] {
-        tell("manages", lang.manages(&it).join("; "));
+        add("manages", lang.manages(&it).join("; "));
     }
     for count in [1, 2, 5] {
-        tell("with replicas", lang.with_replicas(count, "№", "№"));
+        add("with replicas", lang.with_replicas(count, "№", "№"));
     }
-    tell("drawn", lang.drawn("№", Some(("№", Nanos::from_micros(371)))));
-    tell("shaded", lang.shaded("№", Some("№")));
-    tell("trial", lang.trial("№", 21));
+    add("drawn", lang.drawn("№", Some(("№", Nanos::from_micros(371)))));
+    add("shaded", lang.shaded("№", Some("№")));
+    add("trial", lang.trial("№", 21));
     for count in [1, 2, 15] {
-        tell("more trials", lang.more_trials(count));
-        tell("all steps", lang.all_steps(count));
+        add("more trials", lang.more_trials(count));
+        add("all steps", lang.all_steps(count));
     }
-    tell("mean in", lang.mean_in("№"));
-    tell("in trials", lang.in_trials(2, 21, "№"));
-    tell("cells", lang.cells(&["№", "№"], 2));
-    tell("unreadable", lang.unreadable("№"));
-    tell("goes on", lang.goes_on(2, Some(21), "5"));
-    tell("sets up", lang.sets_up(2, Some(21)));
-    tell("goes on", lang.goes_on(2, None, "5"));
+    add("mean in", lang.mean_in("№"));
+    add("in trials", lang.in_trials(2, 21, "№"));
+    add("cells", lang.cells(&["№", "№"], 2));
+    add("unreadable", lang.unreadable("№"));
+    add("goes on", lang.goes_on(2, Some(21), "5"));
+    add("sets up", lang.sets_up(2, Some(21)));
+    add("goes on", lang.goes_on(2, None, "5"));
     all
 }
 
@@ -210,7 +210,7 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
 
 fn loads(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let second = Nanos::from_secs(1);
     let users = |stages: usize, think| Model::Users {
         stages: vec![UserStage { users: 21, spawn_rate: Some(0.5), duration: second }; stages],
@@ -231,13 +231,13 @@ fn loads(lang: &Lang) -> Told {
     covers!(models, Model: Closed, Users, Open);
     for it in models {
         let load = load(it, Some(Nanos::from_secs(7_500)));
-        tell("question", lang.question(&PageQuestion::One { path: "№", load: &load }));
+        add("question", lang.question(&PageQuestion::One { path: "№", load: &load }));
         for mode in every!(QueryMode: Simple, Extended, Prepared) {
-            tell("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
+            add("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
         }
         for repeat in [1, 21] {
-            tell("window", lang.window(&load, repeat));
-            tell("window", lang.window(&Load { duration: None, ..load.clone() }, repeat));
+            add("window", lang.window(&load, repeat));
+            add("window", lang.window(&Load { duration: None, ..load.clone() }, repeat));
         }
     }
     let contents = [
@@ -247,13 +247,13 @@ fn loads(lang: &Lang) -> Told {
     ];
     for content in contents {
         for cache in every!(CacheState: Warm, Cold, AsIs) {
-            tell(
+            add(
                 "dataset",
                 lang.dataset(&Dataset { seed: 42, content: content.clone(), post_load: vec![], cache }),
             );
         }
     }
-    tell("question", lang.question(&PageQuestion::Matrix { axes: &["№", "№"], baseline: Some("№") }));
+    add("question", lang.question(&PageQuestion::Matrix { axes: &["№", "№"], baseline: Some("№") }));
     all
 }
 
@@ -280,13 +280,13 @@ fn answers(lang: &Lang) -> Told {
         bypassed: true,
     };
     let counts = |met, violated, unknown| ObjectiveCounts { met, violated, unknown };
-    let mut tell = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
-    tell(&PageAnswer::NotYet);
+    let mut add = |it: &PageAnswer<'_>| all.push(("answer".to_owned(), lang.answer(it)));
+    add(&PageAnswer::NotYet);
     for total in [1, 21] {
-        tell(&PageAnswer::Nothing { reason: "№", total });
+        add(&PageAnswer::Nothing { reason: "№", total });
     }
     for offered in [None, Some(30_000.0)] {
-        tell(&PageAnswer::One {
+        add(&PageAnswer::One {
             level: &level(offered, ChangeVerdict::Higher, false),
             trials,
             objectives: counts(1, 0, 0),
@@ -312,28 +312,28 @@ fn answers(lang: &Lang) -> Told {
     ];
     for (at, objectives) in objectives.into_iter().enumerate() {
         let (baseline, open) = (Some(&low).filter(|_| at > 0), opened.get(at));
-        tell(&PageAnswer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, objectives });
-        tell(&PageAnswer::Many { baseline, best: Some(&none), worst: None, open, trials, objectives });
+        add(&PageAnswer::Many { baseline, best: Some(&high), worst: Some(&few), open, trials, objectives });
+        add(&PageAnswer::Many { baseline, best: Some(&none), worst: None, open, trials, objectives });
     }
     all
 }
 
 fn comparisons(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let interval = Some((0.95, 1.2345));
     let ratio = Change::Ratio { value: Some(0.844), interval };
     let difference = Change::Difference { value: 0.012, interval: Some((-0.01, 0.0145)) };
     for it in [ratio, difference] {
-        tell("changed", lang.change(&it));
-        tell("interval", lang.change_interval(&it));
+        add("changed", lang.change(&it));
+        add("interval", lang.change_interval(&it));
     }
     for it in Metric::ALL {
-        tell("measure", lang.metric_value(it, 0.012_345));
-        tell("change point", lang.change_point(it, "№", 0.012_345, 0.023_456, 0.0005));
+        add("measure", lang.metric_value(it, 0.012_345));
+        add("change point", lang.change_point(it, "№", 0.012_345, 0.023_456, 0.0005));
     }
     for runs in [&[][..], &["№", "№"]] {
-        tell("question", lang.comparison_question("№", runs));
+        add("question", lang.comparison_question("№", runs));
     }
     let source = RunRef { name: "№".into(), started_ms: 0, pgdyno_version: "№".into() };
     let beside = RunComparison {
@@ -345,9 +345,9 @@ fn comparisons(lang: &Lang) -> Told {
         excluded: Vec::new(),
         conditions: Vec::new(),
     };
-    tell("answer", lang.comparison_answer(&beside));
+    add("answer", lang.comparison_answer(&beside));
     for count in [1, 3, 21] {
-        tell("unlike", lang.confounders(count));
+        add("unlike", lang.confounders(count));
     }
     let differing = Differing {
         subject: DifferenceSubject::Limit,
@@ -357,7 +357,7 @@ fn comparisons(lang: &Lang) -> Told {
         cells: Vec::new(),
         expected: true,
     };
-    tell("differing", lang.difference_of_runs(&differing, &["№"]));
+    add("differing", lang.difference_of_runs(&differing, &["№"]));
     let blocks = Blocks { seconds: 12.0, count: 21, correlation: 0.31 };
     let methods = vec![
         TestMethod::Trials { base: 5, run: 21 },
@@ -368,36 +368,36 @@ fn comparisons(lang: &Lang) -> Told {
     ];
     covers!(methods, TestMethod: Trials, Pairs, FewTrials, Blocks, None);
     for it in methods {
-        tell("method", lang.test_method(&it));
+        add("method", lang.test_method(&it));
     }
     for of_base in [false, true] {
-        tell("excluded", lang.excluded_trial(of_base, "№", 1, "№"));
-        tell("unmatched", lang.unmatched_cells(of_base, &["№"]));
+        add("excluded", lang.excluded_trial(of_base, "№", 1, "№"));
+        add("unmatched", lang.unmatched_cells(of_base, &["№"]));
     }
     for outcome in every!(ConditionOutcome: Yes, No, Unknown, Absent) {
         for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
             let (text, value) = ("№".to_owned(), Some(0.123_45));
             let it = ConditionResult { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
-            tell("condition", lang.condition(&it, "№"));
+            add("condition", lang.condition(&it, "№"));
         }
     }
-    tell("legend", lang.comparison_legend(42, 12_345));
-    tell("history", lang.history_question("№"));
+    add("legend", lang.comparison_legend(42, 12_345));
+    add("history", lang.history_question("№"));
     for (runs, changes, too_few) in [(5, 0, true), (21, 0, false), (12_345, 2, false)] {
-        tell("history", lang.history_answer(runs, changes, too_few));
+        add("history", lang.history_answer(runs, changes, too_few));
     }
     all
 }
 
 fn live(lang: &Lang) -> Told {
     let mut all = Told::new();
-    let mut tell = |what: &str, text: String| all.push((what.to_owned(), text));
+    let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let took = Nanos::from_millis(7_500_500);
-    tell("begins", lang.run_begins(12_345, 21, 42, took));
-    tell("note", lang.run_note("№"));
-    tell("scraped", lang.run_scraped("№"));
-    tell("broken off", lang.run_broken_off("№"));
-    tell("kept", lang.run_kept("№", took));
+    add("begins", lang.run_begins(12_345, 21, 42, took));
+    add("note", lang.run_note("№"));
+    add("scraped", lang.run_scraped("№"));
+    add("broken off", lang.run_broken_off("№"));
+    add("kept", lang.run_kept("№", took));
     let doing = vec![
         Activity::SettingUp,
         Activity::Fetching { major: 15 },
@@ -415,7 +415,7 @@ fn live(lang: &Lang) -> Told {
     covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
     for it in doing {
-        tell("doing", lang.doing(&it));
+        add("doing", lang.doing(&it));
     }
     let used = RetainReason::InUse { pid: 1234, program: "№".into() };
     let milestones = vec![
@@ -428,7 +428,7 @@ fn live(lang: &Lang) -> Told {
     ];
     covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, CacheNotCold, StaleDirectory);
     for it in milestones {
-        tell("milestone", lang.milestone(&it));
+        add("milestone", lang.milestone(&it));
     }
     let figures = TrialFigures {
         rate: PerSecond(12_345.6),
@@ -451,7 +451,7 @@ fn live(lang: &Lang) -> Told {
     covers!(ends, TrialEnd: Complete, Held, TooMuch, NotCounted, Stopped, Interrupted, Skipped, Failed);
     for end in ends {
         let cell = String::new();
-        tell(
+        add(
             "end",
             lang.trial_finished(&FinishedTrial {
                 trial: 1,
@@ -469,17 +469,17 @@ fn live(lang: &Lang) -> Told {
         in_flight: 12_345,
         ..LiveSecond::default()
     };
-    tell("counts", lang.live_counts(&counts));
-    tell("time", lang.live_time(Nanos::from_micros(12_345)));
+    add("counts", lang.live_counts(&counts));
+    add("time", lang.live_time(Nanos::from_micros(12_345)));
     let pool = PoolState { node: "№".into(), waiting: Some(12_345.6), busy: Some(12_345.6) };
-    tell("pool", lang.live_pool(&pool));
-    tell("used", lang.live_used(&NodeCpu { node: "№".into(), processors: 0.456 }, Some(0.5)));
-    tell("left", lang.live_left(took));
-    tell("begins", lang.search_begins(12_345, 7, took));
-    tell("step", lang.live_step(12_345));
+    add("pool", lang.live_pool(&pool));
+    add("used", lang.live_used(&NodeCpu { node: "№".into(), processors: 0.456 }, Some(0.5)));
+    add("left", lang.live_left(took));
+    add("begins", lang.search_begins(12_345, 7, took));
+    add("step", lang.live_step(12_345));
     for scale in [LoadScale::Rate, LoadScale::Clients] {
-        tell("level", lang.at_level("№", scale, 12_345.6));
+        add("level", lang.at_level("№", scale, 12_345.6));
     }
-    tell("lost", lang.live_lost(12_345));
+    add("lost", lang.live_lost(12_345));
     all
 }

@@ -90,7 +90,7 @@ fn verdict(
 }
 
 fn ordeal() -> FaultInjection {
-    let deed = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
+    let action = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     let nodes = |it: &str| vec![it.to_owned()];
     let paused = FaultAction::Pause { target: FaultTarget::Replica, duration: ms(2000) };
     FaultInjection {
@@ -101,7 +101,7 @@ fn ordeal() -> FaultInjection {
                 action: paused.clone(),
                 nodes: nodes("postgres-3"),
             },
-            InjectedFault { at: ms(5000), reverted: None, action: deed, nodes: nodes("postgres") },
+            InjectedFault { at: ms(5000), reverted: None, action, nodes: nodes("postgres") },
             InjectedFault { at: ms(9000), reverted: None, action: paused, nodes: Vec::new() },
         ],
         promotions: vec![PromotionRecord {
@@ -194,7 +194,7 @@ fn draws_replicas_with_their_primary() {
 
 #[test]
 fn reports_what_an_open_ledger_leaves_unknown() {
-    for (doubt, untold, told) in [
+    for (doubt, unresolved, reported) in [
         (InconclusiveReason::ControlLostNothing, 2, false),
         (InconclusiveReason::LedgerHasGaps { writes: 2 }, 2, false),
         (InconclusiveReason::LedgerOpen, 0, false),
@@ -203,9 +203,9 @@ fn reports_what_an_open_ledger_leaves_unknown() {
     ] {
         let mut it = survived();
         it.failovers[0].doubts = vec![doubt];
-        it.failovers[0].counts.unresolved = untold;
+        it.failovers[0].counts.unresolved = unresolved;
         let text = to_markdown(&page(&it, english()));
-        assert_eq!(text.contains("2 more writes may have been sent"), told, "{doubt:?} {untold}");
+        assert_eq!(text.contains("2 more writes may have been sent"), reported, "{doubt:?} {unresolved}");
     }
 }
 
@@ -224,8 +224,8 @@ fn folds_many_trials_and_keeps_all() {
         it.failovers.truncate(1);
         let page = page(&it, english());
         let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
-        let told: Vec<String> = section.blocks.iter().filter_map(shape).collect();
-        told.join(", ")
+        let names: Vec<String> = section.blocks.iter().filter_map(shape).collect();
+        names.join(", ")
     };
     fn shape(it: &Block) -> Option<String> {
         match it {
@@ -350,8 +350,8 @@ fn answers_with_the_worst_cell() {
         ],
         ..kept()
     };
-    let told = "a promise was broken: lost writes 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
-    check(std::slice::from_ref(&broken), &told.replace("a promise", "A promise"), Tone::Bad);
+    let sentence = "a promise was broken: lost writes 2, duplicates 1; 2 of 48120 acknowledged writes lost in 20 failovers.";
+    check(std::slice::from_ref(&broken), &sentence.replace("a promise", "A promise"), Tone::Bad);
     // With many cells, only the worst are shown.
     let name = page(&survived(), english()).sections[2].blocks.len();
     assert!(name > 0);
@@ -359,7 +359,7 @@ fn answers_with_the_worst_cell() {
     let mut it = survived();
     it.failovers = many.to_vec();
     let answer = page(&it, english()).answer;
-    assert!(answer.text.ends_with(told) && answer.tone == Tone::Bad, "{}", answer.text);
+    assert!(answer.text.ends_with(sentence) && answer.tone == Tone::Bad, "{}", answer.text);
     // The answer to another goal comes first.
     it.experiment.goal = Goal::Once;
     let both = page(&it, english()).answer;
@@ -393,9 +393,9 @@ fn escapes_hostile_names() {
     for row in &mut it.matrix.rows {
         row.label[0].1 += HOSTILE;
     }
-    let ordeal = it.trials[0].fault_injection.as_mut().expect("the trial injects faults");
-    ordeal.errors.push(HOSTILE.to_owned());
-    ordeal.injected[0].nodes = vec![HOSTILE.to_owned()];
+    let injection = it.trials[0].fault_injection.as_mut().expect("the trial injects faults");
+    injection.errors.push(HOSTILE.to_owned());
+    injection.injected[0].nodes = vec![HOSTILE.to_owned()];
     for lang in lang::all() {
         let page = page(&it, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {

@@ -102,12 +102,13 @@ fn reports_kept_and_broken_promises() {
         let page = page(&read(&[result]), english());
         let section =
             page.sections.iter().find(|section| section.id == "freshness").expect("the section exists");
-        let said = section.blocks.iter().find_map(|block| match block {
+        let promise = section.blocks.iter().find_map(|block| match block {
             Block::Text(line) if line.text.contains("remote_apply") => Some(line.clone()),
             _ => None,
         });
-        let said = said.as_ref().map(|line| (line.text.rsplit("; ").next().expect("a part"), line.tone));
-        assert_eq!(said, expected);
+        let promise =
+            promise.as_ref().map(|line| (line.text.rsplit("; ").next().expect("a part"), line.tone));
+        assert_eq!(promise, expected);
     };
     check(fresh(), Some(("none was.", Tone::Good)));
     check(FreshnessResult { promised: true, ..lagging() }, Some(("some were.", Tone::Bad)));

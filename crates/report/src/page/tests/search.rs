@@ -127,13 +127,13 @@ fn trends() -> Vec<Trend> {
 }
 
 fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult {
-    let lasting = Nanos::from_secs(21_600);
+    let duration = Nanos::from_secs(21_600);
     SoakResult {
         cell: 0,
         purpose: StepPurpose::Soak,
         level,
         of_maximum,
-        duration: lasting,
+        duration,
         outcome: LevelOutcome::Yes,
         trends,
     }
@@ -165,24 +165,24 @@ fn shows_the_maximum_first() {
 
 #[test]
 fn reports_missing_answers_and_causes() {
-    let told = |change: &dyn Fn(&mut Maximum)| {
+    let answer = |change: &dyn Fn(&mut Maximum)| {
         let mut it = searched();
         change(&mut it.maxima[0]);
         first_line(&it, english())
     };
     let none =
-        told(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
+        answer(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
     assert_eq!(none, ("No answer, because the generator was late or saturated.".to_owned(), Tone::Bad));
-    let most = told(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
+    let most = answer(&|it| it.answer.stop_reason = Some(SearchStopReason::MaxLevelHeld { level: 646.0 }));
     assert!(most.0.starts_with("Sustains at least 646 arrivals per second"), "{}", most.0);
     assert!(
         most.0.ends_with("; higher levels are unknown: no level above 646 arrivals per second was tried.")
     );
     assert_eq!(most.1, Tone::Doubt);
-    let unknown = told(&|it| it.cause = Cause::NotKnown);
+    let unknown = answer(&|it| it.cause = Cause::NotKnown);
     assert!(unknown.0.contains(", limiter not proven; above it"), "{}", unknown.0);
     let limit = Limit::Cpu { node: "postgres".into() };
-    let suspected = told(&|it| {
+    let suspected = answer(&|it| {
         it.cause = Cause::Suspected { suspect: Suspect { perturbation: None, limit: limit.clone() } };
     });
     assert!(suspected.0.contains(", limiter not proven; suspected: the CPU of postgres;"), "{}", suspected.0);
@@ -232,9 +232,9 @@ fn shows_soak_results() {
     );
     assert_eq!(tone, Tone::Bad);
     it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
-    let told = first_line(&it, english());
+    let line = first_line(&it, english());
     let expected = "Sustained 600 arrivals per second (93 % of the maximum) for 6 h; no leak or drift.";
-    assert_eq!(told, (expected.to_owned(), Tone::Good));
+    assert_eq!(line, (expected.to_owned(), Tone::Good));
     let (russian, _) = first_line(&it, russian());
     assert_eq!(
         russian,
@@ -315,8 +315,8 @@ fn folds_many_steps_except_in_a_terminal() {
         });
         assert_eq!(name, folded);
         let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
-        for told in [to_markdown(&page), crate::search_text::render(&it, style, english())] {
-            assert!((0..count).all(|n| told.contains(&format!(" {} ", 500 + n))), "{told}");
+        for text in [to_markdown(&page), crate::search_text::render(&it, style, english())] {
+            assert!((0..count).all(|n| text.contains(&format!(" {} ", 500 + n))), "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ fn reports_answers_of_another_size() {
     let page: &[(u64, u64)] = &[(20, 40_000)];
     let login: &[(u64, u64)] = &[(20, 2_000)];
     let mixed: &[(u64, u64)] = &[(14, 40_000), (6, 2_000)];
-    let told = |change: &str, cell: usize, share: &str| {
+    let finding = |change: &str, cell: usize, share: &str| {
         format!(
             "AnswerSizes {{ cell: {cell}, operation: \"read\", step: None, change: {change}, share: {share} }}"
         )
@@ -24,9 +24,9 @@ fn reports_answers_of_another_size() {
     };
     let fallen = [vec![page; 20], vec![login; 20]].concat();
     let change = "Fell { before: 40000, after: 2000, second: 20 }";
-    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [told(change, 0, "0.5")]);
+    assert_eq!(of(&[run().answers(&fallen)], &["direct"]), [finding(change, 0, "0.5")]);
     let change = "TwoPopulations { small: 2047, large: 40000 }";
-    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [told(change, 0, "0.3")]);
+    assert_eq!(of(&[run().answers(&[mixed; 40])], &["direct"]), [finding(change, 0, "0.3")]);
     // A replayed log has answers of both sizes.
     let (answers, sized, measured) = (800, 800, 40_000);
     let same = ReplayFigures {
@@ -42,7 +42,7 @@ fn reports_answers_of_another_size() {
     assert_eq!(of(&[run().answers(&[mixed; 40]).replay(same)], &["direct"]), [""; 0]);
     let pair = [run().answers(&[page; 40]), TestRun::new(1, 0).answers(&[login; 40])];
     let change = "SmallerThan { with: 0, here: 2000, there: 40000 }";
-    assert_eq!(of(&pair, &["direct", "pooled"]), [told(change, 1, "1.0")]);
+    assert_eq!(of(&pair, &["direct", "pooled"]), [finding(change, 1, "1.0")]);
     assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
 

@@ -165,7 +165,7 @@ fn reports_violations_of_littles_law() {
 
 #[test]
 fn reports_rules_with_missing_input() {
-    let told = |cells: &[&str], runs: &[TestRun]| {
+    let skipped = |cells: &[&str], runs: &[TestRun]| {
         let experiment = experiment(cells, None);
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
         let lacking = |it: Finding| match it {
@@ -177,11 +177,11 @@ fn reports_rules_with_missing_input() {
     };
     let nothing = "ServerCpu: Group, Waits: Server, Reads: Server, Writes: Server, Scans: Server, Checkpoints: Server, \
                    Storm: Server, Bloat: Server, IdleTransactions: Server, Host: Machine";
-    assert_eq!(told(&["direct"], &[run()]), nothing);
+    assert_eq!(skipped(&["direct"], &[run()]), nothing);
     let some = cpu(host(sessions(run(), 2.0, 0.0, 1.0), 0.5), "postgres", 0.5, 0.0);
     let some = some.gauge("postgres", "pg_active_waits", "running", 2.0);
     assert_eq!(
-        told(&["direct"], std::slice::from_ref(&some)),
+        skipped(&["direct"], std::slice::from_ref(&some)),
         "Scans: Server, Checkpoints: Server, Storm: Server, Bloat: Server, IdleTransactions: Server"
     );
     let all = some
@@ -190,13 +190,13 @@ fn reports_rules_with_missing_input() {
         .gauge("postgres", "pg_live_rows", "", 1.0)
         .gauge("postgres", "pg_idle_transactions", "", 0.0)
         .counter("postgres", "pg_checkpoints", "requested", 0.0);
-    assert_eq!(told(&["direct"], std::slice::from_ref(&all)), "");
+    assert_eq!(skipped(&["direct"], std::slice::from_ref(&all)), "");
     let pooler = "PoolerCpu: Group, Pool: Group";
-    assert_eq!(told(&["pooled"], std::slice::from_ref(&all)), pooler);
+    assert_eq!(skipped(&["pooled"], std::slice::from_ref(&all)), pooler);
     let pooled = cpu(all, "pooler", 0.05, 0.0);
-    assert_eq!(told(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
+    assert_eq!(skipped(&["pooled"], std::slice::from_ref(&pooled)), "Pool: Console");
     // Without a valid trial, the reasons of the invalid trials are reported.
-    assert_eq!(told(&["direct"], &[run().invalid()]), "");
+    assert_eq!(skipped(&["direct"], &[run().invalid()]), "");
 }
 
 #[test]

@@ -176,8 +176,8 @@ fn reports_commits_that_wait_for_wal() {
         ("LWLock/WALWrite", "WalFlush"),
         ("IPC/SyncRep", "SyncReplicas"),
     ] {
-        let told = format!("Bound {{ cell: 0, bound: {bound} {{ share: 0.75, active: 4.0 }} }}");
-        check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&told]);
+        let finding = format!("Bound {{ cell: 0, bound: {bound} {{ share: 0.75, active: 4.0 }} }}");
+        check(&["direct"], &[waiting(run(), event, 3.0, 1.0)], &[&finding]);
         check(&["direct"], &[waiting(run(), event, 1.0, 3.0)], &[]);
     }
     // Sessions that write WAL and sessions that wait for them have one cause.
@@ -329,13 +329,13 @@ fn reports_sequential_scans() {
         let run = scanned(cpu(run(), "postgres", 0.85, 0.0), "book.bookv2", scans, rows);
         scanned(run, "book.author", 1000.0, 12.0)
     };
-    let told = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
-    check(&["direct"], &[books(900.0, 200_000.0)], &[told]);
+    let finding = "Bound { cell: 0, bound: Scans { table: \"book.bookv2\", scans: 0.9, rows: 200000.0, cpu: Some(0.85) } }";
+    check(&["direct"], &[books(900.0, 200_000.0)], &[finding]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
     // A report returns all rows that it reads.
     let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
-    check(&["direct"], &[returned(1_000_000.0)], &[told]);
+    check(&["direct"], &[returned(1_000_000.0)], &[finding]);
     check(&["direct"], &[returned(100_000_000.0)], &[]);
 }
 

@@ -14,29 +14,29 @@ fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
 }
 
 /// Random trial whose result depends only on the edge and its blur.
-fn vote(step: SearchStep, edge: f64, blur: f64, chance: &mut SplitMix64) -> StepResult {
+fn vote(step: SearchStep, edge: f64, blur: f64, rng: &mut SplitMix64) -> StepResult {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
-    let held = chance.uniform() < likely;
+    let held = rng.uniform() < likely;
     seen(step, held, edge)
 }
 
 /// Complete search by votes.
-fn by_votes(edge: f64, blur: f64, chance: &mut SplitMix64) -> Vec<StepResult> {
+fn by_votes(edge: f64, blur: f64, rng: &mut SplitMix64) -> Vec<StepResult> {
     let mut done = Vec::new();
     while let NextStep::Measure(step) = next(&MaxSearch::DEFAULT, edge * 0.8, &done) {
-        done.push(vote(step, edge, blur, chance));
+        done.push(vote(step, edge, blur, rng));
         assert!(done.len() < 100, "the search ends");
     }
     done
 }
 
 /// Two interleaved searches until the verdict is decided or both have ended, and the number of their trials.
-fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) -> (ProofVerdict, usize) {
-    let nudge = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
+fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> (ProofVerdict, usize) {
+    let perturbation = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
     let mut done = [Vec::new(), Vec::new()];
-    while !until_plain || !is_decided(&nudge, &done[0], &done[1], &max) {
-        let nudges = [None, Some(&nudge)];
+    while !until_plain || !is_decided(&perturbation, &done[0], &done[1], &max) {
+        let nudges = [None, Some(&perturbation)];
         let subject = |n: usize| SearchRun {
             max: &max,
             start: 425.0,
@@ -45,17 +45,17 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, chance: &mut SplitMix64) 
             done: &done[n],
         };
         let Some((turn, step)) = interleave(&[subject(0), subject(1)], seed) else { break };
-        done[turn].push(vote(step, edges[turn], 0.01, chance));
+        done[turn].push(vote(step, edges[turn], 0.01, rng));
     }
-    let it = proof(Limit::Host, &nudge, &done[0], &done[1], &max, seed);
+    let it = proof(Limit::Host, &perturbation, &done[0], &done[1], &max, seed);
     (it.verdict, done[0].len() + done[1].len())
 }
 
 /// Counts of the verdicts over `pairs` pairs (limits, does not limit, undecided), and the mean number of trials of a
 /// pair.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
-    let mut chance = SplitMix64(7);
-    let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut chance)).collect();
+    let mut rng = SplitMix64(7);
+    let all: Vec<_> = (0..pairs).map(|seed| pair(elasticity, until_plain, seed, &mut rng)).collect();
     let count = |of| all.iter().filter(|it| it.0 == of).count();
     let trials = all.iter().map(|it| it.1).sum::<usize>() as f64 / pairs as f64;
     ([ProofVerdict::Limits, ProofVerdict::DoesNotLimit, ProofVerdict::Undecided].map(count), trials)
@@ -100,9 +100,9 @@ fn bystanders_are_rarely_proved() {
 
 #[test]
 fn is_not_decided_by_few_votes() {
-    let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
-    let (max, mut chance) = (MaxSearch::DEFAULT, SplitMix64(1));
-    let votes = |levels: &[f64], edge, chance: &mut SplitMix64| -> Vec<StepResult> {
+    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let (max, mut rng) = (MaxSearch::DEFAULT, SplitMix64(1));
+    let votes = |levels: &[f64], edge, rng: &mut SplitMix64| -> Vec<StepResult> {
         let step = |level: &f64| {
             let stage = model::search::StepPurpose::Ramp;
             SearchStep {
@@ -114,9 +114,9 @@ fn is_not_decided_by_few_votes() {
                 round: 0,
             }
         };
-        levels.iter().map(|it| vote(step(it), edge, 1e-6, chance)).collect()
+        levels.iter().map(|it| vote(step(it), edge, 1e-6, rng)).collect()
     };
-    let base = votes(&[80.0, 90.0, 110.0, 120.0], 100.0, &mut chance);
+    let base = votes(&[80.0, 90.0, 110.0, 120.0], 100.0, &mut rng);
     let cases: [(&[f64], bool); 4] = [
         (&[170.0, 190.0, 210.0, 220.0], true),
         (&[190.0, 210.0, 220.0], false), // a single vote that held is not enough
@@ -124,9 +124,9 @@ fn is_not_decided_by_few_votes() {
         (&[], false),
     ];
     for (levels, plain) in cases {
-        let changed = votes(levels, 200.0, &mut chance);
-        assert_eq!(is_decided(&nudge, &base, &changed, &max), plain, "{levels:?}");
-        let it = proof(Limit::Host, &nudge, &base, &changed, &max, 1);
+        let changed = votes(levels, 200.0, &mut rng);
+        assert_eq!(is_decided(&perturbation, &base, &changed, &max), plain, "{levels:?}");
+        let it = proof(Limit::Host, &perturbation, &base, &changed, &max, 1);
         assert_eq!(it.verdict == ProofVerdict::Limits, plain, "{levels:?}");
         assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: no figure unless decided");
     }
@@ -134,13 +134,12 @@ fn is_not_decided_by_few_votes() {
 
 #[test]
 fn judges_switches_and_searches_without_an_answer() {
-    let mut chance = SplitMix64(9);
+    let mut rng = SplitMix64(9);
     let switch = Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".to_owned() }, amount: None };
     for (factor, expected) in
         [(1.0, ProofVerdict::DoesNotLimit), (0.7, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::Limits)]
     {
-        let (base, changed) =
-            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
+        let (base, changed) = (by_votes(500.0, 0.005, &mut rng), by_votes(500.0 * factor, 0.005, &mut rng));
         let it = proof(Limit::Host, &switch, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
         let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &MaxSearch::DEFAULT, 1);
@@ -151,13 +150,12 @@ fn judges_switches_and_searches_without_an_answer() {
 /// A feed that fits a cache is the cause if the maximum falls with all rows of the table, but not if it rises.
 #[test]
 fn a_feed_is_proved_by_a_falling_maximum() {
-    let mut chance = SplitMix64(9);
+    let mut rng = SplitMix64(9);
     let all = Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None };
     for (factor, expected) in
         [(0.3, ProofVerdict::Limits), (1.0, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::DoesNotLimit)]
     {
-        let (base, changed) =
-            (by_votes(500.0, 0.005, &mut chance), by_votes(500.0 * factor, 0.005, &mut chance));
+        let (base, changed) = (by_votes(500.0, 0.005, &mut rng), by_votes(500.0 * factor, 0.005, &mut rng));
         let it =
             proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
@@ -170,7 +168,7 @@ fn a_feed_is_proved_by_a_falling_maximum() {
 /// the sequence is unchanged.
 #[test]
 fn interleaves_all_searches() {
-    let nudge = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
+    let perturbation = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
     let (max, edges) = (MaxSearch::DEFAULT, [300.0, 450.0, 320.0]);
     let run = |seed: u64, from: [Vec<StepResult>; 3]| {
         let mut done = from;
@@ -180,7 +178,7 @@ fn interleaves_all_searches() {
                 .map(|n| SearchRun {
                     max: &max,
                     start: 290.0,
-                    perturbation: (n > 0).then_some(&nudge),
+                    perturbation: (n > 0).then_some(&perturbation),
                     round: 0,
                     done: &done[n],
                 })
