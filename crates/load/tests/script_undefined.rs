@@ -52,7 +52,7 @@ fn finds_variables_without_a_value() {
 }
 
 #[test]
-fn hints_say_what_to_write() {
+fn hints_contain_corrections() {
     let source = ScriptSource::new("s.sql", "\\set id 1\nSELECT :idd;");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("pgbench sends NULL");
     let expected = "s.sql:2: undefined variable \"idd\"\nSELECT :idd;\n       ^ error found here\n\

@@ -257,7 +257,7 @@ fn open(script: &str) -> LoadPlan {
 
 /// Every arrival of the schedule has an outcome, even if all clients have aborted.
 #[test]
-fn arrivals_that_no_client_is_left_to_send_are_dropped() {
+fn arrivals_without_a_live_client_are_dropped() {
     for (name, script) in [
         ("a transaction stays open", "BEGIN;\n"),
         ("an expression has no value", "\\set x 1 / 0\n"),

@@ -397,7 +397,7 @@ fn cookie_flood_keeps_requests_bounded() {
 }
 
 #[test]
-fn requests_and_decompresses_packed_responses() {
+fn requests_and_decompresses_compressed_responses() {
     // {"token": "t7"}, compressed by Python's gzip.compress(…, mtime=0).
     const PACKED: &[u8] = include_bytes!("packed.gz");
     let look = HttpStep {

@@ -225,7 +225,7 @@ fn classifies_network_faults() {
 
 /// An endless body is aborted at the limit with its own code, whatever its framing.
 #[test]
-fn an_endless_body_is_given_up() {
+fn an_endless_body_is_aborted() {
     let plain = Service::without_tls("localhost");
     for (framing, piece) in [
         ("Transfer-Encoding: chunked", [b"1000\r\n".as_slice(), &[b'x'; 0x1000], b"\r\n"].concat()),

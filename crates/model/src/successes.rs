@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_stretches_without_a_success() {
+    fn finds_gaps_without_a_success() {
         for (millis, expected) in [
             (&[5_000][..], &[][..]),
             (&[5_000, 5_010, 5_020], &[]),

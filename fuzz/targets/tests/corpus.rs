@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 #[test]
-fn kept_inputs_hold() {
+fn stored_inputs_pass() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus");
     let mut failed = Vec::new();
     for (name, run) in fuzz_targets::TARGETS {

@@ -235,7 +235,7 @@ mod tests {
         [("5", "3"), ("10", "3"), ("20", "3"), ("5", "12"), ("10", "12"), ("20", "12")];
 
     #[test]
-    fn finds_the_plateau_and_its_least_cell() {
+    fn finds_the_plateau_and_its_smallest_cell() {
         let answer = |value: f64| CellValue::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
         let runs = |value: f64| CellValue::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
         for (known, maxima, plateau_is, recommended) in [
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn recommends_the_least_setting_of_a_plateau() {
+    fn recommends_the_smallest_setting_of_a_plateau() {
         for (cells, least) in [
             // All products are 240; the cell with the fewest threads wins.
             (&[("20", "12"), ("160", "96"), ("80", "3"), ("5", "48")][..], 3),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_values_have_no_spread() {
+    fn too_few_values_have_no_estimate() {
         let [one, two] = [&[1.0][..], &[1.0, 1.1]].map(|it| Moments::from_values(it, 1e-9));
         assert_eq!((welch(&one, &two), pooled(&one, &one)), (None, None));
         assert_eq!(pooled(&one, &two).map(|it| it.degrees_of_freedom), Some(1.0));

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn judges_kept_and_broken_objectives() {
+    fn judges_met_and_violated_objectives() {
         for (objective, expected) in [
             ("p99 < 200ms", "Met 0.002500 of 10000"),
             ("p99<2ms", "Violated 0.002500 of 10000"),

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn doubts_if_a_feed_ends_early() {
+    fn raises_a_doubt_if_a_feed_ends_early() {
         // The window is 10 s long.
         for (planned, expected) in [(60, true), (11, true), (10, false), (0, false)] {
             let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());

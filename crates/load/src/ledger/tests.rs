@@ -6,7 +6,7 @@ fn attempt(sequence: u64, outcome: WriteOutcome) -> WriteAttempt {
 }
 
 #[test]
-fn consumer_receives_what_was_pushed() {
+fn consumer_receives_pushed_records() {
     let (mut taps, mut drain) = ledger_channel(&[(3, 2)], 42);
     taps[0].prepare();
     let outcomes = [

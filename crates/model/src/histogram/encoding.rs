@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_what_was_encoded() {
+    fn encoding_round_trips() {
         let rows: [&[u64]; 6] = [
             &[],
             &[0],

@@ -33,7 +33,7 @@ mod tests {
     use crate::lang::{english, russian};
 
     #[test]
-    fn tells_rows_repetition_and_cache() {
+    fn reports_rows_repetition_and_cache() {
         let mut coverage =
             FeedCoverage { feed: "f".into(), rows: 20_001, distinct: 7, repeats_after: None, table: None };
         let mut table = TableCoverage {

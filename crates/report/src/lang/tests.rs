@@ -446,7 +446,7 @@ fn scripts_have_their_words() {
 }
 
 #[test]
-fn every_sentence_is_told_in_each_language() {
+fn every_sentence_exists_in_each_language() {
     /// Words that are equal in both languages.
     const SAME: [&str; 2] = ["TCP", "TLS"];
     /// Names, and quantiles.
@@ -473,7 +473,7 @@ fn every_sentence_is_told_in_each_language() {
 }
 
 #[test]
-fn words_have_room_in_their_columns() {
+fn words_fit_their_columns() {
     /// Labels by their maximum width in columns. Numbers of scripts follow the labels of 20 columns.
     const LABELS: [(usize, &[&str]); 3] = [
         (8, &["bench-count", "bench-mean", "bench-max"]),

@@ -88,7 +88,7 @@ fn short_trials_have_no_verdict() {
 
 /// 34 transactions per second for a quarter of an hour, as in document 004: a slice has 272, but p99 needs a thousand.
 #[test]
-fn merges_stretches_with_few_transactions() {
+fn merges_slices_with_few_transactions() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(900));
     for at in 0..900 {
         let mut response = LatencyHistogram::new();

@@ -99,7 +99,7 @@ fn finds_two_populations() {
 }
 
 #[test]
-fn long_trials_have_few_stretches() {
+fn long_trials_have_few_intervals() {
     let mut all = SizeSeriesSet::default();
     for second in 0..10_000_u64 {
         let mut sizes = AnswerSizes::new((1, 2));

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_bins_of_long_trials() {
+    fn merges_bins_of_long_trials() {
         for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
             let it = &gathered(ticks)[0];
             assert_eq!((it.bins.len(), it.bin), (bins, seconds), "{ticks}");

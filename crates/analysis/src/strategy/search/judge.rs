@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_trial_decides_nothing() {
+    fn an_invalid_trial_has_no_result() {
         check(|it| it.measured.interval.send_lag = millis(1000, 5), "? Generator");
         check(|it| it.measured.thread_usage[1].system = Nanos::from_millis(9_100), "? Generator");
         check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_samples_pass_only_on_the_ramp() {
+    fn unknown_objectives_pass_only_in_ramp_steps() {
         for (stage, expected) in [
             (StepPurpose::Ramp, "held"),
             (StepPurpose::Rest, "held"),

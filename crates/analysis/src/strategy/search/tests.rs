@@ -223,7 +223,7 @@ fn answers_with_the_slower_of_two_states() {
 
 /// One trial in twelve has a noisy neighbour that takes a third of the capacity, which does not count as a state.
 #[test]
-fn a_rare_neighbour_is_no_state() {
+fn a_rare_noisy_neighbour_is_not_a_state() {
     for at in 0..12 {
         let count = std::cell::Cell::new(0);
         let (done, it) = by_rule(&MaxSearch::DEFAULT, 300.0, |step| {

@@ -75,7 +75,7 @@ const DURATION: &str = "whole days, hours, minutes and seconds in this order, su
 const RATE: &str = "a number such as `10` or `0.5`, per second";
 
 #[test]
-fn rejects_what_tank_misreads() {
+fn rejects_text_that_tank_misreads() {
     let one = |text: &str, column, at: &str, message: &str| check_diagnostics(text, &[(column, at, message)]);
     one("const(1, 1.5s)", 10, "1.5s", "`1.5s` is no duration; write a whole number: `1s` or `2s`");
     one("const(1, 1.5m)", 10, "1.5m", "`1.5m` is no duration; write a whole number: `90s`");

@@ -72,7 +72,7 @@ fn stops_early_when_decided() {
 }
 
 #[test]
-fn distinguishes_bystanders_from_causes() {
+fn distinguishes_unrelated_resources_from_limiters() {
     let ([limits, not, _], _) = verdicts(40, 0.0, false);
     assert!(limits == 0 && not >= 36, "a bystander, 40 pairs, seed 7: {limits} {not}");
     for elasticity in [0.8, 1.0] {
@@ -83,7 +83,7 @@ fn distinguishes_bystanders_from_causes() {
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
-fn bystanders_are_rarely_proved() {
+fn unrelated_resources_are_rarely_proven() {
     for until_plain in [false, true] {
         for elasticity in [0.0, 0.15, 0.3, 0.5, 0.8, 1.0] {
             let ([limits, not, undecided], trials) = verdicts(1000, elasticity, until_plain);
@@ -149,7 +149,7 @@ fn judges_switches_and_searches_without_an_answer() {
 
 /// A feed that fits a cache is the cause if the maximum falls with all rows of the table, but not if it rises.
 #[test]
-fn a_feed_is_proved_by_a_falling_maximum() {
+fn a_falling_maximum_proves_a_feed() {
     let mut rng = SplitMix64(9);
     let all = Perturbation { knob: Knob::FeedRows { feed: "keys".to_owned() }, amount: None };
     for (factor, expected) in
