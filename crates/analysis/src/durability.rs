@@ -1,7 +1,7 @@
 //! Durability check: verifies that every acknowledged write survived
 //!
-//! [`judge`] passes over the ledger twice and keeps one bit for each write and reading. A hundred million writes take
-//! some dozens of megabytes. `docs/durability.md` explains each finding and each doubt.
+//! [`judge`] passes over the ledger twice and keeps one bit for each write and reading. A hundred million writes take a
+//! few dozen megabytes. `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
 pub mod freshness;

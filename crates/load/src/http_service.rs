@@ -85,7 +85,7 @@ pub(crate) enum RedirectStep {
 }
 
 impl RedirectStep {
-    /// Next request after a response with this status to a request of this method; `None` if it is no redirect.
+    /// Next request after a response with this status to a request of this method; `None` if it is not a redirect.
     ///
     /// Behaves as browsers do: RFC 9110, section 15.4, and the Fetch standard, section 4.4.
     pub fn next(self, status: u16, method: Method) -> Option<RedirectStep> {

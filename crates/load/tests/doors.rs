@@ -229,7 +229,7 @@ fn scripts_use_their_endpoint() {
     assert_eq!(closed, [0, 1, 2, 3, 4, 5].map(ConnId));
 }
 
-/// A session that breaks while parked is no failure; it is reopened when needed.
+/// A session that breaks while parked is not a failure; it is reopened when needed.
 #[test]
 fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);

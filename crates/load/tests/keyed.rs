@@ -293,7 +293,7 @@ fn each_write_has_its_own_token() {
     }
 }
 
-/// A decoy of the same length is sent without a ledger, and is no token.
+/// Without a ledger, a decoy of the same length is sent, which is not a token.
 #[test]
 fn decoy_holds_no_token() {
     let work = |kept: bool| {

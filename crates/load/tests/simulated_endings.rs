@@ -230,7 +230,7 @@ fn surplus_reply_makes_outcome_unknown() {
     check(&[&[ROW, READY, &answer].concat()], &[unknown]);
     check(&[&[ROW, READY, b"Z\0"].concat()], &[unknown]);
     check(&[&answer, READY], &[ok, unknown]);
-    // A message that a server may send at any time is no surplus reply.
+    // A message that a server may send at any time is not a surplus reply.
     let remark = b"N\0\0\0\x0cMhello\0\0";
     check(&[&[ROW, READY, remark].concat(), &answer], &[ok, ok]);
     check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), remark, &answer], &[ok, ok]);

@@ -260,7 +260,7 @@ fn each_fault_has_its_outcome() {
     let drip = SimulatedHttp { byte_interval: Some(Nanos::from_secs(1)), ..web };
     check("drip", Method::Get, drip, &[("failed net 62", 10)]);
     check("drip", Method::Post, drip, &[("unknown net 62", 10)]);
-    // Slow but timely bytes are no failure.
+    // Slow but timely bytes are not a failure.
     check(
         "quick drip",
         Method::Get,

@@ -237,7 +237,8 @@ pub enum Finding {
         count: u64,
         /// Share of the answers without a row, 0..=1.
         share: f64,
-        /// Second of the window from which on answers have no row; `None` if most of all have none.
+        /// First second of the window after which answers have no row; `None` if most answers of the whole window have
+        /// none.
         second: Option<u64>,
     },
     /// Another limiter of the throughput.

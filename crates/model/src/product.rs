@@ -75,7 +75,7 @@ pub struct PoolerTraits {
     /// Settings that the user cannot set: each with the key of an experiment file's `pooler` that sets it, or `None` if
     /// pgdyno chooses the value.
     pub managed_settings: &'static [(&'static str, Option<&'static str>)],
-    /// Shortest sampled time for which its counters are judged, seconds: a pooler may update them only so often.
+    /// Shortest sampled time for which its counters are judged, in seconds, because a pooler may update them rarely.
     pub counter_interval: f64,
     /// Server connections in addition to the pool's, for the sessions of its console.
     pub console_connections: u32,

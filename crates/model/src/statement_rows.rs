@@ -69,7 +69,8 @@ pub struct EmptyStatement {
     pub count: u64,
     /// Share of the answers without a row, 0..=1.
     pub share: f64,
-    /// Second of the window from which on answers have no row; `None` if most of all have none.
+    /// First second of the window after which answers have no row; `None` if most answers of the whole window have
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second: Option<u64>,
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Instructions before the schema is checked: enough for some thousand entries.
+/// Instructions before the schema is checked: enough for a few thousand entries.
 const WORK_BEFORE_CHECK: i64 = 100_000;
 /// Instructions for reading a file: a constant plus a number per byte.
 ///

@@ -1,4 +1,4 @@
-//! Records of a run besides ticks, samples and events
+//! Records of a run other than ticks, samples and events
 
 use model::Measurement;
 use model::summary::Script;

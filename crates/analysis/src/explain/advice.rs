@@ -20,7 +20,7 @@ use predicates::updated_columns;
 const SAVING_MIN: f64 = 0.005;
 /// Cost ratio to which an index must reduce at least one statement.
 const COST_SHARE_MAX: f64 = 0.5;
-/// Share of the best saving from which on an index with fewer columns is preferred.
+/// Minimum share of the best saving for which an index with fewer columns is preferred.
 const NEARLY_EQUAL: f64 = 0.95;
 
 /// Advice from the plans and from the statements' times within the window. `cells` is copied to the result.

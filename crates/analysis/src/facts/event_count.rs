@@ -15,7 +15,7 @@ fn is_rejection(text: &str) -> bool {
     rejections.any(|it| text.contains(it))
 }
 
-/// Events of one kind, each counted once, from the time `since` of the trial's window on.
+/// Events of one kind, each counted once, since the time `since` in the trial's window.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
     let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {

@@ -30,10 +30,10 @@ const LONG: Nanos = Nanos::from_secs(1);
 /// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` successes are
 /// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
 const CHANCE_LOG: f64 = 9.2;
-/// Multiple of the [`usual`] response time below which a gap is no outage; in an open model, multiple of the median.
-/// Transactions of equal length that begin together also end together.
+/// Multiple of the [`usual`] response time below which a gap is not an outage; in an open model, multiple of the
+/// median. Transactions of equal length that begin together also end together.
 const CYCLES: f64 = 3.0;
-/// Outages delay at most one of this number of transactions. If they delay more, the samples themselves show it.
+/// Outages delay at most one in this number of transactions. If they delay more, the samples themselves show it.
 const HELD_UP: u64 = 100;
 /// Probability up to which overlapping slow statements do not explain the gaps of a run.
 const OVERLAP: f64 = 0.01;

@@ -11,14 +11,14 @@ const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
 /// Smallest share of a statement's answers that the empty answers at the end of the window must have.
 const LAST_SHARE_MIN: f64 = 0.1;
-/// Share of answers without a row from which on a second is empty.
+/// Minimum share of answers without a row in a second that counts as empty.
 const EMPTY_SECOND: f64 = 0.99;
 /// Largest share of answers without a row before a statement stops finding rows. A queue that is often empty, or a
 /// lookup that often misses, exceeds it.
 const EMPTY_BEFORE_MAX: f64 = 0.5;
 
-/// Share of answers without a row from which on a statement is reported. It depends on the kind, because a SELECT may
-/// look for rare rows.
+/// Minimum share of answers without a row for which a statement is reported. It depends on the kind, because a SELECT
+/// may look for rare rows.
 fn empty_share_min(kind: StatementKind) -> f64 {
     if kind == StatementKind::Select { 0.99 } else { 0.95 }
 }

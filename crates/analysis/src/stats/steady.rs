@@ -14,13 +14,13 @@ pub struct SteadyState {
     pub after: Nanos,
 }
 
-/// Share of the steady rate from which on the system is warm.
+/// Minimum share of the steady rate that a warm system delivers.
 pub const STEADY_SHARE: f64 = 0.9;
 /// Fewest whole seconds. With fewer, the last third has only one or two seconds.
 const SECONDS_MIN: usize = 9;
 
 /// Steady state from the successful transactions per second of each second of the window, in order of time. `None` with
-/// too few seconds, or if nothing is delivered in the end.
+/// too few seconds, or if nothing is delivered at the end.
 ///
 /// In an open model the offered rate limits the delivered rate. The steady rate is then the offered one, and a system
 /// that keeps up from the beginning is steady at once.

@@ -107,8 +107,8 @@ impl Fit {
     }
 
     /// Standard errors of λ, σ and κ from the linearised law, and each trial's leverage. `None` if they are undefined.
-    /// All three parameters count as free, because the constraint that two are not negative is no information about
-    /// their values.
+    /// All three parameters count as free, because the constraint that two are not negative carries no information
+    /// about their values.
     fn errors(&self, trials: &[(f64, f64)], scatter: ResidualModel) -> Option<(Three, Vec<f64>)> {
         let parameters = self.parameters();
         let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();

@@ -414,7 +414,7 @@ mod tests {
         check("max < 1s", outage(2_000, 5_000, false), "Violated >3.000000 of 10000");
         check("mean < 100ms", outage(2_000, 5_000, false), "Violated >0.450000 of 10000");
         check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 7500");
-        // Users who waited were served in the end.
+        // Users who waited were eventually served.
         check("errors < 1%", outage(2_000, 5_000, false), "Met 0.000000 of 10000");
         check("errors < 1%", outage(2_000, 5_000, true), "Violated >0.300000 of 10000");
         // The outage lasts to the end of the window: its length is unknown.

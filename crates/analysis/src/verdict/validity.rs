@@ -43,7 +43,7 @@ const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
 const OUTAGES: f64 = 0.01;
 /// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
-/// Share of the planned duration from which on a load did not end early.
+/// Minimum share of the planned duration of a load that did not end early.
 const WHOLE_LOAD: f64 = 0.95;
 
 /// Validity of a measurement. `summary` is that of `measured`, without its validity.
@@ -291,7 +291,7 @@ mod tests {
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
             "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
         );
-        // A single outlier in ten thousand is no lateness. A short run is judged by the quantile that it has.
+        // A single outlier in ten thousand does not count as late. A short run is judged by the quantile that it has.
         check(open_plan(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");
         check(
             open_plan(),

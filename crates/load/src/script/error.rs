@@ -14,7 +14,7 @@ pub enum EvalError {
     NotInteger(Slot),
     /// The variable's text is an integer beyond 64 bits.
     TooLarge(Slot),
-    /// The name is no valid variable name.
+    /// The name is not a valid variable name.
     InvalidName(Slot),
     Coercion {
         from: ValueType,

@@ -418,7 +418,7 @@ fn skip_line_comments(text: &[u8]) -> Option<&[u8]> {
 
 /// Splits a statement at its variables: a single colon and a name. Quotes and comments are ignored.
 ///
-/// A name that is not UTF-8 is no variable, because no command can assign it. It is sent unchanged.
+/// A name that is not UTF-8 is not a variable, because no command can assign it. It is sent unchanged.
 fn split_variables(text: &[u8], names: &mut NameTable) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let (mut copied, mut at) = (0, 0);

@@ -27,7 +27,7 @@ pub enum AbortReason {
     RowCount {
         got: u32,
     },
-    /// The prefix with the column's name is no valid variable name.
+    /// The prefix with the column's name is not a valid variable name.
     InvalidColumnName(String),
     /// The script ended within a transaction block.
     OpenTransaction,

@@ -1,7 +1,7 @@
 //! Clients' connections to HTTP services
 //!
 //! Each client has its own connection to each service. It is opened when first needed, and again after the server has
-//! closed it. The server may close an idle connection at any time; that is no failure.
+//! closed it. The server may close an idle connection at any time; that is not a failure.
 
 use super::client::{ClientState, todo};
 use super::{ConnId, LoadEvent, Shard, redirect};

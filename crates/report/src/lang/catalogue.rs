@@ -87,7 +87,7 @@ impl Catalogue {
     /// Parses a Fluent file of the language with this BCP 47 code.
     ///
     /// # Panics
-    /// If the file is no valid catalogue; it is part of the program.
+    /// If the file is not a valid catalogue. The file is part of the program.
     pub fn parse(code: &str, text: &str) -> Catalogue {
         let resource = FluentResource::try_new(text.to_owned())
             .unwrap_or_else(|(_, errors)| panic!("the messages of {code} are valid: {errors:?}"));

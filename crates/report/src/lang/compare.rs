@@ -243,7 +243,7 @@ struct FigureCount {
     /// Figures that are higher or lower, if neither is better.
     other: usize,
     too_few: usize,
-    /// Differences that change figures by themselves.
+    /// Differences that change figures regardless of the tested change.
     confounders: usize,
 }
 

@@ -145,7 +145,7 @@ fn concludes_from_trials_and_control() {
         "unpromised",
         "Unknown: 0 of 100 in 1/1 [Lost 2] [LedgerContradictsItself { entries: 1 }]",
     );
-    // Losses without a promise are no violation. They prove, without a control, that losses are detected.
+    // Losses without a promise are not a violation. They prove, without a control, that losses are detected.
     check("unpromised=3|", "none", "Kept: 3 of 200 in 2/2 [LostWithoutPromise 3] []");
     check("local=3|", "unpromised", "Kept: 0 of 200 in 2/2 [LostLocal 3] []");
     check(

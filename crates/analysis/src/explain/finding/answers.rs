@@ -57,7 +57,7 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
 
 /// Fewest answers that are compared with recorded ones.
 const REPLAYED_MIN: u64 = 200;
-/// Shares from which on answers differ: share with another size than recorded, and share with another status.
+/// Minimum shares of differing answers that are reported: with another size than recorded, and with another status.
 const OTHER_SIZE: f64 = 0.25;
 const OTHER_STATUS: f64 = 0.05;
 

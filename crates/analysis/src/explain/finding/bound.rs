@@ -10,7 +10,8 @@ use model::plan::{Node, NodeKind};
 
 /// Share of the available CPUs above which a node is saturated.
 const SATURATED_SHARE: f64 = 0.9;
-/// Share of a quota's periods with throttling above which the quota limits the node. Chance does not explain so many.
+/// Share of a quota's periods with throttling above which the quota limits the node. Chance does not explain such a
+/// large share.
 const THROTTLED_SHARE: f64 = 0.5;
 /// Share of lent servers above which a pool is full.
 const POOL_FULL_SHARE: f64 = 0.9;

@@ -41,7 +41,8 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
 /// matter.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Cancelled transactions per thousand from which on the cell did other work than a cell without errors.
+/// Minimum number of cancelled transactions per thousand that is reported. Such a cell did other work than a cell
+/// without errors.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
@@ -91,7 +92,7 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// Share of the machine's CPU time that the hypervisor gave to others, from which on it matters. Throughput differs by
+/// Minimum share of the machine's CPU time, taken by the hypervisor for others, that is reported. Throughput differs by
 /// as much from run to run.
 const STEAL_SHARE_MIN: f64 = 0.01;
 /// Timer jitter of a busy machine, in seconds. A quiet machine has a tenth of it.

@@ -4,7 +4,7 @@ use super::{CellTrials, Finding};
 use model::finding::Circumstance;
 use model::target::DataState;
 
-/// Growth in per cent from which on the data count as different. A short trial with writes changes less.
+/// Minimum growth, in per cent, of data that count as different. A short trial with writes changes less.
 const GROWTH_PERCENT_MIN: f64 = 10.0;
 /// Smallest difference of sizes, in bytes. Smaller differences, such as a few pages of an index, do not matter.
 const SIZE_DIFFERENCE_MIN: u64 = 1 << 20;

@@ -14,7 +14,7 @@ const QUOTA_USED_SHARE: f64 = 0.85;
 const WAIT_SHARE_MIN: f64 = 0.2;
 /// Share of its limit above which memory is full.
 const FULL: f64 = 0.9;
-/// Bytes read from disk per transaction above which evicted pages are missed: one page for every second transaction.
+/// Bytes read from disk per transaction above which evicted pages are missed: one page for every two transactions.
 const MISSED: f64 = 4096.0;
 
 /// Use and quota of one direction of the disk.

@@ -18,7 +18,7 @@ const DIRECT: f64 = 0.5;
 const BEHIND_SERVICE: f64 = 0.01;
 /// Most transactions of the monitoring that may still be uncounted, as a share of the completed transactions.
 const NOISE: f64 = 0.05;
-/// Shortest time between a server's first and last sample from which on it is judged, in seconds.
+/// Shortest time between a server's first and last sample for which it is judged, in seconds.
 const SHORTEST: f64 = 2.0;
 /// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
 const LATE: f64 = 1.0;

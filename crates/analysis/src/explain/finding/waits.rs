@@ -5,10 +5,10 @@ use crate::facts::samples::{self, maximum, sums};
 use model::finding::{Bound, MissingInput};
 use std::collections::BTreeMap;
 
-/// Share of active sessions in one wait class from which on it is reported. Without the wait, throughput would grow by
-/// at most half: 1 / (1 - 1/3).
+/// Minimum share of active sessions in one wait class that is reported. Without the wait, throughput would grow by at
+/// most half: 1 / (1 - 1/3).
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
-/// Share of active sessions in one wait event from which on the event is reported if no known limiter explains it.
+/// Minimum share of active sessions in one wait event that is reported although no known limiter explains it.
 const EVENT_SHARE_MIN: f64 = 0.5;
 /// Fewest active sessions that form a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;

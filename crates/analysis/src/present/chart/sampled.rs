@@ -293,7 +293,7 @@ impl SampledSeries {
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);
-        // An idle disk is no bottleneck, so it is not drawn. A partition is counted with its disk.
+        // An idle disk is not a bottleneck, so it is not drawn. A partition is counted with its disk.
         let is_idle = *kind == ChartKind::Disk && line.total() == 0.0;
         let is_part = *kind == ChartKind::Disk
             && line.label.as_deref().is_some_and(|part| {

@@ -76,8 +76,8 @@ impl From<&Second> for SecondSummary {
 /// - Overloaded in an open model while arrivals waited for a client: still overloaded if service times alone violate an
 ///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. `next` judges this step
 ///   again once other levels show whether there were too few clients.
-/// - An objective is unknown because of too few samples: ignored in ramp and rest steps, which are no evidence. In
-///   other steps the trial is invalid, and the reason contains the text of the objective.
+/// - An objective is unknown because of too few samples: ignored in ramp and rest steps, which do not count as
+///   evidence. In other steps the trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,

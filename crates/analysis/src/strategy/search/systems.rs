@@ -47,7 +47,7 @@ pub struct SimulatedSystem {
     pub behaviour: Behaviour,
     /// Bound of the objective on p99, in seconds.
     pub p99: Option<f64>,
-    /// Rate from which on the generator is late.
+    /// Rate at and above which the generator is late.
     pub generator: f64,
     /// In-flight cap.
     pub clients: Option<usize>,

@@ -4,7 +4,7 @@ use super::mask::{CodeMask, MatchCount, TransactionScope};
 use super::{RuleContext, RuleDiagnostic, SeriesName, TankDifference, diagnostic};
 use model::Nanos;
 
-/// Level from which on a rule fires.
+/// Level at or above which a rule fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// Number of transactions, at least 1.

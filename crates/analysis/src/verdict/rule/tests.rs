@@ -91,7 +91,7 @@ fn fires_on_http_statuses() {
         ("http(5XX, 1, 1s)", &["http500 1ms*9"], "0<0"),
         ("http(5xx, 10%, 1s)", &["http503*5 1ms*95"], "-"),
         ("http(5xx, 10%, 1s)", &["http503*15 1ms*85"], "0<0"),
-        // The rule fires from the level on.
+        // The rule fires at the level and above.
         ("http(5xx, 10%, 1s)", &["http503*10 1ms*90"], "0<0"),
         ("http(5xx, 10%, 1s)", &["", ""], "-"),
         ("http(5xx, 3, 2s)", &["http500*3"; 5], "1<0"),
@@ -158,7 +158,7 @@ fn fires_on_network_codes() {
     ] {
         check(rule, seconds, expected);
     }
-    // The example of the founding test: in each of ten consecutive seconds at least 25 of any code but 0.
+    // At least 25 responses with any code except 0 in each of ten consecutive seconds.
     let bad = "net110*15 unknown104*9 net111 1ms*75";
     check("net(xx,25,10)", &[bad; 12], "9<0");
     check("net(xx,25,10)", &["net110*24 1ms*75"; 12], "-");
@@ -389,7 +389,7 @@ fn fires_on_decreasing_trends() {
             "-",
         ),
         ("http_trend(2xx, 3s)", &["", "", "", ""], "-"),
-        // One gap is no trend, because its error is as large as the change.
+        // One gap is not a trend, because its error is as large as the change.
         ("http_trend(2xx, 3s)", &["1ms*100", "1ms*100", "1ms*100", "", "1ms*100", "1ms*100", "1ms*100"], "-"),
         ("http_trend(5xx, 1s)", &["http500*9", "http500*8"], "1<1"),
     ] {

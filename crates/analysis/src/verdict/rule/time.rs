@@ -1,6 +1,6 @@
 //! Stop rules `time`, `quantile`: responses are too slow, in consecutive seconds
 //!
-//! An arrival without an answer is longer than any limit. Tank knows a time for each request in the end. Here, a second
+//! An arrival without an answer is longer than any limit. Tank eventually has a time for each request. Here, a second
 //! in which nothing ends is bad as soon as all transactions in flight have waited longer than the limit.
 
 use super::arguments::Arguments;

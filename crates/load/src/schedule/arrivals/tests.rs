@@ -143,7 +143,7 @@ fn same_seed_gives_same_arrivals() {
     assert_ne!(all(&curve, Spacing::Poisson, 5), all(&curve, Spacing::Poisson, 6));
 }
 
-/// Up to eight ramps of at most some thousand arrivals, with pauses and empty ramps among them.
+/// Up to eight ramps with at most a few thousand arrivals each, with pauses and empty ramps among them.
 fn curves() -> impl Strategy<Value = Curve> {
     let rate = prop_oneof![Just(0.0), Just(10.0), 0.0..0.1, 0.0..500.0];
     let duration = prop_oneof![Just(0), 1..10_000_000_000u64];

@@ -284,7 +284,7 @@ fn terminal_shows_the_same() {
     assert_eq!(crate::search_text::render(&it, style, english()), "");
 }
 
-/// A broken promise fails a pipeline, and an unproven promise is no success.
+/// A broken promise fails a pipeline, and an unproven promise is not a success.
 #[test]
 fn junit_reports_lost_writes() {
     let mut it = survived();

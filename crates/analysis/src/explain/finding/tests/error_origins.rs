@@ -63,7 +63,7 @@ fn counts_logged_errors_by_kind_and_origin() {
     let log = |run: TestRun, kind: EventKind, session| run.logs_session("postgres", kind, session);
     let run = log(log(TestRun::new(0, 0), Error, own), Error, load);
     let run = log(log(log(run, Error, load), TooManyConnections, load), Deadlock, load);
-    // The pooler's log repeats a message, one message is no error, and one log does not name sessions.
+    // The pooler's log repeats a message, one message is not an error, and one log does not name sessions.
     let run = run.logs("pooler", Deadlock, &["ERROR 40P01 deadlock detected"]);
     let run = log(run, SlowStatement, load).logs("postgres", Error, &["an error"; 3]);
     let expected = [

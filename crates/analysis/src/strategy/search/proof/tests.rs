@@ -36,11 +36,11 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> 
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
     let mut done = [Vec::new(), Vec::new()];
     while !until_plain || !is_decided(&perturbation, &done[0], &done[1], &max) {
-        let nudges = [None, Some(&perturbation)];
+        let perturbations = [None, Some(&perturbation)];
         let subject = |n: usize| SearchRun {
             max: &max,
             start: 425.0,
-            perturbation: nudges[n],
+            perturbation: perturbations[n],
             round: 1,
             done: &done[n],
         };
