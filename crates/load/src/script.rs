@@ -135,7 +135,7 @@ pub enum CommandKind {
         slot: Slot,
         value: Expr,
     },
-    /// If false, continues *at* `next`: the following `Elif`, `Else` or `EndIf`.
+    /// If the condition is false, execution continues *at* `next`, the following `Elif`, `Else` or `EndIf`.
     If {
         test: Expr,
         next: usize,

@@ -121,7 +121,7 @@ impl SqlRequest {
         SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
     }
 
-    /// Template of the request; `prepared`: its statement is prepared on this connection.
+    /// Template of the request. `prepared` is true if its statement is prepared on this connection.
     #[inline]
     pub fn template(&self, prepared: bool, piped: bool) -> &Template {
         let asked = if prepared { &self.prepared } else { &self.with_parse };

@@ -86,7 +86,7 @@ pub struct IndexAdvice {
     /// Indexes into [`Advice::statements`]: statements that have to maintain the index.
     #[serde(rename = "kept_by")]
     pub maintained_by: Vec<usize>,
-    /// Part of `maintained_by`: updates that change an indexed column, and so can no longer be heap-only (HOT).
+    /// Part of `maintained_by`: updates that change an indexed column and therefore can no longer be heap-only (HOT).
     pub not_hot: Vec<usize>,
 }
 

@@ -69,7 +69,7 @@ pub struct FailureCounts {
 pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
-    /// Part of `user` and `system`: spinning until a timer that is about to expire.
+    /// Part of `user` and `system` in which the thread was spinning until a timer expired.
     pub spun: Nanos,
     /// Time during which the thread was runnable but had no CPU; `None` if the kernel does not report it.
     pub starved: Option<Nanos>,

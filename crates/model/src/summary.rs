@@ -200,7 +200,7 @@ pub struct OutcomeCounts {
     /// Part of `failed`: SQLSTATE 40001; `deadlock` is 40P01.
     pub serialization: u64,
     pub deadlock: u64,
-    /// Part of `ok`: above the latency limit.
+    /// Part of `ok` with a response time above the latency limit.
     pub above_limit: u64,
 }
 

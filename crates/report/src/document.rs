@@ -9,7 +9,7 @@ use model::chart::{Chart, Charts};
 use model::run_result::RunResult;
 use std::fmt::Write;
 
-/// Builds the document. `chosen`: initial language. `events`: address of the live events of a running run,
+/// Builds the document. `chosen` is the initial language. `events` is the address of the live events of a running run,
 /// `/runs/NAME/events`.
 ///
 /// `data[i].charts[c][t]` are the values of track `t` of chart `c` of trial `i` of the charts block. `null` means not

@@ -16,7 +16,7 @@ use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
 use model::summary::Doubt;
 
-/// A document that Jenkins, GitLab and others read. `answer`: the answer of the page.
+/// A document that Jenkins, GitLab and others read. `answer` is the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let names = cell_names(&account.matrix);
     let only_cell = say!(lang, "page-only-cell");

@@ -27,8 +27,8 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
     }
 }
 
-/// Writes one transaction. `nth`: transactions that its client has completed before. `epoch`: Unix time at which the
-/// run's clock began.
+/// Writes one transaction. `nth` is the number of transactions that its client completed before. `epoch` is the Unix
+/// time at which the run's clock began.
 pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
     write!(out, "{} {nth} ", it.client.0)?;
     match it.outcome {

@@ -10,7 +10,7 @@ pub fn notice(sentence: &str, lang: &Lang) -> String {
     frame(&body, lang)
 }
 
-/// Login form. `wrong`: true if the previous token was wrong.
+/// Login form. `wrong` is true if the previous token was wrong.
 pub fn login(wrong: bool, lang: &Lang) -> String {
     let wrong = match wrong {
         true => format!("<p class=bad role=alert>{}</p>", say!(lang, "serve-wrong-token")),

@@ -40,7 +40,7 @@ pub struct SoakCollector {
 }
 
 impl SoakCollector {
-    /// `lasting`: length of the window.
+    /// Collector for a trial; `lasting` is the length of its window.
     pub fn new(lasting: Nanos) -> SoakCollector {
         // Whole seconds, because samples are taken every second.
         let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);

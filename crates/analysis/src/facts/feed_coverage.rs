@@ -18,7 +18,8 @@ pub struct TableStats {
     pub distinct: f64,
 }
 
-/// `distinct`: distinct values of the feed. `memory`: bytes that the server may use.
+/// Coverage of a table by a feed. `distinct` is the number of distinct values of the feed; `memory` is the memory that
+/// the server may use, in bytes.
 pub fn feed_coverage(
     feed: &str,
     (rows, distinct): (u64, u64),

@@ -141,7 +141,7 @@ impl<R: Recorder> UringLoop<'_, R> {
         Ok(())
     }
 
-    /// Submits the queue and waits at most `sleep` for a completion; zero: no wait.
+    /// Submits the queue and waits at most `sleep` for a completion. With zero, it does not wait.
     fn submit(&mut self, sleep: Nanos) -> io::Result<()> {
         let submitted = if sleep == Nanos::ZERO {
             let queue = self.ring.submission();

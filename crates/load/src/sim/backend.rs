@@ -39,7 +39,7 @@ pub(super) enum SimulatedRequest {
         statements: Vec<Vec<u8>>,
         before: Vec<u8>,
     },
-    /// HTTP request; `head`: its response has no body.
+    /// HTTP request. With `head`, its response has no body.
     Request {
         head: bool,
     },

@@ -57,7 +57,8 @@ impl Lang {
         say!(self, "advice-index-costs", size, statements, not_hot)
     }
 
-    /// `index`: number of the index, from 1, and the planner's cost without it and with it.
+    /// Remedy for a statement. `index` has the number of the index, from 1, and the planner's cost without it and with
+    /// it.
     pub fn remedy(&self, remedy: &Remedy, index: Option<(usize, f64, f64)>) -> String {
         match (remedy, index) {
             (Remedy::NotNeeded, _) => say!(self, "advice-not-needed"),

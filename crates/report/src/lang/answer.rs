@@ -11,7 +11,7 @@ use model::matrix::{BaselineComparison, ChangeVerdict};
 pub enum PageAnswer<'a> {
     /// No trial has ended.
     NotYet,
-    /// No trial counts, for a reason that is a complete sentence; `total`: number of trials.
+    /// No trial counts, for a reason that is a complete sentence; `total` is the number of trials.
     Nothing {
         reason: &'a str,
         total: usize,

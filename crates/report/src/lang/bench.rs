@@ -49,7 +49,7 @@ impl Lang {
         say!(self, "bench-fairness", fewest, median, most, jain = self.numbers().fixed(jain, 3))
     }
 
-    /// The generator's CPU cost. `busiest`: share of the window in which the busiest thread worked.
+    /// The generator's CPU cost. `busiest` is the share of the window in which the busiest thread worked.
     pub fn generator(&self, cost: &CpuCost, busiest: f64) -> String {
         let numbers = self.numbers();
         let [user, system, spun] =
@@ -101,7 +101,7 @@ impl Lang {
         say!(self, "bench-preview", arrivals, expected, duration, spacing, rates)
     }
 
-    /// Verdict if no transaction succeeded. `failure`: code and message of the top failure.
+    /// Verdict if no transaction succeeded. `failure` is the code and message of the most frequent failure.
     pub fn nothing_succeeded(&self, failure: Option<&str>) -> String {
         say!(self, "bench-failed", failure)
     }

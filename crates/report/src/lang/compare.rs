@@ -162,7 +162,7 @@ impl Lang {
         }
     }
 
-    /// Reports a trial that is left out. `repetition`: number of the trial, from 0.
+    /// Reports a trial that is left out. `repetition` is the number of the trial, from 0.
     pub fn excluded_trial(&self, of_base: bool, cell: &str, repetition: u32, reason: &str) -> String {
         let cell = Some(cell).filter(|name| !name.is_empty());
         say!(self, "compare-excluded-trial", of_base, cell, trial = repetition + 1, reason)
@@ -201,7 +201,7 @@ impl Lang {
         )
     }
 
-    /// Legend of the figures. `figures`: number of figures that were tested together.
+    /// Legend of the figures. `figures` is the number of figures that were tested together.
     pub fn comparison_legend(&self, seed: u64, figures: usize) -> String {
         say!(self, "compare-legend", seed = seed.to_string(), figures)
     }

@@ -55,8 +55,8 @@ impl FaultKind {
 }
 
 impl Lang {
-    /// The question of a failover experiment. `path`: products from the first node to PostgreSQL; `None` with several
-    /// cells.
+    /// The question of a failover experiment. `path` lists the products from the first node to PostgreSQL; `None` with
+    /// several cells.
     pub fn failover_question(&self, path: Option<&str>) -> String {
         say!(self, "failover-question", path)
     }
@@ -204,7 +204,7 @@ impl Lang {
         say!(self, "failover-unresolved-writes", writes)
     }
 
-    /// A sentence with its full stop. `name`: name of the control.
+    /// Result of a control: a sentence with its full stop. `name` is the name of the control.
     pub fn control_summary(&self, control: &ControlSummary, name: &str) -> String {
         let name = Some(name).filter(|name| !name.is_empty());
         let (lost, lossy, trials) = (control.lost, control.lossy_trials, control.trials);

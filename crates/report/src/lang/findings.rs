@@ -98,7 +98,7 @@ impl Lang {
         }
     }
 
-    /// Findings of one group, at least one. `names`: names of the cells.
+    /// Findings of one group, at least one. `names` lists the names of the cells.
     pub fn findings(&self, all: &[&Finding], names: &[String]) -> String {
         let begin = self.group(all[0]);
         // A single cell has no name.

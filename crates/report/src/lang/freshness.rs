@@ -16,8 +16,8 @@ impl Lang {
         say!(self, "freshness-column-not-visible", bound = self.numbers().chosen(bound))
     }
 
-    /// Share of own writes that were not visible: a sentence with its full stop. `name`: name of the cell; empty if
-    /// there is only one.
+    /// Share of own writes that were not visible: a sentence with its full stop. `name` is the name of the cell; empty
+    /// if there is only one.
     pub fn own_writes(&self, result: &FreshnessResult, name: &str) -> String {
         let text = match ReplicaGroup::from_result(result) {
             ReplicaGroup::NoAnswer => say!(self, "freshness-no-answer"),

@@ -101,13 +101,13 @@ pub enum TrialEnd {
 }
 
 impl Lang {
-    /// First line of a run. `duration`: total time under load of all trials.
+    /// First line of a run. `duration` is the total time under load of all trials.
     pub fn run_begins(&self, trials: usize, cells: usize, seed: u64, duration: Nanos) -> String {
         let (seed, duration) = (seed.to_string(), self.whole_seconds(duration));
         say!(self, "live-run-begins", trials, cells, seed, duration)
     }
 
-    /// First line of a search. `duration`: time under load of one trial.
+    /// First line of a search. `duration` is the time under load of one trial.
     pub fn search_begins(&self, cells: usize, seed: u64, duration: Nanos) -> String {
         let (seed, duration) = (seed.to_string(), self.whole_seconds(duration));
         say!(self, "live-search-begins", cells, seed, duration)
@@ -206,7 +206,7 @@ impl Lang {
         }
     }
 
-    /// Figures of a trial. `with_reason`: also why it is invalid.
+    /// Figures of a trial. With `with_reason`, they include the reason why the trial is invalid.
     fn trial_figures(&self, figures: &TrialFigures, with_reason: bool) -> String {
         let p99 = |time| format!("p99 {}", self.live_time(time));
         let invalid = |reason| format!("{}: {}", say!(self, "bench-invalid"), self.reason(reason));

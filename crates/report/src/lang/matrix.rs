@@ -120,8 +120,8 @@ impl Lang {
         say!(self, "matrix-limits-not-applied", limits = each.join(", "), reason)
     }
 
-    /// Legend of the matrix's figures. `seed`: seed of the resampling. `too_few`: true if some cells have too few
-    /// trials for any comparison.
+    /// Legend of the matrix's figures. `seed` is the seed of the resampling. `too_few` is true if some cells have too
+    /// few trials for any comparison.
     pub fn legend(&self, baseline: Option<&str>, seed: u64, too_few: bool) -> String {
         say!(self, "matrix-legend", baseline, seed = seed.to_string(), too_few)
     }

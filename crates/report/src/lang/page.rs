@@ -153,7 +153,7 @@ impl Lang {
         say!(self, "page-time-per-transaction", time = self.time(time))
     }
 
-    /// Role of a server among several. `at_first`: true if it may change.
+    /// Role of a server among several. `at_first` is true if the role may change.
     pub fn server_role(&self, name: &str, role: ServerRole, at_first: bool) -> String {
         let role = match role {
             ServerRole::Primary => "primary",
@@ -194,7 +194,8 @@ impl Lang {
         }
     }
 
-    /// Replicas of the last node of a path. `replication`: result of [`Lang::followed`]; `manager`: failover manager.
+    /// Replicas of the last node of a path. `replication` is the result of [`Lang::followed`]; `manager` is the
+    /// failover manager.
     pub fn with_replicas(&self, count: usize, replication: &str, manager: &str) -> String {
         say!(self, "page-with-replicas", count, replication, manager)
     }

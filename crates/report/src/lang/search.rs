@@ -34,7 +34,7 @@ pub struct MaximumAnswer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
     /// The perturbation moved the maximum. Value and interval are the elasticity, or for a switch the ratio of maxima.
-    /// `consumer`: work that saturates the CPU of PostgreSQL.
+    /// `consumer` is the work that saturates the CPU of PostgreSQL.
     Proven {
         limit: &'a Limit,
         consumer: Option<&'a Limit>,
@@ -89,7 +89,7 @@ impl Lang {
         }
     }
 
-    /// Outcome of a level in a few words. `scale`: scale of the level.
+    /// Outcome of a level in a few words. `scale` is the scale of the level.
     pub fn level_outcome(&self, outcome: &LevelOutcome, scale: LoadScale) -> String {
         match outcome {
             LevelOutcome::Yes => say!(self, "search-outcome-held"),
@@ -117,7 +117,7 @@ impl Lang {
         }
     }
 
-    /// Reason why a search stopped before the system's maximum. `scale`: scale of its levels.
+    /// Reason why a search stopped before the system's maximum. `scale` is the scale of its levels.
     pub fn search_stop_reason(&self, reason: &SearchStopReason, scale: LoadScale) -> String {
         let level = |level: f64| self.level(scale, level);
         match reason {
@@ -196,7 +196,8 @@ impl Lang {
         }
     }
 
-    /// The question of a search. `path`: products from the first node to PostgreSQL; `None` with several cells.
+    /// The question of a search. `path` lists the products from the first node to PostgreSQL; `None` with several
+    /// cells.
     pub fn search_question(&self, question: SearchQuestion, path: Option<&str>) -> String {
         match question {
             SearchQuestion::Maximum => say!(self, "search-question-maximum", path),
@@ -321,8 +322,8 @@ impl Lang {
         )
     }
 
-    /// A sentence with its full stop. `name`: name of the cell; empty if there is only one. `scale`: scale of its
-    /// level.
+    /// Result of a soak: a sentence with its full stop. `name` is the name of the cell; empty if there is only one.
+    /// `scale` is the scale of its level.
     pub fn soak_result(&self, soak: &SoakResult, scale: LoadScale, name: &str) -> String {
         let share = soak.of_maximum.map(|share| self.numbers().percent(share, 0));
         let (level, duration) = (self.level(scale, soak.level), self.span(soak.duration));

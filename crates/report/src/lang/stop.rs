@@ -62,7 +62,7 @@ impl Lang {
         }
     }
 
-    /// An objective's summary. `names`: names of the cells.
+    /// An objective's summary. `names` lists the names of the cells.
     pub fn tally(&self, summary: &ObjectiveSummary, names: &[String]) -> String {
         let objective = &summary.objective;
         let each = verdicts(summary).into_iter().enumerate().map(|(number, (verdict, trials))| {

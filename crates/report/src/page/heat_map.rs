@@ -84,7 +84,7 @@ fn format_figure(figure: Figure, it: &Estimate, lang: &Lang) -> String {
     }
 }
 
-/// Shade of a figure: full at half or double the baseline, `None` without evidence. `more`: true if high values are
+/// Shade of a figure: full at half or double the baseline, `None` without evidence. `more` is true if high values are
 /// good.
 fn shade(it: &Estimate, more: bool) -> Option<f64> {
     let against = it.vs_baseline?;

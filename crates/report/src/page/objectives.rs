@@ -56,7 +56,7 @@ struct LoadGroup {
     concurrency: Vec<u32>,
 }
 
-/// Distinct loads, apart from the number of clients. `searched`: true if a search chooses the level.
+/// Distinct loads, apart from the number of clients. `searched` is true if a search chooses the level.
 fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     let mut all: Vec<LoadGroup> = Vec::new();
     for setup in setups {

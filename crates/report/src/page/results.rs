@@ -136,7 +136,8 @@ fn rows(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     (!rows.is_empty()).then_some(table)
 }
 
-/// A response time, or `>6000` for an arrival without an answer. `place`: quantile, 0..=1; 1 for mean and maximum.
+/// A response time, or `>6000` for an arrival without an answer. `place` is the quantile, 0..=1; it is 1 for the mean
+/// and the maximum.
 fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
     let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
     match longer {

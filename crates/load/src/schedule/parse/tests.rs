@@ -51,7 +51,7 @@ fn reads_as_tank_does() {
     }
 }
 
-/// `mistakes`: column, marked text, message.
+/// Expects these errors; `mistakes` has the column, the marked text and the message of each.
 #[track_caller]
 fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
     let Err(all) = parse(text) else { panic!("{text} is accepted") };

@@ -36,7 +36,7 @@ pub struct Settings {
 pub struct HostSpec {
     /// Name, address, directory of Unix sockets, or `@` and an abstract socket.
     pub host: String,
-    /// `hostaddr`: makes the lookup of the name unnecessary.
+    /// `hostaddr`, which makes the lookup of the name unnecessary.
     pub address: Option<IpAddr>,
     pub port: u16,
     pub password: Option<Secret>,
