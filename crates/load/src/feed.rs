@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Feed {
     pub rows: Rows,
     pub order: DrawOrder,
-    /// Number of draws so far, in orders that depend on it.
+    /// Number of draws so far; used by orders that depend on it.
     draws: AtomicU64,
 }
 

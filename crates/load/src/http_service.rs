@@ -12,13 +12,13 @@ use wire::{Template, TemplateBuilder};
 pub struct Service {
     /// Value of the header `Host`.
     pub host: String,
-    /// TLS client; `None`: plain TCP.
+    /// TLS client; plain TCP if `None`.
     pub tls: Option<HttpsClient>,
     /// Time limit for opening a connection, TLS handshake included.
     pub connect_timeout: Nanos,
-    /// Time limit from the intended send of a request to the first byte of its response; `None`: unlimited.
+    /// Time limit from the intended send of a request to the first byte of its response; unlimited if `None`.
     pub first_byte_timeout: Option<Nanos>,
-    /// Time limit for the whole response, preceding redirects included; `None`: unlimited.
+    /// Time limit for the whole response, preceding redirects included; unlimited if `None`.
     pub response_timeout: Option<Nanos>,
     /// True if each client stores and sends cookies. Ammunition ignores this.
     pub cookies: bool,
@@ -63,7 +63,7 @@ pub(crate) struct HttpRequest {
     pub keep: Retain,
     /// Text that the body must contain.
     pub needle: Option<BodySearch>,
-    /// Index of its first regular expression among all of the workload; its others follow.
+    /// Index of the call's first regular expression among those of the workload; its other expressions follow.
     pub finder: usize,
 }
 

@@ -201,7 +201,7 @@ impl Recorder for IntervalRecorder {
         }
     }
 
-    /// Sends off the interval that ends `now`. If the reader is behind, the interval continues until the next tick.
+    /// Sends the interval that ends `now`. If the reader is behind, the interval continues until the next tick.
     fn tick(&mut self, now: Nanos) {
         let Ok(next) = self.empty.try_recv() else { return };
         self.interval.to = now;

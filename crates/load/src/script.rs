@@ -140,14 +140,15 @@ pub enum CommandKind {
         test: Expr,
         next: usize,
     },
-    /// Reached in sequence (a branch was taken), continues at `end`, the `EndIf`. Reached by `next`, tests as `If`
-    /// does.
+    /// When reached in sequence (a branch was taken), execution continues at `end`, the `EndIf`. When reached by
+    /// `next`, the condition is tested as by `If`.
     Elif {
         test: Expr,
         next: usize,
         end: usize,
     },
-    /// Reached in sequence, continues at `end`. Reached by `next`, continues with the next command.
+    /// When reached in sequence, execution continues at `end`. When reached by `next`, it continues with the next
+    /// command.
     Else {
         end: usize,
     },

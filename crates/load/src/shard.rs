@@ -77,7 +77,7 @@ const ARRIVALS_PER_ROUND: u32 = 1024;
 #[derive(Clone, Copy, Debug)]
 struct DueArrival {
     at: Nanos,
-    /// Script of the transaction; `None`: drawn by weight.
+    /// Script of the transaction; drawn by weight if `None`.
     script: Option<ScriptId>,
 }
 
@@ -123,7 +123,7 @@ pub struct Shard<R> {
     http_connect_queue: VecDeque<u32>,
     connecting: u32,
     connecting_max: u32,
-    /// True if a log-in was refused as by an unavailable server, and none has succeeded since.
+    /// True if a refused log-in indicated an unavailable server, and no log-in has succeeded since.
     is_refusing: bool,
     /// Time of the next check of log-ins and transactions against their time limits.
     next_timeout_check: Nanos,

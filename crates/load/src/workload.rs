@@ -23,7 +23,8 @@ pub struct LoadPlan {
     pub program: Program,
     pub mode: Mode,
     pub schedule: Schedule,
-    /// Time in which transactions are started; `None`: until `transactions` are done or the schedule ends.
+    /// Time in which transactions are started; if `None`, they are started until `transactions` are done or the
+    /// schedule ends.
     pub duration: Option<Nanos>,
     /// Transactions per client.
     pub transactions: Option<u64>,
@@ -31,7 +32,7 @@ pub struct LoadPlan {
     pub clients: u32,
     /// Threads, at least 1 and at most `clients`.
     pub threads: u16,
-    /// Maximum tries of a transaction after serialization failures and deadlocks; 0: unlimited.
+    /// Maximum tries of a transaction after serialization failures and deadlocks; 0 is unlimited.
     pub max_tries: u16,
     /// Latency limit. Arrivals later than this are dropped, and failed transactions are not retried after it.
     pub latency_limit: Option<Nanos>,

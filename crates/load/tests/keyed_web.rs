@@ -25,7 +25,7 @@ impl Recorder for EventLog {
     }
 }
 
-/// Fate of the next connection or request.
+/// Behaviour of the next connection or request.
 #[derive(Clone, Copy, Debug)]
 enum ResponseScript {
     /// The connection is refused.

@@ -313,7 +313,8 @@ pub struct DurabilityVerdict {
     pub outages: Vec<WriteOutage>,
     /// Number of faults after which a new timeline was observed.
     pub failovers: u32,
-    /// Upper bound (95 % confidence) of the probability that a failover loses a write, if none of these did. 0..=1
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, given that none of these
+    /// did.
     pub bound: f64,
     /// Steps of the generator's wall clock in microseconds; nothing here depends on that clock.
     pub clock_steps_us: Vec<i64>,

@@ -135,7 +135,7 @@ pub struct TrialEnd {
 /// Remark on missing or noteworthy things, such as a probe without its privilege.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Trial; `None`: the whole run.
+    /// Trial; the whole run if `None`.
     pub trial: Option<TrialId>,
     /// Node, probe or limit.
     pub subject: String,

@@ -106,8 +106,8 @@ impl Iterator for Arrivals {
 /// Poisson process of intensity 1, transformed to the curve's rate by the inverse of the curve's integral.
 ///
 /// Its intervals are −ln of uniform numbers from (0, 1], so a sum of intervals is −ln of a product. A thread that takes
-/// every T-th arrival thus needs one logarithm for it. Products have a fixed number of factors, so that sums are
-/// rounded alike for every T.
+/// every T-th arrival thus needs one logarithm for each of them. Products have a fixed number of factors, so that sums
+/// are rounded identically for every T.
 #[derive(Clone, Debug)]
 struct PoissonProcess {
     rng: Prng,

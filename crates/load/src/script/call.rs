@@ -31,7 +31,7 @@ pub struct HttpCall {
     pub contains: Option<String>,
     /// Parts of the response that later commands need.
     pub captures: Vec<CallCapture>,
-    /// Maximum redirects to follow, within the service; 0: a 3xx response is final.
+    /// Maximum number of redirects to follow, only within the service. With 0, a 3xx response is final.
     pub redirects: u8,
     /// True if a compressed body is requested, and decompressed for checks and captures.
     pub decompress: bool,

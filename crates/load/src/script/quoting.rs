@@ -99,7 +99,7 @@ pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>)
             b""
         }
         QuoteContext::Plain => {
-            // The blank separates it from preceding text, which may be a prefix such as `x` or another literal.
+            // A blank separates the literal from preceding text, which may be a prefix such as `x` or another literal.
             let has_backslash = text.contains(&b'\\');
             out.extend_from_slice(if has_backslash { b" E'" } else { b" '" });
             double_quotes(text, b"'\\", out);

@@ -140,7 +140,7 @@ impl<R: Recorder> Shard<R> {
 
     fn terminate_session(&mut self, conn: ConnId, logging_in: bool) {
         let session = self.session(conn);
-        // A session in shutdown is closed at the end of that.
+        // A session in shutdown is closed when the shutdown ends.
         if session.connected && session.shutdown.is_none() {
             session.connected = false;
             session.pending_actions &= !todo::CONNECT;

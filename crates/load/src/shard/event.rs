@@ -21,7 +21,7 @@ pub enum LoadEvent {
 /// Reason why a client cannot continue: an error in the script, which would recur in every transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AbortReason {
-    /// An expression cannot be evaluated; pgbench's message.
+    /// An expression cannot be evaluated; contains pgbench's message.
     Expression(String),
     /// `\gset` expected one row.
     RowCount {

@@ -14,13 +14,13 @@ pub struct SimulatedHttp {
     pub body: SimulatedBody,
     /// True if connections are refused.
     pub is_down: bool,
-    /// Maximum responses per connection, which is then closed without `Connection: close`; 0: unlimited.
+    /// Maximum responses per connection, which is then closed without `Connection: close`; 0 is unlimited.
     pub max_responses: u64,
     /// Time after which an idle connection is closed.
     pub idle: Option<Nanos>,
-    /// Interval between single bytes of a response; `None`: sent at once.
+    /// Interval between single bytes of a response, which is sent at once if `None`.
     pub byte_interval: Option<Nanos>,
-    /// Every n-th request gets no response; 0: none.
+    /// Every n-th request gets no response. With 0, every request gets one.
     pub silent: u64,
 }
 

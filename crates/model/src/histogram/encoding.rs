@@ -167,7 +167,7 @@ mod tests {
             for bit in 0..8 {
                 let mut v2 = good.v2.clone();
                 v2[at] ^= 1 << bit;
-                // The result may still be a histogram, but there must be no panic.
+                // The result may still be a histogram, but decoding must not panic.
                 let _ = LatencyHistogram::decode(&EncodedHistogram { v2, ..good.clone() });
             }
         }

@@ -102,7 +102,7 @@ pub struct Service {
     /// Path that answers 200 as soon as the service is ready, such as `/health`.
     #[serde(rename = "ready")]
     pub ready_path: String,
-    /// Timeout for becoming ready. When `None`: 60 s of CPU time, so 10 minutes at a quota of 0.1 CPU.
+    /// Timeout for becoming ready. If `None`, 60 s of CPU time, thus 10 minutes at a quota of 0.1 CPU.
     #[serde(default)]
     #[serde(rename = "ready_within")]
     pub ready_timeout: Option<Nanos>,
