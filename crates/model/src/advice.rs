@@ -99,7 +99,7 @@ pub struct CostChange {
     pub after: f64,
 }
 
-/// Cost of a statement that builds an index. Runs store it as a note of the trial with the subject `built`.
+/// Cost of a statement that builds an index.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexBuild {
     /// Statement, such as `CREATE INDEX`.

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Plans of the statements that a cell sends. Runs store them as a note of the trial with the subject `plans`.
+/// Plans of the statements that a cell sends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plans {
     /// Statements, those with the most time first.

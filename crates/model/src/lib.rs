@@ -7,6 +7,7 @@ pub mod chart;
 pub mod comparison;
 pub mod durability;
 pub mod explain;
+pub mod fact;
 pub mod fault_injection;
 pub mod feed_coverage;
 pub mod finding;

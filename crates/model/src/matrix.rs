@@ -6,7 +6,7 @@ use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
 use crate::stop::StopEvent;
 use crate::summary::{Doubt, InvalidReason};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Figures of all cells of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -48,7 +48,7 @@ pub struct Row {
 }
 
 /// Limit that was requested but not applied.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct UnappliedLimit {
     /// `generator` or a node's name.
     pub node: String,

@@ -1,9 +1,9 @@
 //! Results of objectives.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Result of one objective in one trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ObjectiveResult {
     /// Text of the objective as the user wrote it, such as `p99 < 200ms`.
     pub objective: String,
@@ -14,9 +14,10 @@ pub struct ObjectiveResult {
     /// True if the value is only a lower bound.
     ///
     /// Either arrivals were not answered, or an outage in a closed model kept users from arriving.
+    #[serde(default)]
     pub at_least: bool,
     /// True if the value is within the bound, but the load ended before the planned time. The verdict is then unknown.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,
     pub bound: f64,
     /// Number of samples, arrivals or seconds behind the value.
@@ -46,7 +47,7 @@ pub struct WorstResult {
     pub result: ObjectiveResult,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveVerdict {
     #[serde(rename = "kept")]
@@ -58,7 +59,7 @@ pub enum ObjectiveVerdict {
 }
 
 /// Unit of an objective's figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveUnit {
     Seconds,

@@ -142,6 +142,9 @@ pub enum Transport {
     Tls,
 }
 
+/// Name of the load generator where nodes are listed.
+pub const GENERATOR: &str = "generator";
+
 /// Share of the machine that a node may use; `None` is unlimited. Enforced by control groups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -7,7 +7,7 @@ use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use serde::{Deserialize, Serialize};
 
-/// Trial of a search. Runs store it as a note of the trial with the subject `step`.
+/// Trial of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchStep {
     pub scale: LoadScale,
@@ -230,6 +230,15 @@ pub struct Suspect {
     pub perturbation: Option<Perturbation>,
     /// Limiter that is suspected.
     pub limit: Limit,
+}
+
+/// Suspected limiters of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellSuspects {
+    /// Index into the experiment's cells.
+    pub cell: usize,
+    /// Suspects, the most likely one first.
+    pub suspects: Vec<Suspect>,
 }
 
 /// Kind of limiter.

@@ -14,7 +14,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Run, TrialRecord};
+use store::{FactRecord, Run, TrialRecord};
 
 /// Writes a run as files that other programs read.
 #[derive(Clone, Debug, Parser)]
@@ -242,6 +242,12 @@ fn csv_field(it: &str) -> String {
     if it.contains([',', '"', '\n', '\r']) { format!("\"{}\"", it.replace('"', "\"\"")) } else { it }
 }
 
+fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
+    let kind = fact.kind();
+    let payload = fact.serialize_payload(serde_json::value::Serializer).expect("plain data");
+    json!({ "trial": trial.map(|id| id.0), "kind": kind.name, "version": kind.version, "payload": payload })
+}
+
 fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
     shelf.write_file("json", |to| {
         let header = run.header()?;
@@ -250,6 +256,7 @@ fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
             "name": header.name, "program": header.pgdyno_version, "begun_ms": header.begun_ms, "seed": header.seed,
             "file": header.text, "experiment": header.experiment, "machine": header.machine,
             "versions": header.versions, "status": runs::state(&state),
+            "facts": run.facts()?.iter().map(fact_json).collect::<Value>(),
             "notes": run.notes()?.iter().map(|note| json!({
                 "trial": note.trial.map(|it| it.0), "subject": note.subject, "text": note.text
             })).collect::<Value>(),

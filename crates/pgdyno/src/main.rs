@@ -22,7 +22,6 @@ mod http_server;
 mod init;
 mod measure;
 mod messages;
-mod notes;
 mod prometheus;
 mod replay;
 mod report;

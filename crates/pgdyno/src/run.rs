@@ -19,7 +19,6 @@ use crate::check;
 use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::connect_commands;
-use crate::notes;
 use crate::prometheus::{MetricsServer, PrometheusArgs as Scraped};
 use crate::run_report::RunReport;
 use crate::serve::Server;
@@ -32,6 +31,7 @@ use clap::Parser;
 use completed::CompletedTrial;
 use display::RunDisplay;
 use known_nodes::KnownNodes;
+use model::fact::Fact;
 use model::feed_coverage::FeedCoverage;
 use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
@@ -308,22 +308,11 @@ impl Runner {
             nodes: if ready.is_ok() { trial::nodes(&self.test_bed) } else { Vec::new() },
         };
         let id = self.writer.begin_trial(trial);
-        let note = |subject: &str, text: serde_json::Result<String>| Note {
-            trial: Some(id),
-            subject: subject.to_owned(),
-            text: text.expect("plain data"),
-        };
-        if let Some(it) = &task.step {
-            self.writer.note(note(notes::STEP, serde_json::to_string(it)));
-        }
-        for it in self.test_bed.built() {
-            self.writer.note(note(notes::BUILT, serde_json::to_string(it)));
-        }
-        if let Some(it) = &target {
-            self.writer.note(note(notes::TARGET, serde_json::to_string(it)));
-        }
-        for it in reaches {
-            self.writer.note(note(notes::FEED, serde_json::to_string(&it)));
+        let steps = task.step.clone().into_iter().map(Fact::SearchStep);
+        let builds = self.test_bed.built().iter().cloned().map(Fact::IndexBuild);
+        let facts = steps.chain(builds).chain(target.map(Fact::TargetState));
+        for fact in facts.chain(reaches.into_iter().map(Fact::FeedCoverage)) {
+            self.writer.fact(Some(id), fact);
         }
         let (mut ended, end, seen) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
@@ -405,17 +394,10 @@ impl Runner {
             unexpected_exits: ended,
             monitoring_cost: watching,
             seconds,
-            fault_injection: ordeal,
+            fault_injection,
             freshness,
         } = done;
         let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
-        let text = format!("{:.4}", watching.cpu_share());
-        self.writer.note(Note { trial: Some(id), subject: notes::MONITORING.to_owned(), text });
-        let told = |subject: &str, text: serde_json::Result<String>| Note {
-            trial: Some(id),
-            subject: subject.to_owned(),
-            text: text.expect("plain data"),
-        };
         // Bloat that this trial left would have slowed the next one.
         let told_of =
             |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
@@ -423,23 +405,18 @@ impl Runner {
         if !grown.is_empty() {
             self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
         }
-        let judged = objectives.iter().map(|it| told("objective", serde_json::to_string(it)));
-        if let Some(it) = &ordeal {
-            self.writer.note(told(notes::FAULT_INJECTION, serde_json::to_string(it)));
-        }
-        if let Some(it) = &freshness {
-            self.writer.note(told(notes::FRESHNESS, serde_json::to_string(it)));
-        }
-        if !measured.outages.is_empty() {
-            self.writer.note(told(notes::OUTAGES, serde_json::to_string(&summary.outages)));
-        }
-        let replayed: Vec<ReplayFigures> =
+        let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
-        if !replayed.is_empty() {
-            self.writer.note(told(notes::REPLAYED, serde_json::to_string(&replayed)));
-        }
-        let fired_as = fired.iter().map(|it| told(notes::FIRED, serde_json::to_string(it)));
-        judged.chain(fired_as).for_each(|it| self.writer.note(it));
+        let facts = [
+            Some(Fact::MonitoringCpu(watching.cpu_share())),
+            fault_injection.map(|it| Fact::FaultInjection(Box::new(it))),
+            freshness.map(Fact::Freshness),
+            (!measured.outages.is_empty()).then(|| Fact::Outages(summary.outages.clone())),
+            (!replays.is_empty()).then_some(Fact::Replay(replays)),
+            fired.clone().map(Fact::StopRule),
+        ];
+        let judged = objectives.iter().cloned().map(Fact::Objective);
+        facts.into_iter().flatten().chain(judged).for_each(|fact| self.writer.fact(Some(id), fact));
         for rule in blind {
             self.writer.note(Note { trial: Some(id), subject: rule, text: "never had a value".to_owned() });
         }
@@ -503,12 +480,13 @@ impl Runner {
         if !self.explained.is_new(setup) {
             return;
         }
-        let (subject, text) = match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
-            Some(Ok(it)) => (notes::PLANS, serde_json::to_string(&it).expect("plain data")),
-            Some(Err(why)) => ("no plans", why),
-            None => return,
-        };
-        self.writer.note(Note { trial: Some(id), subject: subject.to_owned(), text });
+        match plans::plans(&mut self.test_bed, setup, seed, &self.interrupted) {
+            Some(Ok(plans)) => self.writer.fact(Some(id), Fact::Plans(plans)),
+            Some(Err(text)) => {
+                self.writer.note(Note { trial: Some(id), subject: "no plans".to_owned(), text });
+            }
+            None => {}
+        }
     }
 }
 

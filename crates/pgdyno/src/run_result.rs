@@ -1,22 +1,20 @@
 //! Result of a run, computed from its file alone
 
+mod fact_set;
 pub mod index_advice;
 mod search_results;
 pub mod stored;
 
-pub use search_results::{CellSuspects, PERTURBED_MAX, counted_trials, suspected};
+pub use search_results::{PERTURBED_MAX, counted_trials, suspected};
 
 use crate::cli::CommandError;
-use crate::notes::{
-    BUILT, COMMAND, FAULT_INJECTION, FEED, FIRED, FRESHNESS, MONITORING, OUTAGES, PLANS, STEP,
-};
 use analysis::facts::TrialFacts;
 use analysis::present::run_result::{Statements, TrialPart, TrialPassage};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
 use model::Nanos;
-use model::fault_injection::{FailoverResult, FaultInjection};
-use model::freshness::{Freshness, FreshnessResult};
+use model::fault_injection::FailoverResult;
+use model::freshness::FreshnessResult;
 use model::matrix;
 use model::objective::ObjectiveResult;
 use model::plan::{Experiment, Limits, Node};
@@ -26,12 +24,8 @@ use model::run_result::{
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
-use store::{RunStatus, State, TrialId};
+use store::{RunStatus, State};
 use stored::{StoredRun, StoredTrial};
-
-/// Subjects of notes whose contents appear elsewhere in the result.
-const REPORTED_SUBJECTS: [&str; 11] =
-    [BUILT, COMMAND, FEED, FIRED, FRESHNESS, MONITORING, FAULT_INJECTION, OUTAGES, PLANS, STEP, "objective"];
 
 /// Reads a run's file. If the run is not finished, the result covers the trials so far.
 pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
@@ -78,14 +72,9 @@ fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverRes
 
 /// Freshness of the replicas in those `ended` trials that measured it.
 fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult> {
-    let of = |id: TrialId| -> Option<Freshness> {
-        let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == FRESHNESS)?;
-        serde_json::from_str(&note.text).ok()
-    };
-    let known = ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, of(it.recorded.id)?)));
-    let known: Vec<(usize, Freshness)> = known.collect();
-    let known: Vec<(usize, &Freshness)> = known.iter().map(|(cell, it)| (*cell, it)).collect();
-    analysis::durability::freshness::all_cells(&reading.experiment, &known)
+    let measured =
+        ended.iter().filter_map(|it| Some((it.recorded.trial.cell as usize, it.freshness.as_ref()?)));
+    analysis::durability::freshness::all_cells(&reading.experiment, &measured.collect::<Vec<_>>())
 }
 
 /// Result of one cell. `facts` correspond one to one to `ended`.
@@ -125,7 +114,6 @@ fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
         State::Ended(it) => (run_state(it.status), Some(it.ended_ms), it.reason.clone()),
     };
     let header = &reading.header;
-    let command = reading.notes.iter().find(|it| it.trial.is_none() && it.subject == COMMAND);
     RunInfo {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         started_ms: header.begun_ms,
@@ -134,8 +122,8 @@ fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
         reason,
         seed: header.seed,
         pgdyno_version: header.pgdyno_version.clone(),
-        // Older runs have no such note; their file had the name of the experiment.
-        command: command.map_or_else(|| format!("pgdyno run {}.yaml", header.name), |it| it.text.clone()),
+        // Older runs lack the command; their file had the name of the experiment.
+        command: reading.command.clone().unwrap_or_else(|| format!("pgdyno run {}.yaml", header.name)),
         text: header.text.clone(),
     }
 }
@@ -151,10 +139,9 @@ fn run_state(it: RunStatus) -> RunState {
 }
 
 fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> TrialResult {
-    let StoredTrial { recorded, step, status, fired, summary, charts, .. } = it;
+    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, .. } = it;
     let (id, cell) = (recorded.id, recorded.trial.cell as usize);
-    let of_trial =
-        notes.iter().filter(|it| it.trial == Some(id) && !REPORTED_SUBJECTS.contains(&it.subject.as_str()));
+    let of_trial = notes.iter().filter(|note| note.trial == Some(id));
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
     let ended = matches!(status, Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }));
     let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
@@ -178,16 +165,10 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> Tri
         objectives: experiment.cells[cell].setup.objectives.iter().filter_map(judge).collect(),
         tps: summary.as_ref().map(|it| it.total.tps),
         p99: summary.as_ref().and_then(|it| it.total.response.p99),
-        fault_injection: fault_injection(notes, id),
+        fault_injection,
         charts,
         notes: of_trial.map(|it| (it.subject.clone(), it.text.clone())).collect(),
     }
-}
-
-/// Faults of a trial and their effects.
-fn fault_injection(notes: &[store::Note], trial: TrialId) -> Option<FaultInjection> {
-    let note = notes.iter().find(|it| it.trial == Some(trial) && it.subject == FAULT_INJECTION)?;
-    serde_json::from_str(&note.text).ok()
 }
 
 /// Machine, and every node of the trials. A node that was restarted from the same plan is listed once, because only its

@@ -29,6 +29,16 @@ pub enum ErrorCause {
     NewerVersion { version: i64 },
     /// The file contains impossible values.
     Damaged { what: String },
+    /// A fact has an unknown kind or version, or its payload does not belong to its kind.
+    UnreadableFact {
+        /// Name of the kind.
+        kind: String,
+        /// Number of the trial; `None`: the whole run.
+        trial: Option<u32>,
+        reason: FactError,
+        /// Version of the pgdyno that created the file.
+        program: String,
+    },
     /// The schema contains an object that pgdyno does not create, and that could be executed by reading.
     UnexpectedSchema { what: String },
     /// The file is in SQLite's write-ahead mode, in which reading creates further files next to it.
@@ -47,6 +57,19 @@ pub enum ErrorCause {
     Ambiguous { names: Vec<String> },
     /// The file is being written.
     Busy,
+}
+
+/// Reason why a fact cannot be read.
+#[derive(Debug)]
+pub enum FactError {
+    UnknownKind,
+    UnknownVersion {
+        version: u32,
+        /// Newest version of the kind that this pgdyno reads.
+        newest: u32,
+    },
+    /// The payload does not belong to the kind.
+    Payload(serde_json::Error),
 }
 
 impl Error {
@@ -106,6 +129,14 @@ impl fmt::Display for Error {
                 write!(f, "\"{path}\" has format {version}, and this pgdyno knows those up to {known}")
             }
             ErrorCause::Damaged { what } => write!(f, "\"{path}\" is damaged: {what}"),
+            ErrorCause::UnreadableFact { kind, trial, reason, program } => {
+                let of_trial = trial.map_or_else(String::new, |number| format!(" of trial {number}"));
+                write!(
+                    f,
+                    "cannot read the fact \"{kind}\"{of_trial} in \"{path}\": {reason}; the file was created by \
+                     pgdyno {program}: read it with that version, or restore an unchanged copy"
+                )
+            }
             ErrorCause::UnexpectedSchema { what } => write!(
                 f,
                 "\"{path}\" is not read: {what} in it is not as pgdyno makes it, and reading it could run a stranger's \
@@ -146,3 +177,15 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl fmt::Display for FactError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FactError::UnknownKind => write!(f, "unknown kind"),
+            FactError::UnknownVersion { version, newest } => {
+                write!(f, "version {version}, but this pgdyno reads versions up to {newest}")
+            }
+            FactError::Payload(error) => write!(f, "{error}"),
+        }
+    }
+}

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod error;
+mod fact;
 mod file;
 mod guard;
 pub mod ledger;
@@ -22,13 +23,14 @@ mod stop_request;
 mod write;
 mod writer;
 
-pub use error::{Error, ErrorCause, Result};
+pub use error::{Error, ErrorCause, FactError, Result};
 pub use file::format_utc;
 pub use list::{RunEntry, RunOverview, find, find_exact, list, remove};
 pub use progress::RunProgress;
 pub use read::{Run, State, TrialRecord};
 pub use record::{
-    Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId,
+    Configuration, FactRecord, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader,
+    TrialId,
 };
 pub use replay::Ticks;
 pub use schema::VERSION;

@@ -2,9 +2,7 @@
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::guard::{self, SchemaCheck, WorkBudget};
-use crate::record::{
-    Configuration, NodeRecord, Note, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId,
-};
+use crate::record::{Configuration, NodeRecord, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId};
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
 use crate::{bounds, process, rows, schema};
 use model::product::current_series_name;
@@ -24,6 +22,8 @@ pub struct Run {
     pub(crate) path: PathBuf,
     pub(crate) connection: Connection,
     work: WorkBudget,
+    /// Version of the format.
+    pub(crate) version: i64,
 }
 
 /// State of a run or a trial.
@@ -102,8 +102,9 @@ impl Run {
             opened => opened,
         };
         let (connection, work, application) = opened.map_err(Error::sqlite(path, "open"))?;
-        let run = Run { path: path.to_owned(), connection, work };
+        let mut run = Run { path: path.to_owned(), connection, work, version: 0 };
         let version: i64 = run.query_one("PRAGMA user_version", [], |row| row.get(0))?;
+        run.version = version;
         match (application, version) {
             (schema::APPLICATION_ID, version) if version > schema::VERSION => {
                 return Err(Error::new(path, ErrorCause::NewerVersion { version }));
@@ -335,17 +336,6 @@ impl Run {
         })?;
         let full = |row: Option<_>| row.ok_or_else(|| Error::damaged(&self.path, "an event of no kind"));
         rows.into_iter().map(full).collect()
-    }
-
-    /// Notes of the run and all its trials.
-    pub fn notes(&self) -> Result<Vec<Note>> {
-        self.query_all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
-            Ok(Note {
-                trial: row.get::<_, Option<u32>>(0)?.map(TrialId),
-                subject: row.get(1)?,
-                text: row.get(2)?,
-            })
-        })
     }
 
     /// Measurement of a trial: the sum of its ticks, and the values recorded at its end.

@@ -1,6 +1,7 @@
 //! Records of a run other than ticks, samples and events
 
 use model::Measurement;
+use model::fact::Fact;
 use model::summary::Script;
 use serde_json::Value;
 
@@ -132,12 +133,20 @@ pub struct TrialEnd {
     pub measurement: Option<Measurement>,
 }
 
-/// Remark on missing or noteworthy things, such as a probe without its privilege.
+/// Fact of a run or of one of its trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactRecord {
+    /// Trial; `None`: the whole run.
+    pub trial: Option<TrialId>,
+    pub fact: Fact,
+}
+
+/// Text for people about missing or noteworthy things, such as a probe without its privilege. No program reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Trial; the whole run if `None`.
     pub trial: Option<TrialId>,
-    /// Node, probe or limit.
+    /// Node, probe, operation or stop rule.
     pub subject: String,
     pub text: String,
 }

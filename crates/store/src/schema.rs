@@ -6,8 +6,11 @@
 /// Version of the format. It is increased when an older pgdyno would miss or misread new data. Older files stay
 /// readable.
 ///
-/// 2: the table `answer`. 3: the tables `event_session` and `row_count`.
-pub const VERSION: i64 = 3;
+/// 2: the table `answer`. 3: the tables `event_session` and `row_count`. 4: the table `fact`.
+pub const VERSION: i64 = 4;
+
+/// First version that stores facts in the table `fact`. Older files have them among the notes.
+pub(crate) const FACTS_SINCE: i64 = 4;
 
 /// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
@@ -222,12 +225,11 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Tables that older files lack, with their statements. Resuming a run adds them. Files of version 1 lack the sizes of
-/// HTTP responses.
-pub(crate) const ADDED_TABLES: [(&str, &str); 3] =
-    [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS)];
+/// Tables that older files lack, with their statements. Resuming a run adds them.
+pub(crate) const ADDED_TABLES: [(&str, &str); 4] =
+    [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS), ("fact", FACTS)];
 
-/// `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
+/// Sizes of HTTP responses. `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
 const ANSWERS: &str = "
 CREATE TABLE answer (
     tick INTEGER NOT NULL,
@@ -279,6 +281,17 @@ CREATE VIEW row_counts AS
     FROM row_count r
     JOIN tick t ON t.id = r.tick
     JOIN operation p ON p.trial = t.trial AND p.number = r.operation;
+";
+
+/// Facts with their `model::fact::FactKind`; `payload` is JSON. A fact without a trial belongs to the run.
+const FACTS: &str = "
+CREATE TABLE fact (
+    id INTEGER PRIMARY KEY,
+    trial INTEGER,
+    kind TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    payload TEXT NOT NULL
+) STRICT;
 ";
 
 pub(crate) const VIEWS: &str = "

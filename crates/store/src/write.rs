@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
-use crate::record::{Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
+use crate::record::{FactRecord, Note, RunHeader, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId};
 use crate::rows::{
     self, FailureClass, HistogramKind, NO_OPERATION, Sum, event_name, pack_counts, to_sql_bits,
 };
-use crate::{bounds, process, schema};
+use crate::{bounds, fact, process, schema};
 use model::{
     AnswerSizes, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
     Measurement, Sample, ScriptCounts, SizeUnit, ThreadUsage, Tick,
@@ -27,6 +27,7 @@ pub enum Message {
     Tick(TrialId, Box<Tick>),
     Samples(TrialId, Vec<Sample>),
     Events(TrialId, Vec<LogEvent>),
+    Fact(Box<FactRecord>),
     Note(Note),
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
@@ -45,16 +46,16 @@ pub struct RunDatabase {
     documents: HashMap<String, i64>,
 }
 
-/// Truncates a note, such as a statement's plan, to the length that a row can hold. A long note must not end the run.
+/// Text of a note, or a replacement if a row cannot hold it. A long note must not end the run.
 fn truncate_note(text: &str) -> Cow<'_, str> {
     match text.len() {
-        ..=MAX_NOTE_BYTES => Cow::Borrowed(text),
+        ..=MAX_TEXT_BYTES => Cow::Borrowed(text),
         length => Cow::Owned(format!("left out: it is {} MiB long", length >> 20)),
     }
 }
 
-/// Maximum length of a note; leaves enough for the rest of its row.
-const MAX_NOTE_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
+/// Maximum length of a note or a fact; leaves enough for the rest of its row.
+const MAX_TEXT_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
 
 /// Timeout for a lock that a reader holds.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -74,8 +75,13 @@ impl RunDatabase {
 
     /// Reopens a file whose run has ended for any reason. Returns the number of its last trial.
     ///
-    /// A trial without an end is marked as interrupted.
-    pub fn reopen(path: &Path, now_ms: u64) -> Result<(RunDatabase, u32)> {
+    /// A trial without an end is marked as interrupted. `upgrade` replaces the notes of a file that stored facts among
+    /// them.
+    pub fn reopen(
+        path: &Path,
+        upgrade: Option<&(Vec<Note>, Vec<FactRecord>)>,
+        now_ms: u64,
+    ) -> Result<(RunDatabase, u32)> {
         let mut desk = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
         let work = guard::limit(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
         guard::check_schema(&desk.connection, path, SchemaCheck::Writable)?;
@@ -87,6 +93,11 @@ impl RunDatabase {
                     if !desk.connection.table_exists(None, table)? {
                         desk.connection.execute_batch(sql)?;
                     }
+                }
+                if let Some((notes, facts)) = upgrade {
+                    desk.insert("DELETE FROM note", [])?;
+                    notes.iter().try_for_each(|note| desk.note(note))?;
+                    facts.iter().try_for_each(|record| desk.fact(record))?;
                 }
                 desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
                 desk.insert(
@@ -193,10 +204,8 @@ impl RunDatabase {
             Message::Tick(trial, it) => self.tick(*trial, it),
             Message::Samples(trial, it) => self.samples(*trial, None, it),
             Message::Events(trial, it) => it.iter().try_for_each(|it| self.event(*trial, it)),
-            Message::Note(it) => self.insert(
-                "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)",
-                params![it.trial.map(|it| it.0), it.subject, truncate_note(&it.text)],
-            ),
+            Message::Fact(it) => self.fact(it),
+            Message::Note(it) => self.note(it),
             Message::End(trial, it) => self.end(*trial, it),
             Message::Flush(_) => Ok(()),
             Message::Finish(it) => self.insert(
@@ -208,6 +217,25 @@ impl RunDatabase {
 
     fn insert(&self, sql: &str, values: impl rusqlite::Params) -> rusqlite::Result<()> {
         self.connection.prepare_cached(sql)?.execute(values).map(|_| ())
+    }
+
+    fn note(&self, note: &Note) -> rusqlite::Result<()> {
+        self.insert(
+            "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)",
+            params![note.trial.map(|id| id.0), note.subject, truncate_note(&note.text)],
+        )
+    }
+
+    /// Writes a fact, or a note that it was too long for a row.
+    fn fact(&self, FactRecord { trial, fact }: &FactRecord) -> rusqlite::Result<()> {
+        let (kind, payload) = (fact.kind(), fact::payload(fact));
+        if payload.len() > MAX_TEXT_BYTES {
+            return self.note(&Note { trial: *trial, subject: kind.name.to_owned(), text: payload });
+        }
+        self.insert(
+            "INSERT INTO fact (trial, kind, version, payload) VALUES (?, ?, ?, ?)",
+            params![trial.map(|id| id.0), kind.name, kind.version, payload],
+        )
     }
 
     fn begin(&mut self, TrialId(trial): TrialId, it: &TrialHeader) -> rusqlite::Result<()> {

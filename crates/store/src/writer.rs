@@ -8,9 +8,10 @@ use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
 use crate::guard;
 use crate::read::{Run, State};
-use crate::record::{Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
+use crate::record::{FactRecord, Note, RunHeader, RunOutcome, TrialEnd, TrialHeader, TrialId};
 use crate::stop_request;
 use crate::write::{Message, RunDatabase};
+use model::fact::Fact;
 use model::{LogEvent, Sample, Tick};
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
@@ -66,12 +67,15 @@ pub struct Writer {
 pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
     let path = std::fs::canonicalize(path).map_err(Error::system(path, "open"))?;
     // Opening rolls back a killed writer's last transaction, and rejects files that are not runs.
-    if Run::open(&path)?.state()? == State::Running {
+    let run = Run::open(&path)?;
+    if run.state()? == State::Running {
         return Err(Error::new(&path, ErrorCause::Busy));
     }
+    let upgrade = run.legacy_facts()?;
+    drop(run);
     guard::check_journal(&path)?;
     let reserve = DiskReserve::allocate_near(&path)?;
-    let (desk, trials) = RunDatabase::reopen(&path, now_ms)?;
+    let (desk, trials) = RunDatabase::reopen(&path, upgrade.as_ref(), now_ms)?;
     Writer::start(&path, reserve, desk, trials)
 }
 
@@ -129,6 +133,11 @@ impl Writer {
     /// Queues events without waiting.
     pub fn events(&self, trial: TrialId, events: Vec<LogEvent>) {
         self.try_send(Message::Events(trial, events));
+    }
+
+    /// Queues a fact of a trial, or of the whole run, without waiting.
+    pub fn fact(&self, trial: Option<TrialId>, fact: Fact) {
+        self.try_send(Message::Fact(Box::new(FactRecord { trial, fact })));
     }
 
     /// Queues a note without waiting.
@@ -212,8 +221,10 @@ impl WriterThread {
             };
             let ends = matches!(next, Err(RecvTimeoutError::Disconnected));
             let rests = next.is_err();
-            let counts =
-                !matches!(next, Ok(Message::Samples(..) | Message::Events(..) | Message::Note(_)) | Err(_));
+            let counts = !matches!(
+                next,
+                Ok(Message::Samples(..) | Message::Events(..) | Message::Fact(_) | Message::Note(_)) | Err(_)
+            );
             waiting.extend(next);
             if counts || rests || waiting.len() >= BATCH_SIZE {
                 self.write(&waiting);

@@ -7,17 +7,17 @@
 use super::Args;
 use crate::cli::CommandError;
 use crate::connect_commands::shell_quote;
-use crate::notes;
 use crate::run::{self, request};
 use crate::run_result::{self, index_advice};
 use crate::terminal;
 use model::Nanos;
 use model::advice::Advice;
+use model::fact::Fact;
 use model::plan::{Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
 use model::run_result::RunResult;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use store::{Note, RunOutcome, RunStatus};
+use store::{RunOutcome, RunStatus};
 
 /// Clients of the closed load that replaces an open one. An open load delivers the offered rate with or without
 /// indexes.
@@ -135,7 +135,7 @@ fn create_run_file(
     let writer = store::create(&args.dir, &header).map_err(trouble)?;
     let command =
         format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
-    writer.note(Note { trial: None, subject: notes::COMMAND.to_owned(), text: command });
+    writer.fact(None, Fact::Command(command));
     writer
         .finish(RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: run::now_ms() })
         .map_err(trouble)

@@ -5,15 +5,15 @@ use super::{Args, now_ms};
 use crate::check::{self, PlanError};
 use crate::cli::{CommandError, os_error_text};
 use crate::connect_commands::shell_quote;
-use crate::notes;
 use crate::run_result::stored;
 use experiment::Plan;
+use model::fact::Fact;
 use model::plan::Experiment;
 use serde::Deserialize;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{Note, RunHeader, Writer};
+use store::{RunHeader, Writer};
 
 /// A run that is about to start or to resume.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, Comma
     };
     let header = header(&asked.plan.experiment, text.clone());
     let writer = store::create(&args.out, &header).map_err(trouble)?;
-    writer.note(Note { trial: None, subject: notes::COMMAND.to_owned(), text: repeat_command(args, file) });
+    writer.fact(None, Fact::Command(repeat_command(args, file)));
     Ok(writer)
 }
 

@@ -4,15 +4,16 @@
 
 use super::completed::CompletedTrial;
 use super::{Runner, Task};
-use crate::notes::SUSPECTS;
 use crate::run_result;
-use crate::run_result::{CellSuspects, PERTURBED_MAX};
+use crate::run_result::PERTURBED_MAX;
 use analysis::strategy::search::{self, SearchRun};
 use analysis::strategy::step_setup;
 use load::schedule;
+use model::fact::Fact;
 use model::plan::{Experiment, Goal, LoadModel, LoadScale, MaxSearch, Setup, TargetLevel};
-use model::search::{Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect};
-use store::Note;
+use model::search::{
+    CellSuspects, Perturbation, ProofVerdict, SearchResult, SearchStep, StepPurpose, StepResult, Suspect,
+};
 
 /// One search, with at most one perturbation.
 #[derive(Clone, Debug)]
@@ -113,11 +114,11 @@ impl Runner {
     /// Suspected limiters of a cell's maximum. They are read from the run's file, or computed and stored there.
     fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
         self.writer.flush();
-        let (suspects, known) = run_result::suspected(self.writer.path(), cell).ok()?;
+        let suspected = run_result::suspected(self.writer.path(), cell);
+        let (suspects, known) = suspected.map_err(|why| self.display.print_diagnostic(&why.message)).ok()?;
         if !known {
-            let suspected = CellSuspects { cell, suspects: suspects.clone() };
-            let text = serde_json::to_string(&suspected).expect("plain data");
-            self.writer.note(Note { trial: None, subject: SUSPECTS.to_owned(), text });
+            let suspects = suspects.clone();
+            self.writer.fact(None, Fact::Suspects(CellSuspects { cell, suspects }));
         }
         Some(suspects)
     }

@@ -7,7 +7,6 @@ use super::workload::{self, PreparedLoad};
 use crate::cli::CommandError;
 use crate::clock::{self, unix_time};
 use crate::measure::{self, LoadListener, MeasureError};
-use crate::notes::GENERATOR;
 use crate::run_result::stored::load_duration;
 use crate::trial_event::TrialEvent;
 use crate::trial_failure;
@@ -15,10 +14,12 @@ use analysis::strategy::search::SecondSummary;
 use analysis::verdict::objective;
 use analysis::verdict::rule::{self, RuleContext as Ruled, StopEvent};
 use load::driver::Clock;
+use model::fact::Fact;
 use model::fault_injection::FaultInjection;
 use model::freshness::Freshness;
+use model::matrix::UnappliedLimit;
 use model::objective::ObjectiveResult;
-use model::plan::{LoadModel, OperationKind, Setup, ThinkTime, UserStage};
+use model::plan::{GENERATOR, LoadModel, OperationKind, Setup, ThinkTime, UserStage};
 use model::summary::{Server, ServerTransport};
 use model::{Measurement, Summary};
 use stack::chain::{Chain, RunningNode};
@@ -28,7 +29,7 @@ use stack::sampler::{Observation, Sampler, SamplingCost, SamplingTarget};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
-use store::{Configuration, NodeRecord, Note, TrialId, Writer};
+use store::{Configuration, NodeRecord, TrialId, Writer};
 
 /// Time between the last client's exit and the last samples.
 const SETTLE_TIME: Duration = Duration::from_millis(200);
@@ -80,7 +81,12 @@ pub fn run(
     let limited = lab.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
     for it in missing {
-        writer.note(Note { trial: Some(id), subject: GENERATOR.to_owned(), text: it.to_string() });
+        let limit = UnappliedLimit {
+            node: GENERATOR.to_owned(),
+            limit: it.limit.name().to_owned(),
+            reason: it.reason.to_string(),
+        };
+        writer.fact(Some(id), Fact::UnappliedLimit(limit));
     }
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
     let feeds = lab.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;

@@ -2,10 +2,9 @@
 
 use super::stored::StoredRun;
 use crate::cli::CommandError;
-use crate::notes::{BUILT, PLANS};
+use crate::run_result::fact_set::fact_sets;
 use model::Sample;
-use model::advice::{Advice, IndexBuild, IndexEffect};
-use model::explain::Plans;
+use model::advice::{Advice, IndexEffect};
 use model::plan::Setup;
 use model::run_result::CellResult;
 use std::path::Path;
@@ -17,17 +16,15 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
     let setup = |it: usize| &reading.experiment.cells[it].setup;
     let mut all: Vec<Advice> = Vec::new();
     for trial in &reading.trials {
-        let (id, its) = (trial.recorded.id, trial.recorded.trial.cell as usize);
-        let note = reading.notes.iter().find(|it| it.trial == Some(id) && it.subject == PLANS);
-        let plans: Option<Plans> = note.and_then(|it| serde_json::from_str(&it.text).ok());
+        let its = trial.recorded.trial.cell as usize;
         let known = |it: &Advice| it.cells.contains(&its);
-        let Some(plans) = plans.filter(|_| !all.iter().any(known)) else { continue };
+        let Some(plans) = trial.plans.as_ref().filter(|_| !all.iter().any(known)) else { continue };
         let same: Vec<usize> = (0..cells.len()).filter(|it| shares_plans(setup(*it), setup(its))).collect();
         // The explained cell's statements, or another cell's if it has none.
         let brought = |it: &&usize| !cells[**it].statements.is_empty();
         let counted = same.iter().filter(|it| **it == its).chain(&same).find(brought);
         let statements = counted.map(|it| cells[*it].statements.as_slice()).unwrap_or_default();
-        all.push(analysis::explain::advice::advice(same, &plans, statements));
+        all.push(analysis::explain::advice::advice(same, plans, statements));
     }
     all
 }
@@ -41,14 +38,15 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         return Ok(None);
     }
     let run = Run::open(path).map_err(trouble)?;
-    let notes = run.notes().map_err(trouble)?;
+    let mut facts = fact_sets(&run).map_err(trouble)?;
     let trials = run.trials().map_err(trouble)?;
     let its = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
     // Every trial builds the same indexes, so the first one's times are used.
-    let first =
-        its(1).map(|it| it.id).find(|id| notes.iter().any(|it| it.trial == Some(*id) && it.subject == BUILT));
-    let of_first = notes.iter().filter(|it| first.is_some() && it.trial == first && it.subject == BUILT);
-    let built: Vec<IndexBuild> = of_first.filter_map(|it| serde_json::from_str(&it.text).ok()).collect();
+    let built = its(1)
+        .filter_map(|it| facts.remove(&Some(it.id)))
+        .map(|facts| facts.index_builds)
+        .find(|builds| !builds.is_empty())
+        .unwrap_or_default();
     let there = without.setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
     let mut hot = [None, None];
     for (cell, hot) in hot.iter_mut().enumerate() {

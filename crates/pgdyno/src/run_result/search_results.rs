@@ -2,7 +2,6 @@
 
 use super::stored::{StoredRun, StoredTrial};
 use crate::cli::CommandError;
-use crate::notes::SUSPECTS;
 use analysis::explain::{cause, soak};
 use analysis::stats::plateau::{self, CellValue};
 use analysis::stats::usl;
@@ -16,20 +15,11 @@ use model::search::{
     LevelOutcome, Limit, Maximum, Perturbation, Plateau, Proof, RequiredConnections, Scalability,
     SearchResult, SearchStep, SearchStopReason, SoakResult, StepPurpose, StepResult, Suspect,
 };
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Highest ratio of a level to the maximum at which a failed step still shows the limiter. Far above the maximum, other
 /// resources fail as well.
 const EDGE: f64 = 1.35;
-
-/// Suspected limiters of a cell, as the run stores them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CellSuspects {
-    pub cell: usize,
-    /// Suspects, the most likely one first.
-    pub suspects: Vec<Suspect>,
-}
 
 /// Most suspects that are perturbed, unless an earlier one is proven.
 pub const PERTURBED_MAX: usize = 3;
@@ -107,9 +97,7 @@ pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Fin
 }
 
 fn stored_suspects(reading: &StoredRun, cell: usize) -> Option<Vec<Suspect>> {
-    let of_run = reading.notes.iter().filter(|it| it.trial.is_none() && it.subject == SUSPECTS);
-    let all = of_run.filter_map(|it| serde_json::from_str::<CellSuspects>(&it.text).ok());
-    all.into_iter().find(|it| it.cell == cell).map(|it| it.suspects)
+    reading.suspects.iter().find(|it| it.cell == cell).map(|it| it.suspects.clone())
 }
 
 /// Steps of a cell's searches.

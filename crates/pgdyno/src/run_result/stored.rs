@@ -4,7 +4,7 @@
 
 use crate::cli::CommandError;
 use crate::messages::Messages;
-use crate::notes::{FEED, FIRED, GENERATOR, MONITORING, OUTAGES, REPLAYED, STEP, TARGET};
+use crate::run_result::fact_set::{FactSet, fact_sets};
 use crate::trial_failure;
 use analysis::explain::finding;
 use analysis::explain::soak::{self, SoakCollector};
@@ -20,11 +20,14 @@ use analysis::strategy::{search, step_setup};
 use analysis::verdict::objective;
 use analysis::verdict::rule::RuleContext;
 use model::chart::Charts;
+use model::explain::Plans;
+use model::fault_injection::FaultInjection;
 use model::feed_coverage::FeedCoverage;
+use model::freshness::Freshness;
 use model::matrix::{self, UnappliedLimit};
 use model::objective::ObjectiveResult;
-use model::plan::{Experiment, LoadModel, Setup};
-use model::search::{SearchStep, StepPurpose, StepResult, Trend};
+use model::plan::{Experiment, GENERATOR, LoadModel, Setup};
+use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
 use model::target::TargetState;
@@ -41,6 +44,11 @@ pub struct StoredRun {
     pub experiment: Experiment,
     /// Number of the machine's CPUs, if known.
     pub processors: Option<f64>,
+    /// Command that repeats the run; older runs lack it.
+    pub command: Option<String>,
+    /// Suspects of the cells whose maximum was perturbed.
+    pub suspects: Vec<CellSuspects>,
+    /// Notes for people.
     pub notes: Vec<Note>,
     /// Trials of the experiment's cells; trials of unknown cells are omitted.
     pub trials: Vec<StoredTrial>,
@@ -74,6 +82,9 @@ pub struct StoredTrial {
     pub target: Option<TargetState>,
     /// Comparison with recorded answers.
     pub replayed: Vec<ReplayFigures>,
+    pub fault_injection: Option<FaultInjection>,
+    pub freshness: Option<Freshness>,
+    pub plans: Option<Plans>,
     pub charts: Charts,
     /// Messages of the failures.
     pub messages: Messages,
@@ -91,12 +102,18 @@ impl StoredRun {
         let experiment: Experiment = read(path, &header.experiment)?;
         let notes = run.notes().map_err(trouble)?;
         let trials = run.trials().map_err(trouble)?;
+        let mut facts = fact_sets(&run).map_err(trouble)?;
+        let FactSet { command, suspects, .. } = facts.remove(&None).unwrap_or_default();
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
         let processors = header.machine["processors"].as_f64();
         let trials = known
-            .map(|it| read_trial(&run, &experiment, processors, it, &notes))
+            .map(|it| {
+                let facts = facts.remove(&Some(it.id)).unwrap_or_default();
+                read_trial(&run, &experiment, processors, it, facts)
+            })
             .collect::<Result<_, _>>()?;
-        Ok(StoredRun { processors, state: run.state().map_err(trouble)?, header, experiment, notes, trials })
+        let state = run.state().map_err(trouble)?;
+        Ok(StoredRun { header, state, experiment, processors, command, suspects, notes, trials })
     }
 
     /// Trials that have ended, in their order.
@@ -105,18 +122,30 @@ impl StoredRun {
     }
 }
 
-/// Reads one trial. `notes` are those of the whole run.
+/// Reads one trial. `facts` belong to it.
 fn read_trial(
     run: &Run,
     experiment: &Experiment,
     processors: Option<f64>,
     recorded: TrialRecord,
-    notes: &[Note],
+    facts: FactSet,
 ) -> Result<StoredTrial, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let id = recorded.id;
-    let of_trial = |subject| notes.iter().filter(move |it| it.trial == Some(id) && it.subject == subject);
-    let step: Option<SearchStep> = of_trial(STEP).find_map(|it| serde_json::from_str(&it.text).ok());
+    let FactSet {
+        step,
+        target,
+        feed_coverage,
+        unapplied_limits,
+        monitoring_cpu,
+        stop: fired,
+        outages,
+        fault_injection,
+        freshness,
+        replays,
+        plans,
+        ..
+    } = facts;
     let of_cell = &experiment.cells[recorded.trial.cell as usize].setup;
     let of_step = |it| step_setup::apply_step(of_cell, &experiment.goal, it);
     let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
@@ -152,9 +181,8 @@ fn read_trial(
     events.iter().for_each(|it| charting.event(it));
     let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
     if let Some(it) = &mut measured {
-        let noted = of_trial(OUTAGES).find_map(|it| serde_json::from_str(&it.text).ok());
         it.empty_statements = loaded.empty_statements;
-        it.outages = noted.unwrap_or_else(|| loaded.gaps.finish(it.window));
+        it.outages = outages.unwrap_or_else(|| loaded.gaps.finish(it.window));
     }
     let told = recorded.summary.as_ref();
     let mut summary = match (&measured, told) {
@@ -184,10 +212,7 @@ fn read_trial(
         let not_applied = node.unapplied_limits.iter();
         not_applied.map(|it| parse_unapplied_limit(&node.name, it))
     });
-    let of_generator = of_trial(GENERATOR).map(|it| parse_unapplied_limit(GENERATOR, &it.text));
-    let not_applied = of_nodes.chain(of_generator).collect();
-    let watching = of_trial(MONITORING).find_map(|it| it.text.parse().ok());
-    let fired: Option<StopEvent> = of_trial(FIRED).find_map(|it| serde_json::from_str(&it.text).ok());
+    let not_applied = of_nodes.chain(unapplied_limits).collect();
     let mut messages = Messages::default();
     let of_generator = events.iter().filter(|it| it.node == GENERATOR && it.kind == EventKind::Error);
     of_generator.for_each(|it| messages.add(it.code.as_deref().unwrap_or_default(), &it.text));
@@ -229,13 +254,16 @@ fn read_trial(
         summary,
         samples,
         not_applied,
-        monitoring_cpu: watching,
+        monitoring_cpu,
         in_flight_at_end: left,
         delivered: loaded.delivered,
         answers: loaded.answers,
-        target: of_trial(TARGET).find_map(|it| serde_json::from_str(&it.text).ok()),
-        replayed: of_trial(REPLAYED).find_map(|it| serde_json::from_str(&it.text).ok()).unwrap_or_default(),
-        reaches: of_trial(FEED).filter_map(|it| serde_json::from_str(&it.text).ok()).collect(),
+        target,
+        replayed: replays,
+        reaches: feed_coverage,
+        fault_injection,
+        freshness,
+        plans,
         recorded,
     };
     let unused = trial_facts(&stored).map(|it| finding::unused_nodes(&it)).unwrap_or_default();

@@ -5,6 +5,7 @@
 
 use super::workspace::{RunOutput, Workspace, is_root};
 use model::durability::LedgerEnd;
+use model::fact::Fact;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -82,12 +83,15 @@ fn promoting_a_lagging_replica_loses_writes() {
         survival["found"].as_array().expect("a list").iter().filter_map(|it| it["kind"].as_str()).collect();
     assert!(kinds.contains(&"wrong_promotion"), "{told}");
     // The replica that received more was rebuilt, so the former primary follows after it.
-    let notes = bench.stored().notes().unwrap_or_else(|why| panic!("{why}"));
-    let ordeal = &notes.iter().find(|it| it.subject == "ordeal").expect("what was done").text;
-    let ordeal: Value = serde_json::from_str(ordeal).expect("JSON");
-    let rejoined = ordeal["rejoined"].as_array().expect("a list").iter().map(|it| &it["node"]);
-    assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{ordeal}");
-    assert_eq!(ordeal["troubles"], serde_json::json!([]), "{ordeal}");
+    let facts = bench.stored().facts().unwrap_or_else(|why| panic!("{why}"));
+    let faults = facts.into_iter().find_map(|record| match record.fact {
+        Fact::FaultInjection(faults) => Some(faults),
+        _ => None,
+    });
+    let faults = faults.expect("faults were injected");
+    let rejoined = faults.rejoins.iter().map(|rejoin| rejoin.node.as_str());
+    assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{faults:?}");
+    assert_eq!(faults.errors, [""; 0], "{faults:?}");
     bench.await_cleanup();
 }
 

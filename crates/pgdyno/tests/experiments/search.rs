@@ -1,6 +1,7 @@
 //! Search for the maximum of a known system: two server connections that each sleep for 10 ms
 
 use super::workspace::{Workspace, trials};
+use model::fact::Fact;
 use model::plan::LoadScale;
 use model::search::{SearchStep, StepPurpose};
 use rustix::process::Signal;
@@ -19,9 +20,12 @@ find: { max: { from: 15, most: 1000, window: 3s, hold: 3s, precision: 15% } }
 ";
 
 fn steps(run: &Run) -> Vec<SearchStep> {
-    let notes = run.notes().expect("they can be read");
-    let steps = notes.iter().filter(|it| it.subject == "step");
-    steps.map(|it| serde_json::from_str(&it.text).expect("a step")).collect()
+    let facts = run.facts().expect("they can be read").into_iter();
+    let steps = facts.filter_map(|record| match record.fact {
+        Fact::SearchStep(step) => Some(step),
+        _ => None,
+    });
+    steps.collect()
 }
 
 #[test]

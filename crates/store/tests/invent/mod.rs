@@ -130,6 +130,7 @@ pub fn read_all(path: &Path) -> store::Result<()> {
     run.header()?;
     run.state()?;
     run.notes()?;
+    run.facts()?;
     for it in run.trials()? {
         run.ticks(it.id)?.try_for_each(|it| it.map(drop))?;
         run.samples(it.id, None)?;

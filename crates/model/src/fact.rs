@@ -1,0 +1,95 @@
+//! Typed facts of a run or a trial, other than measurements
+
+use crate::advice::IndexBuild;
+use crate::explain::Plans;
+use crate::fault_injection::FaultInjection;
+use crate::feed_coverage::FeedCoverage;
+use crate::freshness::Freshness;
+use crate::matrix::UnappliedLimit;
+use crate::objective::ObjectiveResult;
+use crate::search::{CellSuspects, SearchStep};
+use crate::stop::StopEvent;
+use crate::target::TargetState;
+use crate::{Outage, ReplayFigures};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Kind of a fact, as a run file names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FactKind {
+    /// `[a-z_]+`
+    pub name: &'static str,
+    /// Version of the payload. It is increased when an older pgdyno would misread a new payload.
+    pub version: u32,
+}
+
+/// Defines [`Fact`] from rows of a variant, its payload, and its kind's name and version.
+macro_rules! facts {
+    ($($(#[$doc:meta])* $variant:ident($payload:ty) = $name:literal, $version:literal;)+) => {
+        /// Fact that a run file stores besides its measurements.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Fact {
+            $($(#[$doc])* $variant($payload),)+
+        }
+
+        impl Fact {
+            /// All kinds, in the order of the variants.
+            pub const KINDS: &[FactKind] = &[$(FactKind { name: $name, version: $version }),+];
+
+            pub fn kind(&self) -> FactKind {
+                match self {
+                    $(Fact::$variant(_) => FactKind { name: $name, version: $version },)+
+                }
+            }
+
+            pub fn serialize_payload<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Fact::$variant(payload) => payload.serialize(serializer),)+
+                }
+            }
+
+            /// Fact with this payload; `None` if no kind has this name.
+            pub fn deserialize_payload<'de, D: Deserializer<'de>>(
+                kind: &str,
+                payload: D,
+            ) -> Option<Result<Fact, D::Error>> {
+                match kind {
+                    $($name => Some(<$payload>::deserialize(payload).map(Fact::$variant)),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+facts! {
+    /// Shell command that repeats the run. Belongs to the run.
+    Command(String) = "command", 1;
+    /// Suspected limiters of a cell's maximum. Belongs to the run.
+    Suspects(CellSuspects) = "suspects", 1;
+    /// Search step that the trial measures.
+    SearchStep(SearchStep) = "search_step", 1;
+    /// Attached server and its data before the trial.
+    TargetState(TargetState) = "target_state", 1;
+    /// Coverage of a table by a feed.
+    FeedCoverage(FeedCoverage) = "feed_coverage", 1;
+    /// Index built for the trial.
+    IndexBuild(IndexBuild) = "index_build", 1;
+    /// Limit of the generator that was not applied.
+    UnappliedLimit(UnappliedLimit) = "unapplied_limit", 1;
+    /// CPU time of monitoring relative to the duration of the trial: 0.01 is 1 % of one CPU.
+    MonitoringCpu(f64) = "monitoring_cpu", 1;
+    /// Stop rule that ended the trial.
+    StopRule(StopEvent) = "stop_rule", 1;
+    /// Result of an objective.
+    Objective(ObjectiveResult) = "objective", 1;
+    /// Outages during the trial, at least one.
+    Outages(Vec<Outage>) = "outages", 1;
+    /// Injected faults and their effects.
+    FaultInjection(Box<FaultInjection>) = "fault_injection", 1;
+    /// Age of reads on replicas.
+    Freshness(Freshness) = "freshness", 1;
+    /// Comparison of answers with those of the replayed log, by operation.
+    Replay(Vec<ReplayFigures>) = "replay", 1;
+    /// Plans of the cell's statements.
+    Plans(Plans) = "plans", 1;
+}

@@ -1,0 +1,66 @@
+//! Facts of a run file, grouped by trial
+
+use model::advice::IndexBuild;
+use model::explain::Plans;
+use model::fact::Fact;
+use model::fault_injection::FaultInjection;
+use model::feed_coverage::FeedCoverage;
+use model::freshness::Freshness;
+use model::matrix::UnappliedLimit;
+use model::search::{CellSuspects, SearchStep};
+use model::stop::StopEvent;
+use model::target::TargetState;
+use model::{Outage, ReplayFigures};
+use std::collections::BTreeMap;
+use store::{Run, TrialId};
+
+/// Facts of one trial, or of the run.
+#[derive(Debug, Default)]
+pub struct FactSet {
+    pub command: Option<String>,
+    pub suspects: Vec<CellSuspects>,
+    pub step: Option<SearchStep>,
+    pub target: Option<TargetState>,
+    pub feed_coverage: Vec<FeedCoverage>,
+    pub index_builds: Vec<IndexBuild>,
+    pub unapplied_limits: Vec<UnappliedLimit>,
+    pub monitoring_cpu: Option<f64>,
+    pub stop: Option<StopEvent>,
+    pub outages: Option<Vec<Outage>>,
+    pub fault_injection: Option<FaultInjection>,
+    pub freshness: Option<Freshness>,
+    pub replays: Vec<ReplayFigures>,
+    pub plans: Option<Plans>,
+}
+
+/// Facts of each trial; `None` is the run itself.
+pub fn fact_sets(run: &Run) -> store::Result<BTreeMap<Option<TrialId>, FactSet>> {
+    let mut sets: BTreeMap<_, FactSet> = BTreeMap::new();
+    for record in run.facts()? {
+        sets.entry(record.trial).or_default().add(record.fact);
+    }
+    Ok(sets)
+}
+
+impl FactSet {
+    fn add(&mut self, fact: Fact) {
+        match fact {
+            Fact::Command(command) => self.command = Some(command),
+            Fact::Suspects(suspects) => self.suspects.push(suspects),
+            Fact::SearchStep(step) => self.step = Some(step),
+            Fact::TargetState(target) => self.target = Some(target),
+            Fact::FeedCoverage(coverage) => self.feed_coverage.push(coverage),
+            Fact::IndexBuild(build) => self.index_builds.push(build),
+            Fact::UnappliedLimit(limit) => self.unapplied_limits.push(limit),
+            Fact::MonitoringCpu(share) => self.monitoring_cpu = Some(share),
+            Fact::StopRule(event) => self.stop = Some(event),
+            // Computed again from the summary, by the rules of this version.
+            Fact::Objective(_) => {}
+            Fact::Outages(outages) => self.outages = Some(outages),
+            Fact::FaultInjection(faults) => self.fault_injection = Some(*faults),
+            Fact::Freshness(freshness) => self.freshness = Some(freshness),
+            Fact::Replay(figures) => self.replays = figures,
+            Fact::Plans(plans) => self.plans = Some(plans),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Format of facts in a run file
+//!
+//! A fact is a row of the table `fact`: kind, version of the kind, and payload as JSON. Files before version 4 store
+//! facts as notes with the subjects in [`NOTE_SUBJECTS`].
+
+use crate::error::{Error, ErrorCause, FactError, Result};
+use crate::read::Run;
+use crate::record::{FactRecord, Note, TrialId};
+use crate::schema;
+use model::fact::Fact;
+use model::matrix::UnappliedLimit;
+use model::plan::GENERATOR;
+
+/// Payload of a fact, as JSON.
+pub(crate) fn payload(fact: &Fact) -> String {
+    let mut json = Vec::new();
+    fact.serialize_payload(&mut serde_json::Serializer::new(&mut json)).expect("facts have text keys only");
+    String::from_utf8(json).expect("JSON is UTF-8")
+}
+
+/// Fact with this kind and payload.
+fn parse(kind: &str, version: u32, payload: &str) -> std::result::Result<Fact, FactError> {
+    let known = Fact::KINDS.iter().find(|it| it.name == kind).ok_or(FactError::UnknownKind)?;
+    if !(1..=known.version).contains(&version) {
+        return Err(FactError::UnknownVersion { version, newest: known.version });
+    }
+    let mut json = serde_json::Deserializer::from_str(payload);
+    let fact = Fact::deserialize_payload(kind, &mut json).ok_or(FactError::UnknownKind)?;
+    fact.and_then(|fact| json.end().map(|()| fact)).map_err(FactError::Payload)
+}
+
+impl Run {
+    /// Facts of the run and all its trials, in the order in which they were written.
+    pub fn facts(&self) -> Result<Vec<FactRecord>> {
+        if let Some((_, facts)) = self.legacy_facts()? {
+            return Ok(facts);
+        }
+        let sql = "SELECT trial, kind, version, payload FROM fact ORDER BY id";
+        let rows = self.query_all(sql, [], |row| {
+            let texts: (String, u32, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok((row.get::<_, Option<u32>>(0)?.map(TrialId), texts))
+        })?;
+        let read = |(trial, (kind, version, payload)): (_, (String, u32, String))| {
+            let fact = parse(&kind, version, &payload);
+            let fact = fact.map_err(|reason| self.unreadable_fact(&kind, trial, reason))?;
+            Ok(FactRecord { trial, fact })
+        };
+        rows.into_iter().map(read).collect()
+    }
+
+    /// Notes for people, of the run and all its trials.
+    pub fn notes(&self) -> Result<Vec<Note>> {
+        let mut notes = self.note_rows()?;
+        if self.version < schema::FACTS_SINCE {
+            notes.retain(|note| LegacyFact::from_note(note).is_none());
+        }
+        Ok(notes)
+    }
+
+    /// Notes for people, and facts, of a file that stores both as notes; `None` for a newer file.
+    pub(crate) fn legacy_facts(&self) -> Result<Option<(Vec<Note>, Vec<FactRecord>)>> {
+        if self.version >= schema::FACTS_SINCE {
+            return Ok(None);
+        }
+        let (mut notes, mut facts) = (Vec::new(), Vec::new());
+        for note in self.note_rows()? {
+            match LegacyFact::from_note(&note) {
+                Some(fact) => facts.push(
+                    fact.parse().map_err(|reason| self.unreadable_fact(fact.kind, note.trial, reason))?,
+                ),
+                None => notes.push(note),
+            }
+        }
+        Ok(Some((notes, facts)))
+    }
+
+    fn unreadable_fact(&self, kind: &str, trial: Option<TrialId>, reason: FactError) -> Error {
+        let program = self.query_one("SELECT program FROM run", [], |row| row.get(0)).unwrap_or_default();
+        let (kind, trial) = (kind.to_owned(), trial.map(|id| id.0));
+        Error::new(&self.path, ErrorCause::UnreadableFact { kind, trial, reason, program })
+    }
+
+    fn note_rows(&self) -> Result<Vec<Note>> {
+        self.query_all("SELECT trial, subject, text FROM note ORDER BY id", [], |row| {
+            Ok(Note {
+                trial: row.get::<_, Option<u32>>(0)?.map(TrialId),
+                subject: row.get(1)?,
+                text: row.get(2)?,
+            })
+        })
+    }
+}
+
+/// Subjects of notes that are facts in files before version 4, and the names of their kinds.
+const NOTE_SUBJECTS: [(&str, &str); 15] = [
+    ("built", "index_build"),
+    (COMMAND, COMMAND),
+    ("feed", "feed_coverage"),
+    ("fired", "stop_rule"),
+    ("freshness", "freshness"),
+    (GENERATOR, "unapplied_limit"),
+    ("monitoring", "monitoring_cpu"),
+    ("objective", "objective"),
+    ("ordeal", "fault_injection"),
+    ("outages", "outages"),
+    ("plans", "plans"),
+    ("replayed", "replay"),
+    ("step", "search_step"),
+    ("suspects", "suspects"),
+    ("target", "target_state"),
+];
+const COMMAND: &str = "command";
+
+/// Fact that a file before version 4 stores as a note.
+struct LegacyFact<'a> {
+    /// Name of its kind.
+    kind: &'static str,
+    note: &'a Note,
+}
+
+impl<'a> LegacyFact<'a> {
+    /// `None` for a note for people.
+    ///
+    /// Such a note may have the same subject, if it is about an operation with that name, or replaces a fact that was
+    /// too long. Its text is a sentence.
+    fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
+        let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
+        let is_fact = match kind {
+            COMMAND => note.trial.is_none(),
+            "unapplied_limit" => note.text.contains(NOT_LIMITED),
+            _ => note.text.starts_with(|first: char| "[{-".contains(first) || first.is_ascii_digit()),
+        };
+        is_fact.then_some(LegacyFact { kind, note })
+    }
+
+    fn parse(&self) -> std::result::Result<FactRecord, FactError> {
+        let text = &self.note.text;
+        let fact = match (self.kind, text.split_once(NOT_LIMITED)) {
+            (COMMAND, _) => Fact::Command(text.clone()),
+            ("unapplied_limit", Some((limit, reason))) => Fact::UnappliedLimit(UnappliedLimit {
+                node: GENERATOR.to_owned(),
+                limit: limit.to_owned(),
+                reason: reason.to_owned(),
+            }),
+            (kind, _) => parse(kind, 1, text)?,
+        };
+        Ok(FactRecord { trial: self.note.trial, fact })
+    }
+}
+
+/// Text between a limit and the reason why it was not applied.
+const NOT_LIMITED: &str = " is not limited: ";
