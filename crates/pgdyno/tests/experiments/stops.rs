@@ -81,7 +81,8 @@ fn a_rule_that_never_had_a_value_is_told() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";
     let bench = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
     let ended = bench.run(&[]);
-    let told: Vec<&str> = ended.expect(0).err.lines().filter(|it| it.contains("was never evaluated")).collect();
+    let told: Vec<&str> =
+        ended.expect(0).err.lines().filter(|it| it.contains("was never evaluated")).collect();
     assert_eq!(told.len(), 1, "{}", ended.err);
     assert!(told[0].contains("metric_higher(pooler, pg_backends, 1, 2)"), "{}", ended.err);
     let notes = bench.stored().notes().unwrap_or_else(|why| panic!("{why}"));
