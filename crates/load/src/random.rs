@@ -26,7 +26,8 @@ impl Prng {
     pub fn seeded(mut seed: u64) -> Prng {
         let (s0, s1) = (splitmix64(&mut seed), splitmix64(&mut seed));
         if s0 == 0 && s1 == 0 {
-            // The all-zero state would remain zero forever. PostgreSQL replaces it by the same pair, which is Knuth's.
+            // The all-zero state would remain zero forever. PostgreSQL replaces it with the same pair, which is
+            // Knuth's.
             return Prng { s0: 0x5851_F42D_4C95_7F2D, s1: 0x1405_7B7E_F767_814F };
         }
         Prng { s0, s1 }

@@ -46,8 +46,8 @@ pub struct ConnId(pub u32);
 pub enum Action<'a> {
     /// Open a transport to the connection's target, then call `connected` or `broken`.
     Connect(ConnId),
-    /// Send these bytes and pass the number sent to `sent`. After a partial send, call `writable` once more can be
-    /// sent.
+    /// Send these bytes and pass the number sent to `sent`. After a partial send, call `writable` as soon as more can
+    /// be sent.
     Transmit(ConnId, &'a [u8]),
     /// Shut down the sending direction after all transmitted bytes. Bytes from the peer are still received.
     Finish(ConnId),

@@ -48,7 +48,7 @@ pub enum Finding {
         #[serde(rename = "of")]
         total_trials: u32,
     },
-    /// Many clients were hardly served or not at all, although the average looks good. From the trial with the median
+    /// Many clients received little or no service, although the average looks good. From the trial with the median
     /// number of such clients.
     ClientsStarved {
         cell: usize,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub status: u16,
-    /// Bytes of the body. A log may count the headers, too.
+    /// Bytes of the body. A log may also count the headers.
     pub bytes: u64,
 }
 

@@ -14,7 +14,7 @@ use model::Summary;
 pub struct BenchStyle {
     /// True if serialization failures and deadlocks are counted separately.
     pub failures_detailed: bool,
-    /// True if progress was reported; pgbench then prints the standard deviation, too.
+    /// True if progress was reported; pgbench then also prints the standard deviation.
     pub progress: bool,
 }
 

@@ -305,7 +305,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
     let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[point.run];
-        // A mark shows the change without colour, too.
+        // A mark also shows the change without colour.
         let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
         let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));

@@ -64,9 +64,9 @@ pub struct LiveStyle {
     pub colour: bool,
 }
 
-/// Most lines that can be read at a glance.
+/// Maximum number of lines that can be read at a glance.
 const LINES_MAX: usize = 10;
-/// Most log events that are shown at once.
+/// Maximum number of log events that are shown at once.
 const EVENTS_MAX: usize = 3;
 /// Columns of the progress bar.
 const BAR: usize = 40;

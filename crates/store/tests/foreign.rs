@@ -83,7 +83,7 @@ fn damaged_bytes_do_not_panic() {
         let mut bytes = whole.clone();
         match random.below(3) {
             0 => bytes.truncate(random.below(whole.len() as u64) as usize),
-            // Most of the relevant bytes are in the header and the first pages.
+            // The header and the first pages contain most of the relevant bytes.
             n => {
                 let reach = if n == 1 { 8192 } else { whole.len() as u64 };
                 for _ in 0..=random.below(8) {

@@ -255,7 +255,7 @@ pub(crate) fn protection(connection: &ClientConnection) -> Option<TlsInfo> {
     Some(TlsInfo { version, cipher })
 }
 
-/// Replaces the plain bytes `out[from..]` by their encryption. Needs no buffer of its own; rustls allocates each record.
+/// Encrypts the plain bytes `out[from..]` in place. Needs no buffer of its own; rustls allocates each record.
 pub(crate) fn encrypt_from(connection: &mut ClientConnection, out: &mut Vec<u8>, from: usize) {
     connection.writer().write_all(&out[from..]).expect("the buffer has no limit");
     out.truncate(from);

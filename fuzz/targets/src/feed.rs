@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
     let Some(delimiter) = form.delimiter() else { return };
     if let Ok(Some(layout)) = index_rows(bytes, delimiter, columns) {
         let indexed = fields(&Rows::new(Arc::new(bytes.to_vec()), layout));
-        // gzip data are not text. They are detected first, so they are never indexed.
+        // gzip data is not text. It is detected first, so it is never indexed.
         if let Some(packed) = packed.filter(|_| !bytes.starts_with(&[0x1f, 0x8b])) {
             assert_eq!(indexed, packed, "both readers agree on a plain file");
         }

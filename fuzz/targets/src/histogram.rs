@@ -1,4 +1,4 @@
-//! Stored histograms: rejected, or read like HdrHistogram's own reader reads them.
+//! Stored histograms: rejected, or read as HdrHistogram's own reader does.
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Two-sided quantile of the normal distribution for 95 %.
 const Z: f64 = 1.959_964;
-/// Fewest reads beyond a quantile that is reported.
+/// Minimum number of reads beyond a reported quantile.
 const READS_BEYOND_QUANTILE: usize = 10;
 
 /// Results of every cell with sampled replicas, except controls, in the order of cells. `trials` pairs each trial's

@@ -250,8 +250,8 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
     check_with("0a", &["0/0"], |text| text.history.end = None, "Unknown; open");
-    // In an open ledger, sequences after the last outcome may have been sent; sequences that were not reserved were
-    // not.
+    // In an open ledger, sequences after the last outcome may have been sent; sequences that were not reserved were not
+    // sent.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
     // The last write of a session may have been retried; earlier ones were not.

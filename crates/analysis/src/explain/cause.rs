@@ -298,7 +298,7 @@ impl CauseContext<'_> {
         Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
     }
 
-    /// Replaces a feed by rows of the whole table, if the table is known.
+    /// Replaces a feed with rows of the whole table, if the table is known.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
         let knob = Knob::FeedRows { feed: name.to_owned() };

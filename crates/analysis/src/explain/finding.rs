@@ -158,7 +158,7 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     for (rule, judge) in RULES {
         take(rule, judge(full, whole), &mut found);
     }
-    // A wait that has a bound of its own is reported there.
+    // A wait with its own bound is reported with that bound.
     let has_bound = |class| {
         found
             .iter()

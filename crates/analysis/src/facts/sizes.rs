@@ -4,7 +4,7 @@
 
 use model::{AnswerSizes, Second, SizeFigures, SizeHistogram, SizeUnit};
 
-/// Fewest answers from which a population of sizes is judged.
+/// Minimum number of answers from which a population of sizes is judged.
 const ANSWERS_MIN: u64 = 200;
 /// Smallest share of all answers that each of two populations must have.
 const POPULATION: f64 = 0.05;
@@ -12,10 +12,10 @@ const POPULATION: f64 = 0.05;
 const GAP_RATIO_MIN: u64 = 2;
 /// Share of small answers above which sizes have dropped.
 const SMALL_SHARE_MIN: f64 = 0.8;
-/// Most intervals that are kept for each trial.
+/// Maximum number of intervals kept for each trial.
 const STRETCHES_MAX: usize = 64;
 
-/// Fewest answers beyond a quantile that is reported.
+/// Minimum number of answers beyond a reported quantile.
 const BEYOND: f64 = 10.0;
 
 /// Figures of sizes; `None` without answers.

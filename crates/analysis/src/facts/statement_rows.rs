@@ -6,7 +6,8 @@
 use crate::facts::sizes::figures;
 use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
 
-/// Fewest answers of a statement from which it is judged, and fewest answers without a row at the end of a window.
+/// Minimum number of answers from which a statement is judged, and minimum number of answers without a row at the end
+/// of a window.
 const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
 /// Smallest share of a statement's answers that the empty answers at the end of the window must have.

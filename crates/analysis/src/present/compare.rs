@@ -60,9 +60,9 @@ pub struct CompareOptions<'a> {
     pub seed: u64,
 }
 
-/// Fewest trials of each side for which ranks decide.
+/// Minimum number of trials of each side for which ranks decide.
 const RANK_TRIALS_MIN: usize = 4;
-/// Fewest pairs of trials for which ranks of differences decide.
+/// Minimum number of pairs of trials for which ranks of differences decide.
 const PAIRS_MIN: usize = 6;
 
 /// Compares each of `runs` with `base`. Without `runs`, compares the cells of `base` with its baseline.
@@ -80,7 +80,8 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &Compar
     Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
 }
 
-/// Indices of cells that have equal labels in both experiments. If each has a single cell, the pair of those.
+/// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, the two form a
+/// pair.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
     let same: Vec<(usize, usize)> =

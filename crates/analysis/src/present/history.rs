@@ -15,7 +15,7 @@ use model::comparison::{
 };
 use model::plan::Experiment;
 
-/// Fewest runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
+/// Minimum number of runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
 pub const RUNS_MIN: usize = 5;
 /// Permutations of one test.
 const DRAWS: usize = 1999;

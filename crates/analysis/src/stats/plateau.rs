@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
-/// Fewest runs beyond the first of each cell, over all cells. Fewer runs do not show the scatter.
+/// Minimum number of runs beyond the first of each cell, over all cells. Fewer runs do not show the scatter.
 const RUNS_MIN: usize = 4;
 /// Standard deviations of a normal value between the ends of its interval of 95 %.
 const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;

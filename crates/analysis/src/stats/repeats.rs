@@ -21,15 +21,15 @@
 use crate::stats::rng::SplitMix64;
 use model::matrix::ChangeVerdict;
 
-/// Most runs for which every resample is enumerated, 5⁵ in all.
+/// Maximum number of runs for which every resample is enumerated, 5⁵ in all.
 const EXACT_MAX: usize = 5;
 /// Number of random resamples if there are more runs.
 const RESAMPLES: usize = 4000;
-/// Most permutations that are enumerated. If there are more, this number is drawn at random.
+/// Maximum number of permutations that are enumerated. If there are more, this number is drawn at random.
 const PERMUTATIONS: u64 = 20_000;
 /// Two-sided significance level.
 const LEVEL: f64 = 0.05;
-/// Fewest runs from which an interval is computed.
+/// Minimum number of runs from which an interval is computed.
 const RUNS_MIN: usize = 3;
 
 /// A median and its confidence interval.

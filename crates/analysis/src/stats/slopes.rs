@@ -32,7 +32,7 @@ impl SlopeEstimate {
     }
 }
 
-/// Fewest independent points that show the spread of a slope.
+/// Minimum number of independent points that show the spread of a slope.
 const POINTS_MIN: f64 = 8.0;
 
 /// Slope of `points`, which are x and y, ascending and about evenly spaced in x. Takes quadratic time, so use a few

@@ -16,7 +16,7 @@ pub struct SteadyState {
 
 /// Minimum share of the steady rate that a warm system delivers.
 pub const STEADY_SHARE: f64 = 0.9;
-/// Fewest whole seconds. With fewer, the last third has only one or two seconds.
+/// Minimum number of whole seconds. With fewer, the last third has only one or two seconds.
 const SECONDS_MIN: usize = 9;
 
 /// Steady state from the successful transactions per second of each second of the window, in order of time. `None` with

@@ -18,7 +18,7 @@ use crate::stats::rng::SplitMix64;
 use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;
-/// Fewest different numbers of clients of a fit: one more than the three parameters.
+/// Minimum number of different client counts for a fit: one more than the three parameters.
 const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
 /// Leverage above which a trial alone determines a parameter, so that it has no residual.

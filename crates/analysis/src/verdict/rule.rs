@@ -38,7 +38,7 @@ use std::fmt::Debug;
 pub struct RuleContext {
     /// Names of the operations, in the order of a tick's cells.
     pub operations: Vec<String>,
-    /// Most transactions that can be in flight.
+    /// Maximum number of transactions that can be in flight.
     pub in_flight_max: u32,
     /// True if each transaction opens its own connection, so that a refused connection counts as a failed transaction.
     pub connect_each: bool,

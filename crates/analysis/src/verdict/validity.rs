@@ -9,7 +9,7 @@ pub use model::summary::Validity;
 use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
-/// Largest send lag that does not make a measurement invalid; timers of ordinary runtimes are as late.
+/// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
 /// Multiple of the host's timer jitter up to which the host explains a send lag.
 const JITTER_FACTOR: u64 = 2;

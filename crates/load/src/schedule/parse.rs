@@ -268,7 +268,7 @@ impl<'a> ScheduleParser<'a> {
             begin = span.end + 1;
             self.trim(span)
         });
-        // One more than the longest part has is enough to detect an excess.
+        // No part takes more than a few values, so 16 pieces are enough to detect an excess.
         pieces.take(16).collect()
     }
 

@@ -160,7 +160,7 @@ impl<'a> ScriptParser<'a> {
     }
 
     /// Skips the rest of a command that begins at offset `start`, after an error. Invalid characters and numbers in it
-    /// are reported, too.
+    /// are also reported.
     fn skip_rest_of_expression(&mut self, start: usize, cursor: &mut Cursor<'_>, place: &str) {
         while cursor.at < cursor.text.len() {
             match cursor.token() {

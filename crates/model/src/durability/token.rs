@@ -185,7 +185,7 @@ mod tests {
         check(text, mine);
         check(&format!("Привет, {text}, и пока"), mine);
         check(&format!("\"text\":\"{text}\"}}"), mine);
-        // Neighbouring characters are digits and dots, too.
+        // Neighbouring characters are also digits and dots.
         check(&format!("deadbeef{text}deadbeef"), mine);
         check(&format!("1.2.3.{text}.4.5"), mine);
         check(&format!("00000000.0000000000000000.{text}"), mine);

@@ -55,7 +55,7 @@ pub struct Pooler {
     pub mode: PoolMode,
     /// Server connections per user and database.
     pub size: u32,
-    /// Most clients at once.
+    /// Maximum number of clients at once.
     #[serde(alias = "client_max")]
     pub max_client_conn: u32,
     /// Worker threads, at least 1.

@@ -82,7 +82,7 @@ pub struct TrialCounts {
     pub bypassed: bool,
 }
 
-/// Numbers of objectives that all trials met, that some violated, and of the others.
+/// Numbers of objectives: met by all trials, violated by some, and others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObjectiveCounts {
     pub met: usize,

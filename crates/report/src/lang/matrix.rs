@@ -1,4 +1,4 @@
-//! Words of the matrix of cells, and sentences below it.
+//! Words in the matrix of cells, and sentences below it.
 
 use super::Lang;
 use crate::say;

@@ -7,7 +7,7 @@ use crate::view::{Block, EvidenceLink};
 use model::chart::ChartKind;
 use model::finding::{Bound, Circumstance, Finding};
 
-/// Most links of one finding to its evidence.
+/// Maximum number of links of one finding to its evidence.
 const LINKS_MAX: usize = 4;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

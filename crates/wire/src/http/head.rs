@@ -90,7 +90,7 @@ pub(super) fn each_header<'a>(head: &'a [u8], name: &str, take: impl FnMut(&'a [
 
 fn config() -> ParserConfig {
     let mut config = ParserConfig::default();
-    // A recipient replaces line folding by blanks: RFC 9112, section 5.2.
+    // A recipient replaces line folding with blanks: RFC 9112, section 5.2.
     config.allow_obsolete_multiline_headers_in_responses(true);
     config
 }

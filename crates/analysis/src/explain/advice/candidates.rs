@@ -3,16 +3,16 @@
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
 
-/// Fewest rows of a table whose full scan is worth avoiding.
+/// Minimum number of rows of a table whose full scan is worth avoiding.
 const TABLE_ROWS_MIN: f64 = 1000.0;
 const TABLE_BYTES_MIN: u64 = 80 * 1024;
 /// Share of selected rows above which a full scan is the fastest plan.
 pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
 /// Share of an index above which reading it counts as a full scan.
 const INDEX_READ_SHARE_MAX: f64 = 0.5;
-/// Most columns that an index compares for equality. Further columns hardly narrow the search.
+/// Maximum number of columns that an index compares for equality. Further columns hardly narrow the search.
 const EQUAL_COLUMNS_MAX: usize = 3;
-/// Most candidates that are tried.
+/// Maximum number of candidates that are tried.
 const CANDIDATES_MAX: usize = 30;
 
 /// Full scan of a large table in a plan.

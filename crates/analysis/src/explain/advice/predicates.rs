@@ -25,7 +25,7 @@ pub enum Comparison {
     Range,
 }
 
-/// Comparisons that are joined by AND, so that all of them must hold. Other parts of the condition are ignored.
+/// Comparisons joined by AND: all of them must hold. Other parts of the condition are ignored.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
     if let Some(it) = expression(condition) {

@@ -55,7 +55,7 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
     found
 }
 
-/// Fewest answers that are compared with recorded ones.
+/// Minimum number of answers that are compared with recorded ones.
 const REPLAYED_MIN: u64 = 200;
 /// Minimum shares of differing answers that are reported: with another size than recorded, and with another status.
 const OTHER_SIZE: f64 = 0.25;

@@ -9,7 +9,7 @@ use model::plan::NodeKind;
 /// Share of clients that may wait without being reported.
 const FEW: f64 = 0.05;
 
-/// Fewest waiting clients that form a queue.
+/// Minimum number of waiting clients that form a queue.
 fn queue_min(cell: &CellTrials<'_>) -> f64 {
     (FEW * f64::from(cell.setup.load.model.clients())).max(1.0)
 }

@@ -22,7 +22,7 @@ const SECONDS: usize = 3;
 /// reported. Autovacuum starts at a fifth of all rows.
 const GROWN: f64 = 2.0;
 const DEAD: f64 = 0.02;
-/// Fewest trials that show a trend.
+/// Minimum number of trials that show a trend.
 const TRIALS: usize = 3;
 
 /// Reports the table with the most rows read by scans.

@@ -9,14 +9,14 @@ use model::finding::{Bound, Circumstance, UsageCounter};
 use model::plan::{Node, NodeKind};
 use model::product::Role;
 
-/// Fewest completed transactions from which a node is judged.
+/// Minimum number of completed transactions from which a node is judged.
 const ENOUGH: f64 = 100.0;
 /// Share of the completed transactions below which a node counts as unused. Each client transaction causes at least one
 /// transaction in every node on its path. A half allows for late counts.
 const DIRECT: f64 = 0.5;
 /// Share if a service is on the path, because it may answer most requests without its database.
 const BEHIND_SERVICE: f64 = 0.01;
-/// Most transactions of the monitoring that may still be uncounted, as a share of the completed transactions.
+/// Maximum of the monitoring's transactions that may still be uncounted, as a share of the completed transactions.
 const NOISE: f64 = 0.05;
 /// Shortest time between a server's first and last sample for which it is judged, in seconds.
 const SHORTEST: f64 = 2.0;

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
 /// Minimum share of active sessions in one wait event that is reported although no known limiter explains it.
 const EVENT_SHARE_MIN: f64 = 0.5;
-/// Fewest active sessions that form a queue.
+/// Minimum number of active sessions that form a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
 /// Mean number of active sessions below which their waits delay no transaction.
 const WORKING: f64 = 0.5;
-/// Most statements that are reported.
+/// Maximum number of reported statements.
 const STATEMENTS: usize = 3;
 
 /// Wait events with one cause. Names differ between versions of PostgreSQL, even in case.

@@ -19,7 +19,7 @@ use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 
 /// Share of the time that is left out as warm-up.
 const WARMUP: f64 = 0.1;
-/// Fewest points that can be divided into quarters.
+/// Minimum number of points that can be divided into quarters.
 const POINTS_MIN: usize = 24;
 const STEP: f64 = 0.25;
 /// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills as 1 −

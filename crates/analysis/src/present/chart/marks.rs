@@ -3,7 +3,7 @@
 use model::chart::Annotation;
 use model::{EventKind, LogEvent};
 
-/// Most annotations of a chart. If there are more, events are merged over longer intervals.
+/// Maximum number of annotations of a chart. If there are more, events are merged over longer intervals.
 const ANNOTATIONS_MAX: usize = 200;
 /// Lengths in seconds of the intervals over which events are merged.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];

@@ -41,9 +41,9 @@ enum LabelRule {
     Each,
 }
 
-/// Most sources, by node and label, that are drawn.
+/// Maximum number of sources drawn, by node and label.
 const SOURCES_MAX: usize = 4096;
-/// Most wait events with a chart series of their own. The others are summed in one.
+/// Maximum number of wait events with their own chart series. The others are summed in one.
 const WAITS_MAX: usize = 8;
 
 const fn row(

@@ -15,7 +15,7 @@ use model::comparison::{self, Metric};
 
 /// Shortest block in seconds.
 const BLOCK_SECONDS_MIN: f64 = 5.0;
-/// Fewest blocks from which an interval is computed.
+/// Minimum number of blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
 /// Number of blocks that estimate the variance well enough. Beyond it, longer blocks are better than more blocks,
 /// because they miss less of the correlation.

@@ -9,7 +9,7 @@ use crate::facts::usage;
 use model::comparison::Metric;
 use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, Tick};
 
-/// Most time bins. If there are more, neighbours are merged pairwise.
+/// Maximum number of time bins. If there are more, neighbours are merged pairwise.
 const BINS_MAX: usize = 600;
 
 /// One valid trial.
@@ -185,7 +185,7 @@ impl TrialCollector {
             let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
-        // A last bin that is shorter than the others would look slow.
+        // If the last bin were shorter than the others, it would look slow.
         if self.filled > 0 {
             groups.iter_mut().for_each(|it| drop(it.bins.pop()));
         }

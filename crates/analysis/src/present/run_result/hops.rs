@@ -46,7 +46,7 @@ impl TailLoad {
         }
     }
 
-    /// Replaces the service times by those that another reader measured over the same interval.
+    /// Replaces the service times with those that another reader measured over the same interval.
     pub fn with_service_times_of(self, other: TailLoad) -> TailLoad {
         TailLoad { service: other.service, ..self }
     }

@@ -18,7 +18,7 @@ pub const STATEMENTS: [&str; 6] = [CALLS, TIME, ROWS, HIT, READ, TEXT];
 /// Counter series, in the order in which they are stored.
 const COUNTED: [&str; 5] = [CALLS, TIME, ROWS, HIT, READ];
 
-/// Most statements that are reported.
+/// Maximum number of reported statements.
 const STATEMENTS_MAX: usize = 10;
 
 /// Counts of one trial, sample by sample. A statement that first appears in a later sample counts from that sample on,

@@ -21,12 +21,12 @@ const START_SHARE: f64 = 0.25;
 /// times that vary slightly more than exponential ones.
 const DISPERSION: f64 = 2.4;
 /// Standard deviations by which transactions in flight may grow by chance. A system exactly at its capacity exceeds
-/// this in six of ten windows, so votes are about evenly split there. At 95 % of its capacity, it exceeds this in
-/// hardly any.
+/// this in six of ten windows, so votes are about evenly split there. At 95 % of its capacity, hardly any window
+/// exceeds this.
 const GROWTH_DEVIATIONS: f64 = 0.5;
 /// Standard deviations by which a delivered share may be lower by chance.
 const CHANCE: f64 = 2.0;
-/// Fewest seconds that show a trend.
+/// Minimum number of seconds that show a trend.
 const SECONDS_MIN: usize = 8;
 /// Share of arrivals that wait for a client above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
@@ -171,7 +171,7 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
 }
 
 /// Last whole seconds of the window, without its start. Seconds after `loaded`, the time with arrivals, are left out:
-/// then transactions in flight only drain, and next to nothing is delivered.
+/// after it, transactions in flight only drain, and the throughput is nearly 0.
 fn window_seconds<'a>(
     step: &SearchStep,
     seconds: &'a [SecondSummary],

@@ -52,7 +52,7 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
 const ELASTICITY_MIN: f64 = 0.3;
 /// Bound on the ratio of maxima for a switch; chance does not explain a rise of ten per cent.
 const SWITCH_RATIO_MIN: f64 = 1.1;
-/// Fewest votes for and against before a verdict may be decided early.
+/// Minimum number of votes for and against before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
 /// Number of pairs of maxima that are drawn.
 const DRAWS: usize = 4000;

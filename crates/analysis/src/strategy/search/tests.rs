@@ -329,7 +329,7 @@ fn a_start_near_the_answer_takes_few_steps() {
     }
 }
 
-/// Replaces the simulation of arrivals by a rule.
+/// Replaces the simulation of arrivals with a rule.
 fn by_rule(
     max: &MaxSearch,
     start: f64,

@@ -17,9 +17,9 @@ const REST: f64 = 0.5;
 /// Tries of an invalid level, and of any failure that is unrelated to its level.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
-/// Most steps downwards from an overloaded start.
+/// Maximum number of steps downwards from an overloaded start.
 const DOWNWARD_STEPS_MAX: usize = 6;
-/// Fewest arrivals of a window.
+/// Minimum number of arrivals in a window.
 const FEWEST_ARRIVALS: f64 = 20.0;
 /// Arrivals that a window at the edge should have. 1,000 arrivals determine p99, but neighbours in a queue are
 /// correlated.
@@ -47,7 +47,7 @@ const SAFE_PROBABILITY: f64 = 0.8;
 const BELOW: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const DOWNWARDS: f64 = 0.4;
-/// Most levels that are held for confirmation.
+/// Maximum number of levels that are held for confirmation.
 const HOLDS_MAX: usize = 4;
 /// Ratio of a transaction's time with all clients busy to its time at levels that held, below which more clients would
 /// increase the throughput. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), a system of queues with N / R₀ at 1.5

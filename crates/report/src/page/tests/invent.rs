@@ -288,7 +288,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
     }
 }
 
-/// A run of three cells, one of which was not measured, and four trials.
+/// A run with four trials of three cells; one cell was not measured.
 pub fn account() -> RunResult {
     let cells =
         [false, true, true].map(|pooled| Cell { label: vec![], control_of: None, setup: setup(pooled) });

@@ -114,7 +114,7 @@ pub(super) fn find(name: &str) -> Option<&'static Keyword> {
     ALL.iter().find(|it| it.name == name)
 }
 
-/// Known name that `name` was probably meant to be: it differs in at most two letters.
+/// Known name that the user probably meant by `name`: it differs in at most two letters.
 pub(super) fn similar(name: &str) -> Option<&'static str> {
     ALL.iter().map(|it| (distance(name, it.name), it.name)).filter(|it| it.0 <= 2).min().map(|it| it.1)
 }
