@@ -207,7 +207,8 @@ fn classifies_network_faults() {
         ..plain.clone()
     };
     check("no TLS there", Method::Get, &garbage, &tls, failed(129));
-    // A silent listener never completes a TLS handshake. And a TLS service, with a client without TLS.
+    // Two cases: a silent listener that never completes a TLS handshake, and a TLS service whose client does not use
+    // TLS.
     let hasty = Service { connect_timeout: Nanos::from_millis(50), ..tls.clone() };
     check("a handshake without an end", Method::Get, &silent, &hasty, failed(110));
     check("TLS there", Method::Get, &secure(&Arc::default()), &plain, failed(71));

@@ -39,7 +39,7 @@ pub enum ErrorCause {
         /// Version of the pgdyno that created the file.
         program: String,
     },
-    /// The schema contains an object that pgdyno does not create, and that could be executed by reading.
+    /// The schema contains an object that pgdyno does not create and that reading could execute.
     UnexpectedSchema { what: String },
     /// The file is in SQLite's write-ahead mode, in which reading creates further files next to it.
     WriteAhead,

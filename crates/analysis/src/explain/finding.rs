@@ -3,7 +3,6 @@
 //! A rule reports a finding only if all its inputs were measured; otherwise the missing input is reported. Counts of
 //! events cover all trials. Figures are medians over the valid trials. Exhausted slots are reported even if the
 //! generator was late.
-//! generator was late.
 
 mod alternatives;
 mod answers;

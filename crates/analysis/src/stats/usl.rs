@@ -97,7 +97,7 @@ impl Fit {
     fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
-        // Of equally good fits, the first one, which has the most free parameters.
+        // Of equally good fits, the first one is chosen. It has the most free parameters.
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 

@@ -101,7 +101,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     it
 }
 
-/// Most frequent reason of overload; of equally frequent ones, that of the level closest above `level`.
+/// Most frequent reason for overload; of equally frequent ones, that of the level closest above `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();

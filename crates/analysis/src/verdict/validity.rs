@@ -147,8 +147,9 @@ enum LateCause {
     Host(Doubt),
 }
 
-/// Cause of a late send. Compares the highest quantile, up to p99, that both distributions have enough samples for. The
-/// jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the jitter.
+/// Cause of a late send. Compares the highest quantile, up to p99, for which both distributions have enough samples.
+/// The jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the
+/// jitter.
 fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
     type Read = fn(&Distribution) -> Option<Nanos>;
     let at: [(f64, Read); 4] =

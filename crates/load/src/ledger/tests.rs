@@ -48,7 +48,6 @@ fn consumer_receives_pushed_records() {
 
 /// Two threads push more records than the rings have slots: none is lost or duplicated, and no sequence is used before
 /// its reservation.
-/// reservation.
 #[test]
 fn no_record_is_lost_between_threads() {
     const EACH: u64 = 3 * RING_CAPACITY;

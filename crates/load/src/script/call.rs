@@ -255,7 +255,7 @@ pub(super) fn is_target(text: &str) -> bool {
     is_one_line(text) && !text.contains([' ', '\t', '#'])
 }
 
-/// Percent-encodes all characters but RFC 3986's unreserved ones, as in a form.
+/// Percent-encodes all characters except RFC 3986's unreserved ones, as in a form.
 pub(super) fn percent_encode(text: &str) -> String {
     escape(text, Placeholder::Url)
 }

@@ -109,7 +109,7 @@ fn merges_slices_with_few_transactions() {
 fn quantiles_come_from_merged_histograms() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
     for at in 0..1200 {
-        // In every second second, all transactions are fast.
+        // In every other second, all transactions are fast.
         soaking.second(&second(at, Nanos::from_millis(if at % 2 == 0 { 20 } else { 2 })));
     }
     let found = trends(soaking);

@@ -14,7 +14,8 @@ const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
 /// Level of a rest, as a share of the level that held. A rest follows two overloaded levels in a row, so that the
 /// system can recover.
 const REST: f64 = 0.5;
-/// Tries of an invalid level, and of any failure that is unrelated to its level.
+/// Maximum number of trials of a level whose trials are invalid, and of a level whose trials fail for an unrelated
+/// reason.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
 /// Maximum number of steps downwards from an overloaded start.

@@ -75,7 +75,7 @@ impl CodeMask {
         CodeMask { zero: true, ..self }
     }
 
-    /// True if the mask means all codes but 0.
+    /// True if the mask matches all codes except 0.
     pub fn is_any_code(&self) -> bool {
         matches!(self.kind, CodeKind::Http | CodeKind::Net) && self.pattern.iter().all(|it| *it == b'x')
     }

@@ -60,7 +60,8 @@ fn reports_a_tail_hidden_by_the_closed_model() {
              1 }, closed: CellResponse { delivered: 47.7, p99: Some(0.171), runs: 1 } }",
         ],
     );
-    // Both agree; below its capacity the open-loop cell is better; a cell with another system is not comparable.
+    // No finding in four cases: both cells agree; the open-loop cell is better, below its capacity; the other cell has
+    // another system; the trial is invalid.
     check_in(&experiment_of(&["open", "closed"]), &[open(44.9, 340), measured_run(1, 47.7, 171)], &[]);
     check_in(&experiment_of(&["open", "closed"]), &[open(18.4, 60), measured_run(1, 47.7, 171)], &[]);
     check_in(&experiment_of(&["open", "cold"]), &[open(44.9, 9672), measured_run(1, 47.7, 171)], &[]);
