@@ -441,7 +441,7 @@ fn secrets_are_sent_but_never_reported() {
     assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
     let work = |program: &Program| format!("{:?}", program.names);
-    assert!(!work(&program).contains("TOKEN"), "a secret is no client variable");
+    assert!(!work(&program).contains("TOKEN"), "a secret is not a client variable");
     let talk = exchange(program, (1, 1), Service::without_tls(HOST), CLOSED, |_| answer(500, "", b""));
     let [only] = &talk.sent[..] else { panic!("a failed step ends the operation: {:?}", talk.sent) };
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");

@@ -55,7 +55,7 @@ pub fn create_new(path: &Path) -> std::io::Result<File> {
 
 /// Reserved disk space, freed when the disk is full, so that the end of the run can still be recorded.
 #[derive(Debug)]
-pub struct DiskReserve(#[expect(dead_code, reason = "it is held, and closing it frees it")] File);
+pub struct DiskReserve(#[expect(dead_code, reason = "dropping the file frees its space")] File);
 
 impl DiskReserve {
     pub const BYTES: usize = 4 << 20;

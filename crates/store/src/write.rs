@@ -32,7 +32,7 @@ pub enum Message {
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
     /// Flush request; dropped once all messages before it are written.
-    Flush(#[expect(dead_code, reason = "that it is dropped is what it says")] SyncSender<()>),
+    Flush(#[expect(dead_code, reason = "dropping it is the reply")] SyncSender<()>),
 }
 
 /// Open run file.

@@ -56,7 +56,7 @@ fn close(commands: &mut [Command], branches: &[usize], endif: usize) {
             CommandKind::If { next, .. } => *next = following,
             CommandKind::Elif { next, end, .. } => (*next, *end) = (following, endif),
             CommandKind::Else { end } => *end = endif,
-            other => unreachable!("{other:?} is no branch"),
+            other => unreachable!("{other:?} is not a branch"),
         }
     }
 }

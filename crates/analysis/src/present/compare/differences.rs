@@ -153,7 +153,7 @@ fn affects_figures(key: &str) -> bool {
 struct FactList(Vec<Fact>);
 
 impl FactList {
-    #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given alike")]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass numbers and texts")]
     fn push(&mut self, subject: DifferenceSubject, path: String, value: impl ToString) {
         let value = value.to_string();
         match self.0.iter_mut().find(|it| it.path == path) {
