@@ -158,7 +158,7 @@ fn drive_counting_until<R: Recorder>(
             second += Nanos::from_secs(1);
         }
         while run.events.peek().is_some_and(|Reverse(it)| it.at <= run.now) {
-            let Reverse(event) = run.events.pop().expect("peeked");
+            let Reverse(event) = run.events.pop().expect("`peek` returned an event");
             run.handle_event(event);
         }
     }

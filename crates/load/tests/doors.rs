@@ -317,7 +317,7 @@ fn clients_find_the_primary_among_hosts() {
     }
     assert_eq!(servers.answered.len(), asked, "no standby receives a write");
     let rounds = (servers.opened.len() - before) as f64 / 18.0;
-    assert!((2.0..=20.0).contains(&rounds), "{rounds} times round the hosts in a tenth of a second");
+    assert!((2.0..=20.0).contains(&rounds), "{rounds} rounds of all hosts in 0.1 s");
     servers.set_host((0, 2), Host::Primary);
     servers.run(100);
     assert!(servers.answered[asked..].iter().all(|it| *it == (0, 2)), "{:?}", &servers.answered[asked..]);

@@ -119,7 +119,7 @@ fn ledger_outcomes(
                 },
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
-                    let fate = fates.pop_front().expect("no more requests than fates");
+                    let fate = fates.pop_front().expect("there is a scripted response for every request");
                     if matches!(fate, ResponseScript::Unsent) {
                         shard.broken(now, conn, Code::RESET, "reset");
                         continue;
@@ -145,7 +145,7 @@ fn ledger_outcomes(
             }
         }
         now += Nanos::from_millis(1);
-        assert!(now < Nanos::from_secs(10), "it comes to an end");
+        assert!(now < Nanos::from_secs(10), "the load ends");
     }
 }
 

@@ -376,7 +376,7 @@ fn compiles_several_scripts() {
     let single = parse(&[source(2)], Mode::Simple, false, &[]).unwrap();
     let before = rng;
     assert_eq!(single.choose(&mut rng), 0);
-    assert_eq!(rng, before, "a single script takes no draw");
+    assert_eq!(rng, before, "a single script needs no random number");
 }
 
 #[test]

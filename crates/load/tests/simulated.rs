@@ -107,8 +107,8 @@ fn closed_model_hides_server_pause() {
     };
     let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, CLOSED) };
     let latency = responses(&records(closed, &world));
-    assert!(latency.quantile(0.999).expect("many samples") < Nanos::from_millis(1));
-    assert!(latency.max().expect("many samples") > Nanos::from_millis(900));
+    assert!(latency.quantile(0.999).expect("there are many samples") < Nanos::from_millis(1));
+    assert!(latency.max().expect("there are many samples") > Nanos::from_millis(900));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn latency_limit_drops_late_arrivals() {
     let all = records(LoadPlan { latency_limit: limit, ..plan(SELECT, 1, 1, even(1_500.0, 4)) }, &world);
     assert_eq!(all.len(), 6_000);
     let waited = all.iter().filter(|it| it.outcome == Outcome::Ok).map(|it| it.started - it.intended).max();
-    assert!(waited.expect("some are sent") <= Nanos::from_millis(20));
+    assert!(waited.expect("some arrivals are sent") <= Nanos::from_millis(20));
     assert!(count(&all, |it| it == Outcome::Dropped) > 1_900);
 }
 

@@ -78,7 +78,7 @@ fn run(work: Workload, cancels: bool) -> (Vec<Record>, SessionCounts) {
 fn cancelled(name: &str, work: Workload, most: u32) {
     let (records, counts) = run(work, true);
     assert!(counts.max <= most as usize, "{name}: {counts:?}");
-    assert_eq!(counts.remaining, 0, "{name}: what was given up ends on the server");
+    assert_eq!(counts.remaining, 0, "{name}: abandoned statements end on the server");
     let given_up = records.iter().filter(|it| it.outcome == Outcome::Unknown(Code::TIMED_OUT)).count();
     assert!(given_up > 3 * CLIENTS as usize, "{name}: {given_up} given up of {}", records.len());
 }

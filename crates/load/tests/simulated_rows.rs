@@ -62,7 +62,7 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
 fn rows(it: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
     let answered = it.interval.answers.iter().filter(|it| it.sizes.count() > 0);
     let counts = answered.map(|it| {
-        let kind = it.statement().expect("these are rows");
+        let kind = it.statement().expect("the record counts rows");
         (it.command, kind, it.sizes.count(), it.sizes.count_at_most(0), it.sizes.sum())
     });
     counts.collect()

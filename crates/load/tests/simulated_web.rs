@@ -304,7 +304,7 @@ fn mixed() -> Program {
     let text = "BEGIN;\n\\set token 0\n\\set status 0\nSELECT 1;\nCOMMIT;\n\\set n :status + 1\n";
     let mut program =
         parse(&[ScriptSource::new("mixed", text)], Mode::Prepared, false, &[]).expect("the program is valid");
-    let slot = |name: &str| program.slot(name).expect("the script names it");
+    let slot = |name: &str| program.slot(name).expect("the script uses the variable");
     let (token, status) = (slot("token"), slot("status"));
     let text = |it: &str| CallPart::Text(it.to_owned());
     let login = HttpCall {

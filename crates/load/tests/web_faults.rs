@@ -310,7 +310,7 @@ fn tls_sessions_are_resumed() {
     let all = asked(Driver::for_load(false), Method::Get, &address, &service);
     assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
     assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
-    assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all but the first");
+    assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all connections except the first are resumed");
     let other = Service {
         tls: Some(HttpsClient::new("example.org", &roots).expect("the TLS configuration is valid")),
         ..service

@@ -238,7 +238,7 @@ mod tests {
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
         let wide = (EXACT_BELOW as usize..BUCKETS - 1).all(|at| upper(at) - lower(at) < lower(at) / 16 + 1);
-        assert!(wide, "a bucket is at most 1/16 wide");
+        assert!(wide, "a bucket's width is at most 1/16 of its value");
     }
 
     #[test]

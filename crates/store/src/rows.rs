@@ -215,7 +215,7 @@ const EVENTS: [(EventKind, &str); 11] = [
 ];
 
 pub fn event_name(kind: EventKind) -> &'static str {
-    EVENTS.iter().find(|(it, _)| *it == kind).expect("every kind has its row").1
+    EVENTS.iter().find(|(it, _)| *it == kind).expect("every kind of event has a row").1
 }
 
 pub fn event_kind(name: &str) -> Option<EventKind> {

@@ -44,7 +44,7 @@ fn split(sql: &str) -> impl Iterator<Item = SchemaStatement<'_>> {
         let (kind, name) = (word(), word());
         let table = if kind == "INDEX" { words.nth(1).expect("an index names its table") } else { name };
         let kind = ["table", "index", "view"].into_iter().find(|it| it.eq_ignore_ascii_case(kind));
-        SchemaStatement { kind: kind.expect("the schema has no other kinds"), name, table, sql }
+        SchemaStatement { kind: kind.expect("the schema contains no other kinds"), name, table, sql }
     })
 }
 

@@ -24,7 +24,7 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    let system = *SYSTEM.get().expect("it is set before any file is opened") as *mut ffi::sqlite3_vfs;
+    let system = *SYSTEM.get().expect("SYSTEM is set before any file is opened") as *mut ffi::sqlite3_vfs;
     // SAFETY: SQLite calls this in place of the system's function, which receives its own VFS.
     unsafe {
         let done = (*system).xOpen.expect("the VFS has xOpen")(system, name, file, flags, out);

@@ -113,7 +113,7 @@ fn facts_of_all_kinds_round_trip() {
     let folder = TestDirectory::new("fact-kinds");
     let facts = samples();
     assert_eq!(facts.iter().map(Fact::kind).collect::<Vec<_>>(), Fact::KINDS);
-    let run = Run::open(&write(&folder.0, &facts)).expect("it is a run");
+    let run = Run::open(&write(&folder.0, &facts)).expect("the file is a run");
     let trial = Some(TrialId(1));
     let expected: Vec<_> = facts.into_iter().map(|fact| FactRecord { trial, fact }).collect();
     assert_eq!(run.facts().expect("they can be read"), expected);
@@ -123,7 +123,8 @@ fn facts_of_all_kinds_round_trip() {
 #[test]
 fn names_file_kind_trial_and_reason_of_unreadable_fact() {
     let folder = TestDirectory::new("fact-unreadable");
-    let step = samples().into_iter().find(|it| it.kind().name == "search_step").expect("there is one");
+    let step =
+        samples().into_iter().find(|it| it.kind().name == "search_step").expect("there is a search step");
     for (sql, expected) in [
         ("UPDATE fact SET payload = '{'", "\"search_step\" of trial 1 in \"x\": EOF while parsing"),
         ("UPDATE fact SET payload = payload || '1'", "\"x\": trailing characters"),
@@ -141,7 +142,7 @@ fn names_file_kind_trial_and_reason_of_unreadable_fact() {
     ] {
         let path = write(&folder.0, std::slice::from_ref(&step));
         change(&path, sql);
-        let name = path.to_str().expect("it is ASCII").to_owned();
+        let name = path.to_str().expect("the path is ASCII").to_owned();
         let error = read_all(&path).expect_err(sql).to_string().replace(&name, "x");
         assert!(error.contains(expected), "{sql}: {error} instead of {expected}");
         if error.starts_with("cannot") {
@@ -158,7 +159,7 @@ fn names_file_kind_trial_and_reason_of_unreadable_fact() {
 fn overlong_fact_becomes_a_note() {
     let folder = TestDirectory::new("fact-long");
     let facts = [Fact::Command("x".repeat(17 << 20)), Fact::Command("y".to_owned())];
-    let run = Run::open(&write(&folder.0, &facts)).expect("it is a run");
+    let run = Run::open(&write(&folder.0, &facts)).expect("the file is a run");
     let trial = Some(TrialId(1));
     let [_, short] = facts;
     assert_eq!(run.facts().expect("they can be read"), [FactRecord { trial, fact: short }]);
@@ -213,7 +214,7 @@ fn legacy_notes() -> [(Option<u32>, &'static str, &'static str, Option<&'static 
 fn write_legacy(folder: &Path) -> PathBuf {
     let path = write(folder, &[]);
     change(&path, "DROP TABLE fact; PRAGMA user_version = 3");
-    let connection = Connection::open(&path).expect("it is a database");
+    let connection = Connection::open(&path).expect("the file is a database");
     for (trial, subject, text, _) in legacy_notes() {
         let sql = "INSERT INTO note (trial, subject, text) VALUES (?, ?, ?)";
         connection.execute(sql, (trial, subject, text)).expect("there is room");
@@ -234,7 +235,7 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     let notes: Vec<_> =
         legacy_notes().into_iter().filter(|it| it.3.is_none()).map(|it| (it.1, it.2)).collect();
     let read = || {
-        let run = Run::open(&path).expect("it is a run");
+        let run = Run::open(&path).expect("the file is a run");
         let read = run.facts().expect("they can be read");
         assert_eq!(read.iter().map(|it| (it.trial, it.fact.kind().name)).collect::<Vec<_>>(), facts);
         let texts = run.notes().expect("they can be read");
@@ -249,9 +250,11 @@ fn reads_and_upgrades_facts_stored_as_notes() {
     };
     assert!(before.iter().any(|it| it.fact == Fact::UnappliedLimit(limit.clone())), "{before:?}");
     // Resuming moves the facts into their table.
-    store::resume(&path, 5).and_then(|it| it.finish(outcome(RunStatus::Complete))).expect("it is resumed");
+    store::resume(&path, 5)
+        .and_then(|it| it.finish(outcome(RunStatus::Complete)))
+        .expect("the run can be resumed");
     assert_eq!(read(), before);
-    let connection = Connection::open(&path).expect("it is a database");
+    let connection = Connection::open(&path).expect("the file is a database");
     let count = |table| -> u32 {
         connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect(table)
     };
@@ -263,13 +266,13 @@ fn reports_unreadable_fact_of_older_file_and_leaves_it_unchanged() {
     let folder = TestDirectory::new("fact-legacy-damaged");
     let path = write_legacy(&folder.0);
     change(&path, "UPDATE note SET text = '{\"scale\":1}' WHERE subject = 'step'");
-    let before = std::fs::read(&path).expect("it is there");
+    let before = std::fs::read(&path).expect("the file exists");
     let expected = "cannot read the fact \"search_step\" of trial 1";
     let errors = [Run::open(&path).and_then(|it| it.facts()).map(drop), store::resume(&path, 5).map(drop)];
     for error in errors {
         let error = error.expect_err(expected).to_string();
         assert!(error.starts_with(expected), "{error}");
     }
-    assert_eq!(std::fs::read(&path).expect("it is there"), before);
+    assert_eq!(std::fs::read(&path).expect("the file exists"), before);
     assert_eq!(Run::open(&path).and_then(|it| it.notes()).expect("they can be read").len(), 7);
 }

@@ -27,7 +27,7 @@ fn resumed_run_appends_trials() {
     let next = writer.begin_trial(trial(2));
     assert_eq!(next, TrialId(3));
     writer.flush();
-    assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "everything that was written is there");
+    assert_eq!(Run::open(&path).unwrap().trials().unwrap().len(), 3, "the file has all written trials");
     writer.tick(next, Box::new(ticks[2].clone()));
     writer.end_trial(next, end(RunStatus::Complete, None));
     writer.finish(outcome(RunStatus::Complete)).expect("everything was written");

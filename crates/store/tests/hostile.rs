@@ -154,7 +154,7 @@ fn repeat_pages(path: &Path, table: &str) {
                 it.execute_batch("INSERT INTO note (subject, text) VALUES ('x', 'y')")?;
                 it.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?", [table], |row| row.get(0))
             })
-            .expect("it is a table"),
+            .expect("the object is a table"),
     };
     let mut bytes = fs::read(path).expect("the file exists");
     let pages = (bytes.len() / PAGE) as u32;
@@ -212,14 +212,14 @@ fn journals_cannot_reach_other_files() {
     bytes.extend(magic);
     let expected = "its journal \"x-journal\" is not one that pgdyno leaves";
     check(&whole, |_| fs::write(&journal, &bytes).expect("the disk has room"), expected);
-    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("the file is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
-    fs::remove_file(&journal).expect("it was not touched");
+    fs::remove_file(&journal).expect("the journal was not touched");
     let link = |_: &Path| std::os::unix::fs::symlink(&victim, &journal).expect("the disk has room");
     fs::write(&victim, &bytes[..512]).expect("the disk has room");
     check(&whole, link, expected);
     assert_eq!(fs::read(&victim).expect("the file exists").len(), 512, "the file is not truncated");
-    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("it is hostile").to_string();
+    let refused = store::resume(&folder.0.join("x.dyno"), 0).expect_err("the file is hostile").to_string();
     assert!(refused.contains("is not one that pgdyno leaves"), "{refused}");
 }
 

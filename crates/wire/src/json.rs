@@ -225,7 +225,8 @@ fn unescape(text: &[u8], out: &mut Vec<u8>) {
 fn unit(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take(4).take_while(|it| it.is_ascii_hexdigit()).count();
     let (digits, rest) = text.split_at(digits);
-    let digit = |sum: u32, it: &u8| sum << 4 | char::from(*it).to_digit(16).expect("checked above");
+    let digit =
+        |sum: u32, it: &u8| sum << 4 | char::from(*it).to_digit(16).expect("the digits were checked above");
     ((digits.len() == 4).then(|| digits.iter().fold(0, digit)), rest)
 }
 

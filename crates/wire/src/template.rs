@@ -163,13 +163,13 @@ impl TemplateBuilder {
     /// Appends one protocol message: tag, length, and the output of `body`. Without placeholders, the length is
     /// computed at once.
     pub fn message(&mut self, tag: u8, body: impl FnOnce(&mut Self)) -> &mut Self {
-        assert!(self.frame.is_none(), "messages do not nest");
+        assert!(self.frame.is_none(), "frames do not nest");
         self.bytes(&[tag]);
         self.frame = Some((self.steps.len(), self.bytes.len()));
         self.steps.push(Step::Open);
         self.placeholders_in_frame = 0;
         body(self);
-        let (step, at) = self.frame.take().expect("set above");
+        let (step, at) = self.frame.take().expect("the frame was set above");
         if self.placeholders_in_frame == 0 {
             let length = (self.bytes.len() - at + 4) as i32;
             self.steps.truncate(step);

@@ -196,7 +196,7 @@ fn endless_responses_use_bounded_memory() {
         (&format!("{chunked}0\r\n"), "a: b\r\n", Error::ChunkTooLong),
     ] {
         let (error, fed, memory) = endless(begin, piece.as_bytes());
-        assert_eq!(error, expected, "{begin:?} and {piece:?} for ever");
+        assert_eq!(error, expected, "{begin:?}, then {piece:?} repeatedly");
         assert!(fed <= HEAD_MAX + piece.len(), "{fed} bytes of {piece:?}");
         assert!(memory <= 2 * HEAD_MAX, "{memory} bytes held for {piece:?}");
     }

@@ -85,7 +85,7 @@ fn does_not_allocate_after_first_transaction() {
     }
     assert_eq!(ALLOCATIONS.get() - before, 0);
     drop(Box::new(1));
-    assert_eq!(ALLOCATIONS.get() - before, 1, "the counter counts");
+    assert_eq!(ALLOCATIONS.get() - before, 1, "the counter counts one allocation");
 }
 
 #[test]

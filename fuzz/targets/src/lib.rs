@@ -50,6 +50,8 @@ pub const TARGETS: [Target; 18] = [
 fn text(data: &[u8]) -> &str {
     match std::str::from_utf8(data) {
         Ok(text) => text,
-        Err(error) => std::str::from_utf8(&data[..error.valid_up_to()]).expect("valid up to there"),
+        Err(error) => {
+            std::str::from_utf8(&data[..error.valid_up_to()]).expect("the bytes before the error are valid")
+        }
     }
 }

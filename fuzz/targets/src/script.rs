@@ -79,7 +79,7 @@ fn execute(program: &Program) {
             }
             _ => at + 1,
         };
-        assert!(next > at, "scripts only go forward");
+        assert!(next > at, "control flow of scripts only goes forward");
         at = next;
     }
     assert_eq!(at, commands.len());

@@ -20,7 +20,7 @@ fn stored_inputs_pass() {
             }
             count += 1;
         }
-        assert!(count > 0, "{name} keeps no input");
+        assert!(count > 0, "{name} has no input");
     }
     assert!(failed.is_empty(), "these fail: {failed:#?}");
 }

@@ -326,7 +326,7 @@ mod tests {
                 }
                 _ => {
                     let (ok, tenths) = word.split_once('@').unwrap_or((word, "0-10"));
-                    let (first, last) = tenths.split_once('-').expect("two tenths");
+                    let (first, last) = tenths.split_once('-').expect("there are two tenths");
                     let at = |tenth: &str| it.from + Nanos::from_millis(100 * count(tenth));
                     let (first, last, ok) = (at(first), at(last), count(ok));
                     let each = (last - first).0 / ok.saturating_sub(1).max(1);

@@ -117,7 +117,7 @@ mod tests {
         it.interval.refused.add(Code::REFUSED, 5);
         let second = LiveState::default().second(&it);
         let near = |it: Option<Nanos>, micros: f64| {
-            (it.expect("enough").as_micros_f64() / micros - 1.0).abs() < 0.001
+            (it.expect("there are enough samples").as_micros_f64() / micros - 1.0).abs() < 0.001
         };
         assert!(near(second.p50, 1004.0) && near(second.p99, 1984.0), "{second:?}");
         assert_eq!((second.rate, second.failed, second.dropped), (PerSecond(1995.0 / 2.0), 2, 3));

@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn computes_connections_by_littles_law() {
         // Document 004: 646 per second, 2.59 ms in the database each.
-        let it = required_connections(646.0, 0.002_59, 1.0).expect("both are known");
+        let it = required_connections(646.0, 0.002_59, 1.0).expect("rate and time are known");
         assert!((it.connections - 1.673).abs() < 0.001, "{it:?}");
         for (rate, held) in [(0.0, 0.1), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
             assert_eq!(required_connections(rate, held, 1.0), None, "{rate} {held}");

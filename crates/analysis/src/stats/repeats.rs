@@ -330,7 +330,7 @@ mod tests {
             assert_eq!(higher, expected, "{ps:?}");
             assert!(
                 verdicts[..higher].iter().all(|it| *it == ChangeVerdict::Higher),
-                "the smallest p come first"
+                "the smallest p-values come first"
             );
         }
     }

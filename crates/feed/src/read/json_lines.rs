@@ -40,7 +40,7 @@ pub fn read<W: Write>(
             check_columns(&columns)?;
             packing = Some(PackedWriter::new(out, columns));
         }
-        let packing = packing.as_mut().expect("made with the first object");
+        let packing = packing.as_mut().expect("the first object created it");
         let missing = packing.columns().iter().find(|it| !object.contains_key(it.as_str()));
         if let Some(name) = missing {
             return Err(Diagnostic::new(line, format!("there is no \"{name}\" in it")));

@@ -257,7 +257,7 @@ mod tests {
     /// average.
     #[test]
     fn short_wait_is_not_rounded_up() {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file is free");
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file descriptor is free");
         let timeout = Timespec { tv_sec: 0, tv_nsec: 50_000 };
         let mut events = Vec::with_capacity(1);
         let took = (0..200).map(|_| {

@@ -105,9 +105,9 @@ impl<R: Recorder> Shard<R> {
     #[inline]
     pub(super) fn call(&mut self, now: Nanos, i: u32) {
         self.clients[i as usize].state = ClientState::AwaitingHttp;
-        let w = self.awaited_connection(i).expect("it calls");
+        let w = self.awaited_connection(i).expect("the client has a call");
         let client = &self.clients[i as usize];
-        let tx = client.tx.as_ref().expect("it calls");
+        let tx = client.tx.as_ref().expect("the client has a call");
         let web = &mut self.http_connections[w];
         (web.hop, web.hops) = (RedirectStep::Original, 0);
         web.method = self.work.call(tx.script, tx.command).method(web.hop, &client.variables);
@@ -142,7 +142,7 @@ impl<R: Recorder> Shard<R> {
             ..
         } = &mut self.http_connections[w];
         let client = &mut self.clients[*client as usize];
-        let tx = client.tx.as_mut().expect("it calls");
+        let tx = client.tx.as_mut().expect("the client has a call");
         let request = self.work.call(tx.script, tx.command);
         let variables = &client.variables;
         let template = request.template(*hop, *method, variables);
@@ -313,7 +313,7 @@ impl<R: Recorder> Shard<R> {
     fn call_failed(&mut self, now: Nanos, i: u32, code: Code, unknown: bool, words: &str) {
         let reported = self.reported_codes.contains(&code) && !self.work.plan.verbose;
         let client = &mut self.clients[i as usize];
-        let tx = client.tx.as_mut().expect("it calls");
+        let tx = client.tx.as_mut().expect("the client has a call");
         tx.error = Some(code);
         tx.unknown = unknown;
         client.error_text = (!reported).then(|| words.into());

@@ -124,7 +124,7 @@ impl<R: Recorder> Shard<R> {
         if !client.session.parsing.is_empty() {
             client.parsed(reply.parsed);
         }
-        let tx = client.tx.as_mut().expect("checked above");
+        let tx = client.tx.as_mut().expect("the transaction was checked above");
         tx.pending_ready -= 1;
         tx.received_ready += 1;
         tx.error = tx.error.or(reply.error);
@@ -157,7 +157,7 @@ impl<R: Recorder> Shard<R> {
         let again = self.may_retry(now, i, code);
         let id = self.client_id(i);
         let client = &mut self.clients[i as usize];
-        let tx = client.tx.expect("it failed");
+        let tx = client.tx.expect("the transaction failed");
         let words = client.error_text.take();
         let (script, command) = (ScriptId(tx.script), tx.command);
         self.recorder.statement_failed(script, command, again);
@@ -185,12 +185,12 @@ impl<R: Recorder> Shard<R> {
     /// Retries the transaction after its rollback, or continues with the next.
     fn rollback_finished(&mut self, now: Nanos, i: u32) {
         let client = &mut self.clients[i as usize];
-        let tx = client.tx.as_mut().expect("it failed");
-        let code = tx.error.take().expect("it failed");
+        let tx = client.tx.as_mut().expect("the transaction failed");
+        let code = tx.error.take().expect("the transaction failed");
         let unknown = std::mem::take(&mut tx.unknown);
         if self.may_retry(now, i, code) {
             let client = &mut self.clients[i as usize];
-            let tx = client.tx.as_mut().expect("it failed");
+            let tx = client.tx.as_mut().expect("the transaction failed");
             tx.tries += 1;
             tx.command = 0;
             tx.in_pipeline = false;
@@ -211,7 +211,7 @@ impl<R: Recorder> Shard<R> {
     /// window.
     fn may_retry(&self, now: Nanos, i: u32, code: Code) -> bool {
         let plan = &self.work.plan;
-        let tx = self.clients[i as usize].tx.expect("it failed");
+        let tx = self.clients[i as usize].tx.expect("the transaction failed");
         (code.is_serialization_failure() || code.is_deadlock())
             && (plan.max_tries == 0 || tx.tries < plan.max_tries)
             && plan.latency_limit.is_none_or(|limit| now - tx.intended <= limit)

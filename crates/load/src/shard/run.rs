@@ -227,7 +227,7 @@ impl<R: Recorder> Shard<R> {
                     return self.request_action(self.conn(i), todo::TRANSMIT);
                 }
             }
-            let tx = self.clients[i as usize].tx.as_mut().expect("still running");
+            let tx = self.clients[i as usize].tx.as_mut().expect("the transaction still runs");
             tx.command = next as u16;
         }
     }

@@ -32,7 +32,7 @@ impl TlsServer {
     pub fn new(connections: usize) -> TlsServer {
         let read = |name: &str| {
             let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wire/tests/certs/");
-            std::fs::read(format!("{folder}{name}")).expect("it is in the repository")
+            std::fs::read(format!("{folder}{name}")).expect("the file is in the repository")
         };
         let certificate = CertificateDer::from_pem_slice(&read("server.crt")).expect("a certificate");
         let key = PrivateKeyDer::from_pem_slice(&read("server.key")).expect("a key");

@@ -223,7 +223,11 @@ fn folds_many_trials_and_keeps_all() {
         }
         it.failovers.truncate(1);
         let page = page(&it, english());
-        let section = page.sections.into_iter().find(|it| it.id == "failover").expect("there are survivals");
+        let section = page
+            .sections
+            .into_iter()
+            .find(|it| it.id == "failover")
+            .expect("the page has a failover section");
         let names: Vec<String> = section.blocks.iter().filter_map(shape).collect();
         names.join(", ")
     };

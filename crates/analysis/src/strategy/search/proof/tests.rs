@@ -160,7 +160,10 @@ fn a_falling_maximum_proves_a_feed() {
             proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &MaxSearch::DEFAULT, 1);
         assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
         let ratio = it.ratio.map(|it| it.0).expect("both searches have an answer");
-        assert!((ratio / factor - 1.0).abs() < 0.08, "{factor}: the ratio must be as measured, {ratio}");
+        assert!(
+            (ratio / factor - 1.0).abs() < 0.08,
+            "{factor}: the ratio must equal the measured one, not {ratio}"
+        );
     }
 }
 
@@ -191,7 +194,7 @@ fn interleaves_all_searches() {
         }
     };
     let (order, done) = run(3, Default::default());
-    let fewest = done.iter().map(Vec::len).min().expect("three");
+    let fewest = done.iter().map(Vec::len).min().expect("there are three sets of trials");
     for turn in order.chunks(3).take(fewest) {
         let mut all = turn.to_vec();
         all.sort_unstable();
