@@ -483,8 +483,8 @@ pub enum Doubt {
         #[serde(rename = "to_ns")]
         to: Nanos,
     },
-    /// Load that ended `at` this time instead of after the `planned` one, both since the start of the window, because all
-    /// `rows` of a feed that are used once each were used up.
+    /// Load that ended early because a feed was used up: each of its `rows` is used only once. The load ended `at` this
+    /// time instead of the `planned` one; both count from the start of the window.
     FeedExhausted {
         rows: u64,
         #[serde(rename = "at_ns")]

@@ -115,7 +115,7 @@ mod tests {
     const SHELL: HtmlShell<'_> =
         HtmlShell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
 
-    /// The text between the last `before` and the next `after`.
+    /// Text between the last `before` and the next `after`.
     fn extract_between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
         let begin = text.rfind(before).expect(before) + before.len();
         let rest = &text[begin..];

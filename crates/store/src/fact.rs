@@ -121,8 +121,8 @@ struct LegacyFact<'a> {
 impl<'a> LegacyFact<'a> {
     /// `None` for a note for people.
     ///
-    /// Such a note may have the same subject, if it is about an operation with that name, or replaces a fact that was
-    /// too long. Its text is a sentence.
+    /// Such a note may have the same subject if it is about an operation with that name, or if it replaces a fact that
+    /// was too long. Its text is a sentence.
     fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {

@@ -147,7 +147,7 @@ const RULES: [(FindingRule, RuleFn); 18] = [
     (FindingRule::Feed, |_, whole| circumstance::unknown_feeds(whole)),
 ];
 
-/// Findings of all rules, and the rules without their inputs.
+/// Findings of all rules, and the rules whose inputs are missing.
 fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {

@@ -40,8 +40,8 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
 /// Deadlocks of a trial; `None` if no measurement could have shown one.
 ///
 /// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
-/// events, so the greatest count is the best. Clients do not receive errors that were retried or that a service hid. A
-/// log may be unavailable, and the counter is updated seconds late.
+/// events, so the greatest count is used. Clients do not receive errors that were retried or that a service hid. A log
+/// may be unavailable, and the counter is updated seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
     let reported = it.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));

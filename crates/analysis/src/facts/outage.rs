@@ -264,8 +264,8 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
     gaps
 }
 
-/// Quantile `q` (0..=1) of the time that users wait for the end of an outage if they arrive at uniformly random times
-/// of the window. It is a lower bound if an outage did not end within the window.
+/// Quantile `q` (0..=1) of the wait for the end of an outage, for users who arrive at uniformly random times of the
+/// window. It is a lower bound if an outage did not end within the window.
 pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));

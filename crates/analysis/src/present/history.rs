@@ -1,10 +1,10 @@
 //! Change points in the history of an experiment's figures
 //!
 //! The algorithm is E-divisive means. It cuts a series where the distances between the two sides exceed those within
-//! the sides most, provided that permutations of the values hardly ever exceed that. It then cuts each part again,
-//! until no cut is found. It assumes no distribution, only that runs of an unchanged system are exchangeable, so a
-//! drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach for Multiple Change
-//! Point Analysis of Multivariate Data" (2014), with exponent 1.
+//! the sides by most. The cut counts only if permutations of the values hardly ever exceed this excess. It then cuts
+//! each part again, until no cut is found. It assumes no distribution, only that runs of an unchanged system are
+//! exchangeable, so a drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach for
+//! Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, differences};
 use crate::stats::repeats;

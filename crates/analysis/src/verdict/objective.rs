@@ -278,8 +278,8 @@ impl ObjectiveMetric {
         self.share().is_some_and(|place| it.response.longer_than(place).is_some())
     }
 
-    /// True if the figure is a time and an outage up to the end of the window hides it, because too many users were
-    /// still waiting.
+    /// True if the figure is a time that is hidden by an outage up to the end of the window, because too many users
+    /// were still waiting.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();

@@ -55,7 +55,8 @@ pub struct PlateauAnswer<'a> {
     /// Names of the cells.
     pub recommended: Option<&'a str>,
     pub best: &'a str,
-    /// Number of cells on the plateau, which the best is not shown to beat; at least 1, the best itself.
+    /// Number of cells on the plateau, i.e. cells that the best one is not shown to beat. At least 1, because the best
+    /// one is included.
     pub plateau: usize,
     /// Number of cells with a figure.
     pub cells: usize,

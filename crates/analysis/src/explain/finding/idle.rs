@@ -4,8 +4,8 @@ use super::{CellTrials, Finding, clients};
 use crate::facts::samples::{self, maximum, mean, sums};
 use model::finding::{Circumstance, MissingInput};
 
-/// Smallest mean number of sessions idle in transaction for over a second that is reported. It equals one session for a
-/// tenth of the time, which blocks a server connection of the pool, or the locks of the session, for that time.
+/// Smallest mean number of sessions idle in transaction for over a second that is reported. It equals one session that
+/// is idle for a tenth of the time. That session blocks a server connection of the pool, or holds locks.
 const SESSIONS_MIN: f64 = 0.1;
 
 /// Judges the whole window, because one such transaction in it is enough.

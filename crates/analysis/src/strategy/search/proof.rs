@@ -59,8 +59,8 @@ const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
 
-/// Proof whether this perturbation, which tests `limit` as the cause, moved the maximum. It uses the interleaved trials
-/// of the base and of the perturbed subject.
+/// Verdict on whether this perturbation, which tests `limit` as the cause, moved the maximum. It uses the interleaved
+/// trials of the base and of the perturbed subject.
 ///
 /// If the searches ended early because the verdict [`is_decided`], their levels are the edges estimated from their
 /// votes.

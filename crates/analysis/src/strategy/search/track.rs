@@ -43,8 +43,8 @@ const STEPS_MAX: usize = 60;
 const SURE_WIDTH: f64 = 0.85;
 /// Probability with which a confirming trial should hold.
 const SAFE_PROBABILITY: f64 = 0.8;
-/// Largest distance of a confirmed level below the median, as a share of the precision, because an answer that is too
-/// low is wrong as well.
+/// Largest distance of a confirmed level below the median, as a share of the precision. It is limited because an answer
+/// that is too low is also wrong.
 const BELOW: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const DOWNWARDS: f64 = 0.4;

@@ -17,7 +17,8 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
     findings(experiment, &facts).into_iter().filter_map(of).collect()
 }
 
-/// PgBouncer's console, which counts `rate` transactions per second. With `None`, it has no row of a database in use.
+/// PgBouncer's console, which counts `rate` transactions per second. With `None`, the console has no row for a used
+/// database.
 fn console(rate: Option<f64>) -> TestRun {
     let run = TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     match rate {
