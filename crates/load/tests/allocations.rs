@@ -229,9 +229,9 @@ impl Server {
             }
         }
         for at in 0..self.asked.len() {
-            let (conn, turn) = self.asked[at];
+            let (conn, request) = self.asked[at];
             let conn = ConnId(conn);
-            match turn {
+            match request {
                 // Sent in two pieces, as responses sometimes arrive.
                 it if matches!(shard.target(conn), Target::Service(_)) => {
                     let page = std::mem::take(&mut self.pages[it as usize % 2]);

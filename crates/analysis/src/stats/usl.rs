@@ -114,8 +114,8 @@ impl Fit {
         let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();
         let inverse = inverse(&normal_matrix(&slopes))?;
         let pull = |it: &Three| {
-            let turned = multiply(&inverse, *it);
-            (it[0] * turned[0] + it[1] * turned[1] + it[2] * turned[2]).clamp(0.0, MOST_LEVERAGE)
+            let product = multiply(&inverse, *it);
+            (it[0] * product[0] + it[1] * product[1] + it[2] * product[2]).clamp(0.0, MOST_LEVERAGE)
         };
         let leverage: Vec<f64> = slopes.iter().map(pull).collect();
         let errors = match scatter {
@@ -127,8 +127,8 @@ impl Fit {
                 let mut sums = [0.0; 3];
                 for ((slopes, trial), leverage) in slopes.iter().zip(trials).zip(&leverage) {
                     let rest = (trial.1 - throughput(parameters, trial.0)) / (1.0 - leverage);
-                    let turned = multiply(&inverse, *slopes);
-                    sums.iter_mut().zip(turned).for_each(|(sum, it)| *sum += (it * rest).powi(2));
+                    let product = multiply(&inverse, *slopes);
+                    sums.iter_mut().zip(product).for_each(|(sum, it)| *sum += (it * rest).powi(2));
                 }
                 sums.map(f64::sqrt)
             }

@@ -230,7 +230,7 @@ mod tests {
     /// A feed of twenty keys becomes one of all keys of the table. A feed with two columns is unchanged.
     #[test]
     fn perturbs_a_feed_to_the_whole_table() {
-        let turned = |columns: Option<&[&str]>, of: Option<&str>| {
+        let perturbed_query = |columns: Option<&[&str]>, of: Option<&str>| {
             let mut setup = setup();
             let columns = columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let (source, order) = (FeedSource::Query("SELECT 1".to_owned()), FeedOrder::Shuffled);
@@ -253,11 +253,11 @@ mod tests {
             keys
         };
         let all = "SELECT \"id\" AS \"key\" FROM \"planted\".\"wide\" ORDER BY random() LIMIT 200000";
-        assert_eq!(turned(Some(&["key"]), Some("planted.wide.id")), all);
-        assert_eq!(turned(Some(&["key"]), Some("wide.id")), all.replace("planted", "public"));
-        assert_eq!(turned(Some(&["key", "name"]), Some("planted.wide.id")), "SELECT 1");
-        assert_eq!(turned(None, Some("planted.wide.id")), "SELECT 1");
-        assert_eq!(turned(Some(&["key"]), None), "SELECT 1");
+        assert_eq!(perturbed_query(Some(&["key"]), Some("planted.wide.id")), all);
+        assert_eq!(perturbed_query(Some(&["key"]), Some("wide.id")), all.replace("planted", "public"));
+        assert_eq!(perturbed_query(Some(&["key", "name"]), Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(perturbed_query(None, Some("planted.wide.id")), "SELECT 1");
+        assert_eq!(perturbed_query(Some(&["key"]), None), "SELECT 1");
     }
 
     fn at_setup(it: &Setup, step: &SearchStep) -> Setup {

@@ -64,28 +64,28 @@ impl<R: Recorder> Shard<R> {
     /// Processes the users who join or leave by `now`.
     #[inline]
     pub(super) fn process_user_events(&mut self, now: Nanos) {
-        while let Some(turn) = self.users.events.get(self.users.processed).copied() {
-            if self.window_start + turn.at > now || self.window_over {
+        while let Some(event) = self.users.events.get(self.users.processed).copied() {
+            if self.window_start + event.at > now || self.window_over {
                 break;
             }
             self.users.processed += 1;
             let sessions = self.has_sessions();
-            let client = &mut self.clients[turn.user as usize];
-            client.leaving = !turn.joins;
+            let client = &mut self.clients[event.user as usize];
+            client.leaving = !event.joins;
             match client.state {
-                ClientState::Absent if turn.joins && sessions => {
+                ClientState::Absent if event.joins && sessions => {
                     client.state = ClientState::Offline;
-                    self.connect_queue.push_back(turn.user);
+                    self.connect_queue.push_back(event.user);
                 }
-                ClientState::Absent if turn.joins => {
+                ClientState::Absent if event.joins => {
                     client.state = ClientState::Idle;
-                    self.runnable.push_back(turn.user);
+                    self.runnable.push_back(event.user);
                 }
-                ClientState::Idle | ClientState::Thinking | ClientState::Offline if !turn.joins => {
-                    self.user_left(turn.user);
+                ClientState::Idle | ClientState::Thinking | ClientState::Offline if !event.joins => {
+                    self.user_left(event.user);
                 }
-                ClientState::Connecting | ClientState::LoggingIn if !turn.joins && client.tx.is_none() => {
-                    self.user_left(turn.user);
+                ClientState::Connecting | ClientState::LoggingIn if !event.joins && client.tx.is_none() => {
+                    self.user_left(event.user);
                 }
                 _ => {}
             }
@@ -94,11 +94,11 @@ impl<R: Recorder> Shard<R> {
 
     /// Time of the next event: a user joins, leaves or may start under the cap.
     pub(super) fn next_user_event(&self) -> Nanos {
-        let turn = self.users.events.get(self.users.processed).filter(|_| !self.window_over);
-        let turn = turn.map_or(Nanos::MAX, |it| self.window_start + it.at);
+        let event = self.users.events.get(self.users.processed).filter(|_| !self.window_over);
+        let next_event = event.map_or(Nanos::MAX, |it| self.window_start + it.at);
         match &self.users.cap {
-            Some(cap) if !self.users.ready.is_empty() => turn.min(self.window_start + cap.next_start()),
-            _ => turn,
+            Some(cap) if !self.users.ready.is_empty() => next_event.min(self.window_start + cap.next_start()),
+            _ => next_event,
         }
     }
 

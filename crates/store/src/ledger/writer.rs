@@ -75,7 +75,7 @@ pub fn start_writer(
     let writes = {
         let shared = shared.clone();
         let kept = LedgerStats { entries: 0, bytes: ledger.length() };
-        let clerk = WriterThread {
+        let writer_thread = WriterThread {
             ledger: Some(ledger),
             source,
             clocks,
@@ -86,7 +86,7 @@ pub fn start_writer(
         };
         thread::Builder::new().name("ledger".to_owned()).spawn(move || {
             let _ends_with_it = synced;
-            clerk.run(&stopped)
+            writer_thread.run(&stopped)
         })?
     };
     Ok(LedgerWriter { stop: Some(stop), writes: Some(writes), syncs: Some(syncs), shared })

@@ -202,9 +202,9 @@ fn falls_behind(
     let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
     let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
     let delivered = seconds.iter().map(ended).sum::<u64>() as f64;
-    let chance = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
+    let deviation = CHANCE * (DISPERSION / 2.0 / offered).sqrt();
     let share = delivered / offered;
-    (offered > 0.0 && share < DELIVERED_SHARE_MIN - chance).then_some(OverloadReason::FellBehind { share })
+    (offered > 0.0 && share < DELIVERED_SHARE_MIN - deviation).then_some(OverloadReason::FellBehind { share })
 }
 
 /// Reason if transactions in flight grew until the end of the window, faster than in a system that just keeps up.
@@ -221,8 +221,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
     let slope = median_slope(&under_way);
     let last = median_slope(&under_way[under_way.len() / 2..]);
     let duration = under_way.len() as f64;
-    let chance = (DISPERSION * level * duration).sqrt();
-    (slope * duration > GROWTH_DEVIATIONS * chance && last >= slope / 2.0)
+    let deviation = (DISPERSION * level * duration).sqrt();
+    (slope * duration > GROWTH_DEVIATIONS * deviation && last >= slope / 2.0)
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 

@@ -46,9 +46,9 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
 
 /// Document 003: reads are the limiter, the CPU is not.
 fn maximum() -> Maximum {
-    let proof = |turn, amount, limit, changed, elasticity, verdict| Proof {
+    let proof = |knob, amount, limit, changed, elasticity, verdict| Proof {
         limit,
-        perturbation: Perturbation { knob: turn, amount },
+        perturbation: Perturbation { knob, amount },
         base: answer(640.0),
         changed: answer(changed),
         ratio: Some((changed / 640.0, Some((changed / 660.0, changed / 620.0)))),

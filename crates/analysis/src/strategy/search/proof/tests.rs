@@ -44,8 +44,8 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> 
             round: 1,
             done: &done[n],
         };
-        let Some((turn, step)) = interleave(&[subject(0), subject(1)], seed) else { break };
-        done[turn].push(vote(step, edges[turn], 0.01, rng));
+        let Some((chosen, step)) = interleave(&[subject(0), subject(1)], seed) else { break };
+        done[chosen].push(vote(step, edges[chosen], 0.01, rng));
     }
     let it = proof(Limit::Host, &perturbation, &done[0], &done[1], &max, seed);
     (it.verdict, done[0].len() + done[1].len())
@@ -195,8 +195,8 @@ fn interleaves_all_searches() {
     };
     let (order, done) = run(3, Default::default());
     let fewest = done.iter().map(Vec::len).min().expect("there are three sets of trials");
-    for turn in order.chunks(3).take(fewest) {
-        let mut all = turn.to_vec();
+    for chunk in order.chunks(3).take(fewest) {
+        let mut all = chunk.to_vec();
         all.sort_unstable();
         assert_eq!(all, [0, 1, 2], "{order:?}");
     }
