@@ -18,36 +18,38 @@ use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
 use model::run_result::Environment;
 use report::lang::{self, Lang};
 use report::page::Page;
+use report::say;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Run;
 
-/// Compares runs with a base: what differs in what was measured, and what changed, with intervals of 95 %. With one run, its
-/// cells are compared with its baseline
+/// Compare runs with BASE: differences in setup, and changes in results with 95 % confidence intervals. With BASE alone,
+/// compare its cells with its baseline
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno compare")]
 struct Args {
-    /// A path, a name or its beginning, or `last`
+    /// Path, name or beginning of a name, or `last`
     base: String,
-    /// Runs to compare with it, each by path, by name or its beginning, or `last`
+    /// Runs to compare with BASE, each given like BASE
     runs: Vec<String>,
-    /// Exit with status 99 when the interval shows it, such as 'p99 > +10%', 'tps < -5%', 'errors > 1%' or
-    /// 'p99 of transfer > 200ms'; may be repeated
+    /// Exit with status 99 if the confidence interval confirms CONDITION: 'p99 > +10%', 'tps < -5%', 'errors > 1%',
+    /// 'p99 of transfer > 200ms'; repeatable
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
-    /// Exit with status 99 also when a condition cannot be excluded
+    /// Also exit with status 99 if a condition cannot be ruled out
     #[arg(long)]
     strict: bool,
-    /// A setting that was changed on purpose, such as postgres.version, makes nothing unfair; may be repeated
+    /// Setting that was changed on purpose, such as postgres.version; repeatable
     #[arg(long, value_name = "PATH")]
     expect: Vec<String>,
-    /// Compare just these stretches of time, by blocks of seconds: what another trial would bring is then not asked
+    /// Compare only these periods, by blocks of seconds, without conclusions about other trials
     #[arg(long)]
     by_time: bool,
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
     #[command(flatten)]
@@ -91,12 +93,12 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let compared = compare_files(&paths, asked)?;
     let voice = Terminal { program: "pgdyno compare".to_owned() };
     for it in &compared.unreadable {
-        voice.error(&format!("{}; it is not compared", it.message));
+        voice.error(&say!(lang, "runs-not-compared", error = &it.message));
     }
     let comparison = match compared.comparison {
         Ok(it) => it,
         Err(all) => {
-            err!("{}", diagnostics::render(&all, diagnostics::use_colour()));
+            err!("{}", diagnostics::render(&all, diagnostics::use_colour(), lang));
             return Ok(ExitCode::from(USAGE_ERROR));
         }
     };

@@ -3,27 +3,28 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use experiment::Diagnostics;
+use report::lang::Lang;
+use report::say;
 use std::io::IsTerminal;
 
 /// All diagnostics and their number, in the form of compiler messages; in colour if requested.
-pub fn render(mistakes: &Diagnostics, colour: bool) -> String {
+pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(120);
     let mut shown = String::new();
-    for it in &mistakes.list {
-        let source = &mistakes.sources[it.span.source];
+    for diagnostic in &diagnostics.list {
+        let source = &diagnostics.sources[diagnostic.span.source];
         let snippet = Snippet::source(source.text.as_str())
             .path(source.name.as_str())
-            .annotation(AnnotationKind::Primary.span(it.span.bytes.clone()));
+            .annotation(AnnotationKind::Primary.span(diagnostic.span.bytes.clone()));
         let groups: [Group<'_>; 1] = [Level::ERROR
-            .primary_title(it.found.as_str())
+            .primary_title(diagnostic.found.as_str())
             .element(snippet)
-            .element(Level::HELP.message(it.suggestion.as_str()))];
+            .element(Level::HELP.message(diagnostic.suggestion.as_str()))];
         shown += &renderer.render(&groups);
         shown += "\n\n";
     }
-    let s = if mistakes.list.len() == 1 { "" } else { "s" };
-    shown + &format!("{} mistake{s}; nothing was started\n", mistakes.list.len())
+    shown + &say!(lang, "check-errors", count = diagnostics.list.len()) + "\n"
 }
 
 /// True if standard error should be coloured.

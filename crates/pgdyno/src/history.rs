@@ -14,19 +14,21 @@ use model::Nanos;
 use model::comparison::{DatedRun, RunRef};
 use model::run_result as facts;
 use report::lang::Lang;
+use report::say;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Shows the runs of one experiment in the order of time, and where their figures changed
+/// Show the runs of an experiment over time, and where the results changed
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno history")]
 struct Args {
-    /// The experiment's name; that of the newest run unless told
+    /// Name of the experiment [default: experiment of the newest run]
     experiment: Option<String>,
+    /// Output format
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
     #[command(flatten)]
@@ -63,16 +65,17 @@ struct LoadedRun {
 
 fn show(args: &Args) -> Result<(), CommandError> {
     let lang = args.language.lang()?;
-    let voice = Terminal { program: "pgdyno history".to_owned() };
+    let terminal = Terminal { program: "pgdyno history".to_owned() };
+    let directory = args.dir.display().to_string();
     let listed = store::list(&args.dir).map_err(|it| CommandError::new(it.to_string()))?;
-    for it in listed.iter().filter_map(|it| it.overview.as_ref().err()) {
-        voice.warning(&format!("{it}; it is left out"));
+    for error in listed.iter().filter_map(|entry| entry.overview.as_ref().err()) {
+        terminal.warning(&say!(lang, "runs-left-out", error = error.to_string()));
     }
     // The newest runs come first.
     let mut named: Vec<(String, PathBuf)> =
         listed.into_iter().filter_map(|it| Some((it.overview.ok()?.header.name, it.path))).collect();
     let Some(wanted) = args.experiment.clone().or_else(|| named.first().map(|it| it.0.clone())) else {
-        return Err(CommandError::new(format!("no runs in {}", args.dir.display())));
+        return Err(CommandError::new(say!(lang, "runs-none", directory)));
     };
     let mut known: Vec<String> = named.iter().map(|it| it.0.clone()).collect();
     known.sort();
@@ -80,20 +83,23 @@ fn show(args: &Args) -> Result<(), CommandError> {
     named.retain(|it| it.0 == wanted);
     named.reverse();
     if named.is_empty() {
-        let instead = format!("write one of {}", known.join(", "));
-        return Err(
-            CommandError::new(format!("no runs of {wanted} in {}", args.dir.display())).with_hint(instead)
-        );
+        return Err(CommandError::new(say!(
+            lang,
+            "runs-none-of-experiment",
+            experiment = &wanted,
+            directory
+        ))
+        .with_hint(say!(lang, "runs-known-experiments", names = known.join(", "))));
     }
     let mut runs: Vec<LoadedRun> = Vec::new();
     for (_, path) in &named {
         match read(path) {
-            Ok(it) => runs.push(it),
-            Err(trouble) => voice.warning(&format!("{}; it is left out", trouble.message)),
+            Ok(run) => runs.push(run),
+            Err(error) => terminal.warning(&say!(lang, "runs-left-out", error = &error.message)),
         }
     }
     if runs.is_empty() {
-        return Err(CommandError::new(format!("no run of {wanted} in {} can be read", args.dir.display())));
+        return Err(CommandError::new(say!(lang, "runs-all-unreadable", experiment = &wanted, directory)));
     }
     let all: Vec<HistoryRun<'_>> = runs
         .iter()

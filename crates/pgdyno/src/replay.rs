@@ -4,53 +4,59 @@ use crate::check::parse_rule;
 use crate::cli::CommandError;
 use analysis::verdict::rule::{Rule, RuleContext};
 use model::plan::Experiment;
-use report::lang::english;
+use report::lang::Lang;
+use report::say;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
 use store::{Run, State};
 
 /// Report with one line per trial and rule. The engine is the one that evaluates rules during a run.
-pub fn render(path: &Path, rules: &[String]) -> Result<String, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let run = Run::open(path).map_err(trouble)?;
-    let header = run.header().map_err(trouble)?;
-    let experiment = Experiment::deserialize(&header.experiment).map_err(|it| {
-        CommandError::new(format!("{} was written by another version: {it}", path.display()))
+pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, CommandError> {
+    let failed = |error: store::Error| CommandError::new(error.to_string());
+    let run = Run::open(path).map_err(failed)?;
+    let header = run.header().map_err(failed)?;
+    let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
+        let (path, error) = (path.display().to_string(), error.to_string());
+        CommandError::new(say!(lang, "runs-other-version", path, error))
     })?;
     let mut out = String::new();
-    for recorded in run.trials().map_err(trouble)? {
+    for recorded in run.trials().map_err(failed)? {
         let trial = &recorded.trial;
-        let scene = RuleContext::for_setup(&experiment.cells[trial.cell as usize].setup);
-        let mut watching =
-            rules.iter().map(|it| parse(it, &scene)).collect::<Result<Vec<Rule>, CommandError>>()?;
+        let context = RuleContext::for_setup(&experiment.cells[trial.cell as usize].setup);
+        let mut watching = rules
+            .iter()
+            .map(|rule| parse(rule, &context, lang))
+            .collect::<Result<Vec<Rule>, CommandError>>()?;
         let mut fired = vec![None; rules.len()];
-        let mut ticks = run.ticks(recorded.id).map_err(trouble)?;
+        let mut ticks = run.ticks(recorded.id).map_err(failed)?;
         // The last tick of a completed trial is the partial second at its end.
         let rest = usize::from(matches!(recorded.state, State::Ended(_)));
         while ticks.remaining() > rest {
             let Some(tick) = ticks.next() else { break };
-            let tick = tick.map_err(trouble)?;
+            let tick = tick.map_err(failed)?;
             for (rule, fired) in watching.iter_mut().zip(&mut fired) {
                 *fired = fired.take().or_else(|| rule.tick(&tick));
             }
         }
         let name: Vec<&str> = trial.label.iter().map(|it| it.1.as_str()).collect();
-        let name = format!("{}, repeat {}", name.join("/"), trial.repetition + 1);
+        let repetition = (trial.repetition + 1).to_string();
+        let name = say!(lang, "runs-repetition", cell = name.join("/"), repetition);
         for (rule, fired) in rules.iter().zip(&fired) {
-            let what = fired
-                .as_ref()
-                .map_or_else(|| format!("{rule} would not have fired"), |it| english().fired(it));
-            let _ = writeln!(out, "{name}: {what}");
+            let outcome = match fired {
+                Some(fired) => lang.fired(fired),
+                None => say!(lang, "runs-not-fired", rule),
+            };
+            let _ = writeln!(out, "{name}: {outcome}");
         }
     }
     Ok(out)
 }
 
-fn parse(text: &str, scene: &RuleContext) -> Result<Rule, CommandError> {
-    parse_rule(text, scene).map(|it| it.rule).map_err(|it| {
-        let at = it.offset + 1;
-        CommandError::new(format!("`{text}`, column {at}: {}", it.found))
-            .with_hint(format!("write {}", it.hint))
+fn parse(text: &str, context: &RuleContext, lang: &Lang) -> Result<Rule, CommandError> {
+    parse_rule(text, context).map(|parsed| parsed.rule).map_err(|diagnostic| {
+        let column = (diagnostic.offset + 1).to_string();
+        let error = say!(lang, "runs-rule-error", rule = text, column, found = diagnostic.found);
+        CommandError::new(error).with_hint(say!(lang, "runs-rule-hint", hint = diagnostic.hint))
     })
 }

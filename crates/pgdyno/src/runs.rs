@@ -7,6 +7,7 @@ use crate::run_report::RunReport;
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use report::lang::Lang;
+use report::say;
 use report::terminal::sanitise_line;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -14,45 +15,45 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{Run, RunEntry, State, TrialRecord};
 
-/// Lists, shows and removes the runs that `pgdyno run` has kept; without a command it lists them, the newest first.
+/// List, show and remove stored runs; without a command, list them
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno runs")]
 struct Args {
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY, global = true)]
     dir: PathBuf,
+    #[command(flatten)]
+    language: LanguageArgs,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 enum Command {
-    /// List all runs, the newest first
+    /// List all runs, newest first
     List,
-    /// Show what a run measured, and what follows from it
+    /// Show the results and findings of a run
     Show {
-        /// A path, a name or its beginning, or `last`
+        /// Path, name or beginning of a name, or `last`
         run: String,
-        /// Show also how each trial ended, and what was noted meanwhile
+        /// Also show the end and the notes of each trial
         #[arg(long)]
         trials: bool,
-        /// Print all of it as JSON
+        /// Print one JSON document
         #[arg(long)]
         json: bool,
-        #[command(flatten)]
-        language: LanguageArgs,
     },
-    /// Tell when other stop rules would have ended its trials
+    /// Show when other stop rules would have ended the trials of a run
     Stop {
-        /// A path, a name or its beginning, or `last`
+        /// Path, name or beginning of a name, or `last`
         run: String,
-        /// Such as 'net(xx,25,10)'
+        /// Stop rule, such as 'net(xx,25,10)'
         #[arg(required = true)]
         rules: Vec<String>,
     },
-    /// Delete a run's file, without asking
+    /// Delete the file of a run, without confirmation
     Remove {
-        /// The whole name, as in the list
+        /// Whole name, as listed
         name: String,
     },
 }
@@ -67,149 +68,161 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print(&terminal());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), CommandError> {
+    let lang = args.language.lang()?;
+    let failed = |error: store::Error| CommandError::new(error.to_string());
     let text = match args.command.as_ref().unwrap_or(&Command::List) {
-        Command::List => list(&args.dir),
-        Command::Show { run, json: true, .. } => match data(&args.dir, run) {
-            Ok(json) => {
-                terminal::json(&json);
-                return ExitCode::SUCCESS;
-            }
-            Err(error) => Err(error),
-        },
-        Command::Show { run, trials, json: false, language: spoken } => match spoken.lang() {
-            Ok(lang) => show(&args.dir, run, *trials, lang),
-            Err(trouble) => return print_error(&trouble),
-        },
-        Command::Stop { run, rules } => return replay_rules(&args.dir, run, rules),
+        Command::List => list(&args.dir, lang).map_err(failed)?,
+        Command::Show { run, json: true, .. } => {
+            terminal::json(&data(&args.dir, run).map_err(failed)?);
+            return Ok(());
+        }
+        Command::Show { run, trials, json: false } => show(&args.dir, run, *trials, lang).map_err(failed)?,
+        Command::Stop { run, rules } => {
+            replay::render(&store::find(&args.dir, run).map_err(failed)?, rules, lang)?
+        }
         Command::Remove { name } => {
-            store::remove(&args.dir, name).map(|path| format!("removed {}\n", path.display()))
+            let path = store::remove(&args.dir, name).map_err(failed)?;
+            say!(lang, "runs-removed", path = path.display().to_string()) + "\n"
         }
     };
-    match text {
-        Ok(text) => {
-            terminal::text(&text);
-            ExitCode::SUCCESS
-        }
-        Err(error) => print_error(&CommandError::new(error.to_string())),
-    }
-}
-
-fn replay_rules(dir: &Path, run: &str, rules: &[String]) -> ExitCode {
-    let path = store::find(dir, run).map_err(|it| CommandError::new(it.to_string()));
-    let text = path.and_then(|it| replay::render(&it, rules));
-    match text {
-        Ok(text) => {
-            terminal::text(&text);
-            ExitCode::SUCCESS
-        }
-        Err(trouble) => print_error(&trouble),
-    }
-}
-
-fn print_error(trouble: &CommandError) -> ExitCode {
-    trouble.print(&terminal());
-    ExitCode::FAILURE
+    terminal::text(&text);
+    Ok(())
 }
 
 fn terminal() -> Terminal {
     Terminal { program: "pgdyno runs".to_owned() }
 }
 
-fn list(dir: &Path) -> store::Result<String> {
+fn list(dir: &Path, lang: &Lang) -> store::Result<String> {
     let all = store::list(dir)?;
     if all.is_empty() {
-        return Ok(format!("no runs in {}\n", dir.display()));
+        return Ok(say!(lang, "runs-none", directory = dir.display().to_string()) + "\n");
     }
-    let mut rows = vec![["NAME", "WHEN (UTC)", "CELLS", "TRIALS", "STATUS", "SIZE"].map(str::to_owned)];
-    rows.extend(all.iter().map(row));
-    for it in all.iter().filter_map(|it| it.overview.as_ref().err()) {
-        terminal().warning(&it.to_string());
+    let mut rows = vec![[
+        say!(lang, "runs-column-name"),
+        say!(lang, "runs-column-time"),
+        say!(lang, "runs-column-cells"),
+        say!(lang, "runs-column-trials"),
+        say!(lang, "runs-column-status"),
+        say!(lang, "runs-column-size"),
+    ]];
+    rows.extend(all.iter().map(|entry| row(entry, lang)));
+    for error in all.iter().filter_map(|entry| entry.overview.as_ref().err()) {
+        terminal().warning(&error.to_string());
     }
     Ok(table(&rows, &[2, 3, 5]))
 }
 
-fn row(it: &RunEntry) -> [String; 6] {
-    let size = format_size(it.bytes);
-    match &it.overview {
+fn row(entry: &RunEntry, lang: &Lang) -> [String; 6] {
+    let size = format_size(entry.bytes, lang);
+    match &entry.overview {
         Ok(content) => [
-            sanitise_line(&it.name),
+            sanitise_line(&entry.name),
             format_time(content.header.begun_ms),
             content.cells.to_string(),
             content.trials.to_string(),
-            state(&content.state).to_owned(),
+            state_text(&content.state, lang),
             size,
         ],
         Err(error) => {
-            let why = match error.cause {
-                store::ErrorCause::Empty => "empty",
-                store::ErrorCause::NotRunFile => "not a run",
-                store::ErrorCause::NewerVersion { .. } => "of a later pgdyno",
-                _ => "unreadable",
+            let status = match error.cause {
+                store::ErrorCause::Empty => say!(lang, "runs-empty"),
+                store::ErrorCause::NotRunFile => say!(lang, "runs-no-run"),
+                store::ErrorCause::NewerVersion { .. } => say!(lang, "runs-newer"),
+                _ => say!(lang, "runs-unreadable"),
             };
-            [sanitise_line(&it.name), String::new(), String::new(), String::new(), why.to_owned(), size]
+            [sanitise_line(&entry.name), String::new(), String::new(), String::new(), status, size]
         }
     }
 }
+
+/// Columns of a label, with the blank after it.
+const LABEL: usize = 11;
 
 fn show(dir: &Path, run: &str, with_trials: bool, lang: &Lang) -> store::Result<String> {
     let path = store::find(dir, run)?;
     let run = Run::open(&path)?;
     let header = run.header()?;
-    let how = run.state()?;
+    let state = run.state()?;
     let mut text = String::new();
-    let mut line = |label: &str, value: &str| {
-        let _ = writeln!(text, "{label:<11}{}", sanitise_line(value));
+    let mut line = |label: String, value: &str| {
+        let _ = writeln!(text, "{label:<LABEL$}{}", sanitise_line(value));
     };
-    line("run", &header.name);
-    line("file", &path.display().to_string());
-    line("begun", &format!("{} UTC", format_time(header.begun_ms)));
-    line("status", state(&how));
-    if let State::Ended(it) = &how {
-        line("ended", &format!("{} UTC", format_time(it.ended_ms)));
-        if let Some(reason) = &it.reason {
-            line("reason", reason);
+    line(say!(lang, "runs-name"), &header.name);
+    line(say!(lang, "runs-file"), &path.display().to_string());
+    line(say!(lang, "runs-started"), &format!("{} UTC", format_time(header.begun_ms)));
+    line(say!(lang, "runs-status"), &state_text(&state, lang));
+    if let State::Ended(end) = &state {
+        line(say!(lang, "runs-ended"), &format!("{} UTC", format_time(end.ended_ms)));
+        if let Some(reason) = &end.reason {
+            line(say!(lang, "runs-reason"), reason);
         }
     }
-    line("seed", &header.seed.to_string());
+    line(say!(lang, "runs-seed"), &header.seed.to_string());
     let versions = header.versions.iter().map(|(name, version)| format!(", {name} {version}"));
-    line("versions", &format!("pgdyno {}{}", header.pgdyno_version, versions.collect::<String>()));
+    let versions = format!("pgdyno {}{}", header.pgdyno_version, versions.collect::<String>());
+    line(say!(lang, "runs-versions"), &versions);
     match RunReport::from_file(&path) {
-        Ok(it) => {
+        Ok(report) => {
             text.push('\n');
-            text += &it.text(lang);
+            text += &report.text(lang);
         }
         // The rest of the file is worth showing without the figures.
-        Err(trouble) => line("figures", &format!("none can be shown: {}", trouble.message)),
+        Err(error) => {
+            line(say!(lang, "runs-results"), &say!(lang, "runs-no-results", reason = &error.message));
+        }
     }
     if with_trials {
-        text += &trials(&run)?;
+        text += &trials(&run, lang)?;
     }
     Ok(text)
 }
 
 /// End and notes of each trial.
-fn trials(run: &Run) -> store::Result<String> {
+fn trials(run: &Run, lang: &Lang) -> store::Result<String> {
     let trials = run.trials()?;
     let mut text = String::new();
     if !trials.is_empty() {
-        let mut rows =
-            vec![["TRIAL", "CELL", "REPEAT", "STATUS", "VALID", "SECONDS", "SETTING"].map(str::to_owned)];
-        rows.extend(trials.iter().map(trial));
+        let mut rows = vec![[
+            say!(lang, "runs-column-trial"),
+            say!(lang, "runs-column-cell"),
+            say!(lang, "runs-column-repeat"),
+            say!(lang, "runs-column-status"),
+            say!(lang, "runs-column-valid"),
+            say!(lang, "runs-column-seconds"),
+            say!(lang, "runs-column-setting"),
+        ]];
+        rows.extend(trials.iter().map(|record| trial(record, lang)));
         text += "\n";
         text += &table(&rows, &[0, 1, 2, 5]);
     }
-    let reasons = trials.iter().filter_map(|it| match &it.state {
-        State::Ended(end) => end.reason.as_ref().map(|why| (it.id.0, why)),
+    let reasons = trials.iter().filter_map(|record| match &record.state {
+        State::Ended(end) => end.reason.as_ref().map(|reason| (record.id.0, reason)),
         _ => None,
     });
-    for (id, why) in reasons {
-        let _ = writeln!(text, "trial {id}: {}", sanitise_line(why));
+    for (id, reason) in reasons {
+        let _ = writeln!(text, "{}: {}", trial_name(id, lang), sanitise_line(reason));
     }
-    for it in run.notes()? {
-        let whose = it.trial.map_or_else(String::new, |it| format!("trial {}: ", it.0));
-        let _ = writeln!(text, "note: {whose}{}: {}", sanitise_line(&it.subject), sanitise_line(&it.text));
+    for note in run.notes()? {
+        let trial = note.trial.map(|trial| trial_name(trial.0, lang) + ": ").unwrap_or_default();
+        let note = format!("{trial}{}: {}", sanitise_line(&note.subject), sanitise_line(&note.text));
+        let _ = writeln!(text, "{}", say!(lang, "runs-note", note));
     }
     Ok(text)
+}
+
+fn trial_name(id: u32, lang: &Lang) -> String {
+    say!(lang, "runs-trial", id = id.to_string())
 }
 
 /// JSON of a run, its matrix and its findings. Matrix and findings are `null` if they cannot be computed.
@@ -232,26 +245,35 @@ fn data(dir: &Path, run: &str) -> store::Result<String> {
     Ok(format!("{}\n", serde_json::to_string_pretty(&all).expect("strings as keys only")))
 }
 
-fn trial(it: &TrialRecord) -> [String; 7] {
-    let label = it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
-    let lasted = match &it.state {
-        State::Ended(end) => (end.ended_ms.saturating_sub(it.trial.begun_ms) / 1000).to_string(),
+fn trial(record: &TrialRecord, lang: &Lang) -> [String; 7] {
+    let label = record.trial.label.iter().map(|(axis, value)| format!("{axis}={value}"));
+    let seconds = match &record.state {
+        State::Ended(end) => (end.ended_ms.saturating_sub(record.trial.begun_ms) / 1000).to_string(),
         _ => String::new(),
     };
+    let valid = match record.valid {
+        None => String::new(),
+        Some(true) => say!(lang, "runs-valid"),
+        Some(false) => say!(lang, "runs-invalid"),
+    };
     [
-        it.id.0.to_string(),
-        (it.trial.cell + 1).to_string(),
-        (it.trial.repetition + 1).to_string(),
-        state(&it.state).to_owned(),
-        it.valid.map_or("", |it| if it { "yes" } else { "no" }).to_owned(),
-        lasted,
+        record.id.0.to_string(),
+        (record.trial.cell + 1).to_string(),
+        (record.trial.repetition + 1).to_string(),
+        state_text(&record.state, lang),
+        valid,
+        seconds,
         sanitise_line(&label.collect::<Vec<_>>().join(" ")),
     ]
 }
 
-/// State of a run or trial, in one word.
-pub fn state(it: &State) -> &'static str {
-    it.status().map_or("running", store::RunStatus::name)
+/// State of a run or trial, in one word, as in JSON and exported files.
+pub fn state(state: &State) -> &'static str {
+    state.status().map_or("running", store::RunStatus::name)
+}
+
+fn state_text(run_state: &State, lang: &Lang) -> String {
+    say!(lang, "runs-state", state = state(run_state))
 }
 
 /// Table whose columns are as wide as necessary, separated by two blanks. Columns in `right` are right-aligned.
@@ -279,17 +301,20 @@ pub fn format_time(unix_ms: u64) -> String {
     format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])
 }
 
-pub fn format_size(bytes: u64) -> String {
+/// Size of a file: `1023 B`, `1.5 KiB`.
+fn format_size(bytes: u64, lang: &Lang) -> String {
+    let numbers = lang.numbers();
     match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
-        _ => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        0..1024 => numbers.with_unit(&bytes.to_string(), &numbers.bytes[0]),
+        1024..1_048_576 => numbers.with_unit(&format!("{:.1}", bytes as f64 / 1024.0), &numbers.bytes[1]),
+        _ => numbers.with_unit(&format!("{:.1}", bytes as f64 / 1_048_576.0), &numbers.bytes[2]),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::lang::english;
 
     #[test]
     fn formats_times_and_sizes() {
@@ -298,7 +323,7 @@ mod tests {
         }
         assert!(!format_time(u64::MAX).is_empty());
         for (bytes, text) in [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (3 << 20, "3.0 MiB")] {
-            assert_eq!(format_size(bytes), text);
+            assert_eq!(format_size(bytes, english()), text);
         }
     }
 
@@ -306,5 +331,24 @@ mod tests {
     fn aligns_columns() {
         let rows = [["NAME", "N"], ["Жук", "10"], ["a", "7"]].map(|it| it.map(str::to_owned));
         assert_eq!(table(&rows, &[1]), "NAME   N\nЖук   10\na      7\n");
+    }
+
+    #[test]
+    fn labels_fit_their_column_in_every_language() {
+        for lang in report::lang::all() {
+            for label in [
+                say!(lang, "runs-name"),
+                say!(lang, "runs-file"),
+                say!(lang, "runs-started"),
+                say!(lang, "runs-status"),
+                say!(lang, "runs-ended"),
+                say!(lang, "runs-reason"),
+                say!(lang, "runs-seed"),
+                say!(lang, "runs-versions"),
+                say!(lang, "runs-results"),
+            ] {
+                assert!(label.chars().count() < LABEL, "{}: {label}", lang.code());
+            }
+        }
     }
 }

@@ -110,7 +110,7 @@ fn templates_are_valid_and_never_overwritten() {
         }
         let (status, _, err) = pgdyno(&folder.0, &begin);
         assert_eq!(status, Some(1));
-        assert!(err.contains("is there already"), "{err}");
+        assert!(err.contains("already exists"), "{err}");
     }
 }
 
@@ -180,21 +180,21 @@ fn describes_failover_experiments() {
                 find: { failover: { times: 20 } }\n";
     let (status, printed) = check(&folder.0, yaml, &[]);
     assert_eq!(status, Some(0), "{printed}");
-    let then = "after rejoined and 1s: pause replica for 2s";
+    let then = "1s after rejoined: pause replica for 2s";
     for expected in [
         "PostgreSQL (100 connections) ⇉ 2 replicas (any 1)  (1 cell)\n",
         "PostgreSQL (100 connections) ⇉ 2 replicas (first 1)  (1 cell)\n",
         // The stack of the positive control.
         "PostgreSQL (100 connections) ⇉ 2 replicas (async)  (1 cell)\n",
         "ledger    pay: SELECT token FROM t\n",
-        "faults    at 5s: kill primary, its postmaster alone\n          after rejoined and 1s: pause replica for 2s\n",
-        "find      whether every acknowledged write outlives the faults\n",
+        "faults    at 5s: kill the postmaster of primary\n          1s after rejoined: pause replica for 2s\n",
+        "find      whether every acknowledged write survives the faults\n",
         "matrix    3 cells (1 is a positive control) × 20 = 60 trials\n",
         &format!(
-            "control   nothing is promised; at 4.5s: withhold the primary's log for 1s, at 5s: kill primary, its postmaster \
-             alone, {then}\n"
+            "control   without a durability guarantee; at 4.5s: block replication for 1s, at 5s: kill the postmaster of \
+             primary, {then}\n"
         ),
-        "time      20m00s under load",
+        "time      20m under load, plus setup\n",
     ] {
         assert!(printed.contains(expected), "{expected}{printed}");
     }
@@ -211,12 +211,12 @@ fn sets_values_from_the_command_line() {
     for (args, expected) in [
         (&[][..], "4 cells × 1"),
         (&["--set", "repeat=3"], "4 cells × 3"),
-        (&["--set", "load.clients=[5, 6, 7]"], "closed, 7 clients, 10s"),
+        (&["--set", "load.clients=[5, 6, 7]"], "closed-loop, 7 clients, 10s"),
         (&["--set", "load.clients=[5, 6, 7]"], "6 cells × 1"),
-        (&["--set", "pooler.size=24"], "pool of 24"),
+        (&["--set", "pooler.size=24"], "pool size 24"),
         (&["--set", "stack.postgres.settings.shared_buffers=1GB"], "4 cells"),
         (&["--quick"], "2 cells × 1"),
-        (&["--quick"], "closed, 2 clients, 1s"),
+        (&["--quick"], "closed-loop, 2 clients, 1s"),
         (&["--quick", "--set", "way=b"], "-tcp→ PostgreSQL"),
         (&["--set", "operations.read.sql=SELECT 2"], "4 cells"),
     ] {

@@ -318,5 +318,5 @@ fn history_reports_the_change() {
         serde_json::from_slice(&folder.pgdyno(&["history", "--format", "json"]).stdout).expect("JSON");
     let changes = document["history"]["series"][0]["changes"].as_array().expect("changes").clone();
     assert!(changes.iter().all(|it| it["at"] == 7), "{changes:?}");
-    assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("write one of book"));
+    assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("experiments with runs: book"));
 }

@@ -290,11 +290,11 @@ fn a_hostile_run_does_not_block_others() {
         assert!(name != "view" || err.contains(why), "{err}");
         let (status, out, err) = told("history");
         assert_eq!(status, Some(0), "{err}");
-        assert!(!out.is_empty() && err.contains(why) && err.contains("it is left out"), "{err}");
+        assert!(!out.is_empty() && err.contains(why) && err.contains("the run is left out"), "{err}");
         let (status, out, err) = told("compare one two three");
         assert_eq!(status, Some(1), "{err}");
         assert!(
-            out.contains("three") && err.contains(why) && err.contains("it is not compared"),
+            out.contains("three") && err.contains(why) && err.contains("the run is not compared"),
             "{out}{err}"
         );
         for args in ["compare two one", "compare one two", "report two --format md"] {

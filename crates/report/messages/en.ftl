@@ -221,6 +221,232 @@ feed-coverage = the feed { $feed } has { $rows } rows, { $distinct } of them dis
  }
 
 
+### Command check: check-
+
+check-unreadable = cannot read { $path }: { $error }
+check-errors = { $count ->
+    [one] { $count } error
+   *[other] { $count } errors
+ }; nothing was started
+
+# Labels of at most 9 columns.
+check-stack = stack
+check-mix = mix
+check-feeds = feeds
+check-load = load
+check-ledger = ledger
+check-faults = faults
+check-goal = find
+check-matrix = matrix
+check-control = control
+check-baseline = baseline
+check-time = time
+check-seed = seed
+check-note = note
+
+check-cells = { $count ->
+    [one] { $count } cell
+   *[other] { $count } cells
+ }
+check-clients = clients
+check-attached = { $name } (attached)
+check-connections = { $count ->
+    [one] { $count } connection
+   *[other] { $count } connections
+ }
+check-pool-size = pool size { $size }
+check-replicas = { $count ->
+    [one] { $count } replica
+   *[other] { $count } replicas
+ }
+check-copies = { $count ->
+    [one] { $count } copy
+   *[other] { $count } copies
+ }
+check-limit-cpu = { $count } CPU
+check-limit-memory = memory { $bytes }
+check-limit-reads = { $rate } reads/s
+check-limit-writes = { $rate } writes/s
+check-limit-read-bytes = read { $bytes }/s
+check-limit-write-bytes = write { $bytes }/s
+check-limit-cpu-list = on CPU { $list }
+
+check-operation = { $name }, { $share }: { $request }{ $feed ->
+    [none] {""}
+   *[other] , feed { $feed }
+ }
+check-script = script { $path }
+check-ammo = requests of feed { $feed }
+check-then = {", then "}
+check-redirects = { $count ->
+    [one] follows { $count } redirect
+   *[other] follows up to { $count } redirects
+ }
+check-decompress = decompressed
+check-capture = { $name } from { $source }
+check-capture-header = { $name } from header { $header }
+check-feed = { $name }: { $source }, { $order }{ $column ->
+    [none] {""}
+   *[other] , for { $column }
+ }
+check-requests = { $format } requests
+check-access-log = access log
+check-query = query
+check-rows = { $count ->
+    [one] { $count } row
+   *[other] { $count } rows
+ }
+
+check-closed = closed-loop
+check-open = open-loop
+check-load-clients = { $count ->
+    [one] { $count } client
+   *[other] { $count } clients
+ }
+check-users = { $count ->
+    [one] { $count } user
+   *[other] { $count } users
+ }{ $rate ->
+    [none] {""}
+   *[other] {" "}at { $rate }/s
+ }{ $duration ->
+    [none] {""}
+   *[other] {" "}for { $duration }
+ }
+check-think = think time { $time }
+check-think-exponential = think time exponential with mean { $mean }
+check-think-log-normal = think time log-normal with median { $median } and σ { $sigma }
+check-pacing = one iteration per { $interval }
+check-rate-max = at most { $rate }/s
+check-even = evenly spaced arrivals
+check-poisson = Poisson arrivals
+check-in-flight-cap = at most { $cap } in flight
+check-duration = { $duration }{ $warmup ->
+    [none] {""}
+   *[other] {" "}after { $warmup } of warm-up
+ }
+check-warmup = after { $warmup } of warm-up
+check-query-mode = query mode { $mode }
+check-reconnect = a new connection per transaction
+check-cookies = with cookies
+
+check-goal-max = highest { $scale ->
+    [clients] number of clients
+   *[rate] rate
+ } that meets the objectives, to within { $precision }{ $from ->
+    [none] {""}
+   *[other] , from { $from }
+ }{ $limit ->
+    [none] {""}
+   *[other] {" "}up to { $limit }
+ }, in trials of { $window }, then held for { $hold }{ $prove ->
+    [true] ; its cause is tested by changing settings
+   *[false] {""}
+ }
+check-goal-share = { $share } of the maximum
+check-goal-confirm = { $level } reached within { $ramp } and held for { $hold }
+check-goal-soak = { $level } held for { $duration }
+check-goal-sweep = which points of the matrix suffice
+check-goal-failover = whether every acknowledged write survives the faults
+
+check-fault-at = at { $time }: { $action }
+# `event` is a keyword of the experiment file.
+check-fault-after = { $delay ->
+    [none] after { $event }
+   *[other] { $delay } after { $event }
+ }: { $action }
+check-fault-kill = kill { $node }
+check-fault-kill-postmaster = kill the postmaster of { $node }
+check-fault-kill-manager = kill { $manager } on { $node }
+check-fault-pause = pause { $node } for { $duration }
+check-fault-restart = restart { $node }
+check-fault-switchover = switch over to { $node ->
+    [none] any replica
+   *[other] { $node }
+ }
+check-fault-isolate = isolate { $node } from the network for { $duration }
+check-fault-fill-disk = fill the disk of { $node } for { $duration }
+check-fault-block-replication = block replication for { $duration }
+
+check-trials = { $cells ->
+    [one] { $cells } cell
+   *[other] { $cells } cells
+ }{ $controls ->
+    [0] {""}
+    [one] {" "}({ $controls } is a positive control)
+   *[other] {" "}({ $controls } are positive controls)
+ } × { $repeat } = { $trials ->
+    [one] { $trials } trial
+   *[other] { $trials } trials
+ }
+check-searches = { $cells ->
+    [one] { $cells } cell
+   *[other] { $cells } cells
+ }{ $controls ->
+    [0] {""}
+    [one] {" "}({ $controls } is a positive control)
+   *[other] {" "}({ $controls } are positive controls)
+ } × { $repeat } = { $searches ->
+    [one] { $searches } search
+   *[other] { $searches } searches
+ }
+check-no-guarantee = without a durability guarantee; { $faults }
+check-time-of-search = depends on the number of trials that the search needs
+check-time-under-load = { $duration } under load, plus setup
+
+
+### Command runs: runs-
+
+runs-none = no runs in { $directory }
+# Column headings.
+runs-column-name = NAME
+runs-column-time = WHEN (UTC)
+runs-column-cells = CELLS
+runs-column-trials = TRIALS
+runs-column-status = STATUS
+runs-column-size = SIZE
+runs-column-trial = TRIAL
+runs-column-cell = CELL
+runs-column-repeat = REPEAT
+runs-column-valid = VALID
+runs-column-seconds = SECONDS
+runs-column-setting = SETTING
+runs-valid = yes
+runs-invalid = no
+# `state` is running, complete, interrupted, stopped, failed or skipped.
+runs-state = { $state }
+runs-empty = empty
+runs-no-run = not a run
+runs-newer = newer version
+runs-unreadable = unreadable
+
+# Labels of at most 10 columns.
+runs-name = run
+runs-file = file
+runs-started = started
+runs-status = status
+runs-ended = ended
+runs-reason = reason
+runs-seed = seed
+runs-versions = versions
+runs-results = results
+
+runs-no-results = not available: { $reason }
+runs-trial = trial { $id }
+runs-note = note: { $note }
+runs-removed = removed { $path }
+runs-repetition = { $cell }, repeat { $repetition }
+runs-not-fired = { $rule } would not have fired
+runs-other-version = { $path } was written by another version of pgdyno: { $error }
+runs-not-compared = { $error }; the run is not compared
+runs-left-out = { $error }; the run is left out
+runs-none-of-experiment = no runs of { $experiment } in { $directory }
+runs-known-experiments = experiments with runs: { $names }
+runs-all-unreadable = no run of { $experiment } in { $directory } can be read
+runs-rule-error = `{ $rule }`, column { $column }: { $found }
+runs-rule-hint = write { $hint }
+
+
 ### Matrix of cells: matrix-
 
 # Headings of at most 12 columns.

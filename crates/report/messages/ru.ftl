@@ -264,6 +264,251 @@ feed-coverage = лента { $feed }: { $rows ->
  }
 
 
+### Команда check: check-
+
+check-unreadable = не удалось прочитать { $path }: { $error }
+check-errors = { $count ->
+    [one] { $count } ошибка
+    [few] { $count } ошибки
+   *[other] { $count } ошибок
+ }; ничего не запущено
+
+# Подписи длиной не более 9 знаков.
+check-stack = стенд
+check-mix = запросы
+check-feeds = данные
+check-load = нагрузка
+check-ledger = реестр
+check-faults = сбои
+check-goal = цель
+check-matrix = матрица
+check-control = контроль
+check-baseline = база
+check-time = время
+check-seed = seed
+check-note = замечание
+
+check-cells = { $count ->
+    [one] { $count } ячейка
+    [few] { $count } ячейки
+   *[other] { $count } ячеек
+ }
+check-clients = клиенты
+check-attached = { $name } (внешний)
+check-connections = { $count ->
+    [one] { $count } соединение
+    [few] { $count } соединения
+   *[other] { $count } соединений
+ }
+check-pool-size = размер пула { $size }
+check-replicas = { $count ->
+    [one] { $count } реплика
+    [few] { $count } реплики
+   *[other] { $count } реплик
+ }
+check-copies = { $count ->
+    [one] { $count } экземпляр
+    [few] { $count } экземпляра
+   *[other] { $count } экземпляров
+ }
+check-limit-cpu = { $count } CPU
+check-limit-memory = память { $bytes }
+check-limit-reads = { $rate } чтений/с
+check-limit-writes = { $rate } записей/с
+check-limit-read-bytes = чтение { $bytes }/с
+check-limit-write-bytes = запись { $bytes }/с
+check-limit-cpu-list = на CPU { $list }
+
+check-operation = { $name }, { $share }: { $request }{ $feed ->
+    [none] {""}
+   *[other] , набор данных { $feed }
+ }
+check-script = скрипт { $path }
+check-ammo = запросы из набора данных { $feed }
+check-then = {", затем "}
+check-redirects = { $count ->
+    [one] до { $count } перенаправления
+   *[other] до { $count } перенаправлений
+ }
+check-decompress = с распаковкой
+check-capture = { $name } из { $source }
+check-capture-header = { $name } из заголовка { $header }
+check-feed = { $name }: { $source }, { $order }{ $column ->
+    [none] {""}
+   *[other] , для { $column }
+ }
+check-requests = запросы { $format }
+check-access-log = журнал веб-сервера
+check-query = запрос
+check-rows = { $count ->
+    [one] { $count } строка
+    [few] { $count } строки
+   *[other] { $count } строк
+ }
+
+check-closed = закрытая нагрузка
+check-open = открытая нагрузка
+check-load-clients = { $count ->
+    [one] { $count } клиент
+    [few] { $count } клиента
+   *[other] { $count } клиентов
+ }
+check-users = { $count ->
+    [one] { $count } пользователь
+    [few] { $count } пользователя
+   *[other] { $count } пользователей
+ }{ $rate ->
+    [none] {""}
+   *[other] {" "}по { $rate } в секунду
+ }{ $duration ->
+    [none] {""}
+   *[other] {" "}в течение { $duration }
+ }
+check-think = пауза { $time }
+check-think-exponential = паузы по экспоненциальному закону со средним { $mean }
+check-think-log-normal = паузы по логнормальному закону с медианой { $median } и σ { $sigma }
+check-pacing = одна итерация за { $interval }
+check-rate-max = не более { $rate } в секунду
+check-even = равномерный поток
+check-poisson = пуассоновский поток
+check-in-flight-cap = не более { $cap } одновременно
+check-duration = { $duration }{ $warmup ->
+    [none] {""}
+   *[other] {" "}после прогрева { $warmup }
+ }
+check-warmup = после прогрева { $warmup }
+check-query-mode = протокол { $mode }
+check-reconnect = новое соединение на каждую транзакцию
+check-cookies = с cookie
+
+check-goal-max = { $scale ->
+    [clients] наибольшее число клиентов, при котором
+   *[rate] наибольшая частота, при которой
+ } цели выполнены, с точностью { $precision }{ $from ->
+    [none] {""}
+   *[other] , от { $from }
+ }{ $limit ->
+    [none] {""}
+   *[other] {" "}до { $limit }
+ }; измерения по { $window }, затем подтверждение в течение { $hold }{ $prove ->
+    [true] ; причина проверяется изменением настроек
+   *[false] {""}
+ }
+check-goal-share = { $share } от максимума
+check-goal-confirm = { $level }: разгон { $ramp }, удержание { $hold }
+check-goal-soak = { $level }: удержание { $duration }
+check-goal-sweep = какие точки матрицы достаточны
+check-goal-failover = переживёт ли сбои каждая подтверждённая запись
+
+check-fault-at = через { $time }: { $action }
+# `event` — ключевое слово файла эксперимента.
+check-fault-after = { $delay ->
+    [none] после { $event }
+   *[other] через { $delay } после { $event }
+ }: { $action }
+check-fault-kill = убить все процессы { $node }
+check-fault-kill-postmaster = убить главный процесс { $node }
+check-fault-kill-manager = убить процесс { $manager } на { $node }
+check-fault-pause = приостановить { $node } на { $duration }
+check-fault-restart = перезапустить { $node }
+check-fault-switchover = переключиться на { $node ->
+    [none] любую реплику
+   *[other] { $node }
+ }
+check-fault-isolate = изолировать { $node } от сети на { $duration }
+check-fault-fill-disk = заполнить диск { $node } на { $duration }
+check-fault-block-replication = заблокировать репликацию на { $duration }
+
+check-trials = { $cells ->
+    [one] { $cells } ячейка
+    [few] { $cells } ячейки
+   *[other] { $cells } ячеек
+ }{ $controls ->
+    [0] {""}
+    [one] {" "}(из них { $controls } — положительный контроль)
+   *[other] {" "}(из них { $controls } — положительные контроли)
+ } × { $repeat } = { $trials ->
+    [one] { $trials } измерение
+    [few] { $trials } измерения
+   *[other] { $trials } измерений
+ }
+check-searches = { $cells ->
+    [one] { $cells } ячейка
+    [few] { $cells } ячейки
+   *[other] { $cells } ячеек
+ }{ $controls ->
+    [0] {""}
+    [one] {" "}(из них { $controls } — положительный контроль)
+   *[other] {" "}(из них { $controls } — положительные контроли)
+ } × { $repeat } = { $searches ->
+    [one] { $searches } поиск
+    [few] { $searches } поиска
+   *[other] { $searches } поисков
+ }
+check-no-guarantee = без гарантии сохранности; { $faults }
+check-time-of-search = зависит от числа измерений, которое потребуется поиску
+check-time-under-load = { $duration } под нагрузкой, не считая подготовки
+
+
+### Команда runs: runs-
+
+runs-none = в каталоге { $directory } нет прогонов
+# Заголовки столбцов.
+runs-column-name = ИМЯ
+runs-column-time = ВРЕМЯ (UTC)
+runs-column-cells = ЯЧЕЕК
+runs-column-trials = ИЗМЕРЕНИЙ
+runs-column-status = СОСТОЯНИЕ
+runs-column-size = РАЗМЕР
+runs-column-trial = ИЗМЕРЕНИЕ
+runs-column-cell = ЯЧЕЙКА
+runs-column-repeat = ПОВТОР
+runs-column-valid = УЧТЕНО
+runs-column-seconds = СЕКУНД
+runs-column-setting = НАСТРОЙКА
+runs-valid = да
+runs-invalid = нет
+# `state`: running, complete, interrupted, stopped, failed или skipped.
+runs-state = { $state ->
+    [running] идёт
+    [complete] завершён
+    [interrupted] прерван
+    [stopped] остановлен
+    [failed] сбой
+   *[skipped] пропущен
+ }
+runs-empty = пустой файл
+runs-no-run = не прогон
+runs-newer = новая версия
+runs-unreadable = не читается
+
+# Подписи длиной не более 10 знаков.
+runs-name = прогон
+runs-file = файл
+runs-started = начало
+runs-status = состояние
+runs-ended = конец
+runs-reason = причина
+runs-seed = seed
+runs-versions = версии
+runs-results = результаты
+
+runs-no-results = недоступны: { $reason }
+runs-trial = измерение { $id }
+runs-note = замечание: { $note }
+runs-removed = удалён { $path }
+runs-repetition = { $cell }, повтор { $repetition }
+runs-not-fired = правило { $rule } не сработало бы
+runs-other-version = { $path }: файл записан другой версией pgdyno: { $error }
+runs-not-compared = { $error }; прогон не сравнивается
+runs-left-out = { $error }; прогон пропущен
+runs-none-of-experiment = в каталоге { $directory } нет прогонов эксперимента { $experiment }
+runs-known-experiments = есть прогоны экспериментов: { $names }
+runs-all-unreadable = в каталоге { $directory } ни один прогон эксперимента { $experiment } не читается
+runs-rule-error = `{ $rule }`, столбец { $column }: { $found }
+runs-rule-hint = нужно: { $hint }
+
+
 ### Matrix of cells: matrix-
 
 # Заголовки не шире 12 знаков.

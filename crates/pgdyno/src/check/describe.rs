@@ -1,24 +1,28 @@
-//! Descriptions of operations, feeds and services for people
+//! Descriptions of operations, feeds, services, goals and faults
 
-use super::format_duration;
 use model::Nanos;
 use model::plan::{
     CaptureSource, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Feed, FeedFormat, FeedOrder,
     FeedSource, Goal, HttpStep, LoadScale, MaxSearch, Operation, OperationKind, Service, Setup, TargetLevel,
     TriggerEvent,
 };
+use report::lang::Lang;
+use report::say;
 use std::path::Path;
 
-/// Mix of a setup, such as `by_author, 10/s: GET /books?author=${author}, of books`. Empty if all operations are plain
-/// scripts.
-pub fn describe_mix(setup: &Setup) -> Vec<String> {
-    let plain = |it: &Operation| {
-        matches!(it.kind, OperationKind::Script { .. })
-            && it.feed.is_none()
-            && it.rate.is_none()
-            && it.schedule.is_none()
+/// Longest shown statement, in characters.
+const STATEMENT_CHARS_MAX: usize = 60;
+
+/// Mix of a setup, such as `by_author, 10/s: GET /books?author=${author}, feed books`. Empty if all operations are
+/// plain scripts.
+pub fn describe_mix(setup: &Setup, lang: &Lang) -> Vec<String> {
+    let is_plain = |operation: &Operation| {
+        matches!(operation.kind, OperationKind::Script { .. })
+            && operation.feed.is_none()
+            && operation.rate.is_none()
+            && operation.schedule.is_none()
     };
-    if setup.operations.iter().all(plain) {
+    if setup.operations.iter().all(is_plain) {
         return Vec::new();
     }
     let line = |operation: &Operation| {
@@ -27,181 +31,185 @@ pub fn describe_mix(setup: &Setup) -> Vec<String> {
             (None, Some(rate)) => format!("{rate}/s"),
             (None, None) => format!("×{}", operation.weight),
         };
-        let of = operation.feed.as_ref().filter(|_| operation.kind != OperationKind::Ammo);
-        let feed = of.map_or(String::new(), |it| format!(", of {it}"));
-        format!(
-            "{}, {share}: {}{feed}",
-            operation.name,
-            describe_operation(&operation.kind, operation.feed.as_deref())
-        )
+        let request = describe_operation(&operation.kind, operation.feed.as_deref(), lang);
+        let feed = operation.feed.as_ref().filter(|_| operation.kind != OperationKind::Ammo);
+        say!(lang, "check-operation", name = &operation.name, share, request, feed)
     };
     setup.operations.iter().map(line).collect()
 }
 
-fn describe_operation(it: &OperationKind, feed: Option<&str>) -> String {
-    match it {
-        OperationKind::Script { origin: Some(origin), .. } => format!("script {}", origin.display()),
+fn describe_operation(kind: &OperationKind, feed: Option<&str>, lang: &Lang) -> String {
+    match kind {
+        OperationKind::Script { origin: Some(origin), .. } => {
+            say!(lang, "check-script", path = origin.display().to_string())
+        }
         OperationKind::Script { origin: None, text } => {
-            let line = text.lines().find(|it| !it.trim_start().starts_with('\\')).unwrap_or_default().trim();
-            let short: String = line.chars().take(60).collect();
+            let is_statement = |line: &&str| !line.trim_start().starts_with('\\');
+            let line = text.lines().find(is_statement).unwrap_or_default().trim();
+            let short: String = line.chars().take(STATEMENT_CHARS_MAX).collect();
             if short.len() < line.len() { format!("{short}…") } else { short }
         }
-        OperationKind::Http(steps) => steps.iter().map(describe_step).collect::<Vec<_>>().join(", then "),
-        OperationKind::Ammo => format!("requests of {}", feed.unwrap_or_default()),
+        OperationKind::Http(steps) => {
+            let steps: Vec<String> = steps.iter().map(|step| describe_step(step, lang)).collect();
+            steps.join(&say!(lang, "check-then"))
+        }
+        OperationKind::Ammo => say!(lang, "check-ammo", feed = feed.unwrap_or_default()),
     }
 }
 
-/// Step of an HTTP operation, such as `POST /login → token by /token`.
-fn describe_step(it: &HttpStep) -> String {
-    let capture = |(name, from): &(String, CaptureSource)| match from {
-        CaptureSource::Json(at) => format!("{name} by {at}"),
-        CaptureSource::Header(at) => format!("{name} by the header {at}"),
-        CaptureSource::Regex(at) => format!("{name} by {at}"),
+/// Step of an HTTP operation, such as `POST /login → token from /token`.
+fn describe_step(step: &HttpStep, lang: &Lang) -> String {
+    let mut text = format!("{} {}", step.method, step.target);
+    if step.redirects > 0 {
+        text += &format!(", {}", say!(lang, "check-redirects", count = u32::from(step.redirects)));
+    }
+    if step.decompress {
+        text += &format!(", {}", say!(lang, "check-decompress"));
+    }
+    let capture = |(name, source): &(String, CaptureSource)| match source {
+        CaptureSource::Json(path) => say!(lang, "check-capture", name, source = path),
+        CaptureSource::Header(header) => say!(lang, "check-capture-header", name, header),
+        CaptureSource::Regex(pattern) => say!(lang, "check-capture", name, source = pattern.to_string()),
     };
-    let captures: Vec<String> = it.captures.iter().map(capture).collect();
-    let gives = if captures.is_empty() { String::new() } else { format!(" → {}", captures.join(", ")) };
-    let follows = match it.redirects {
-        0 => String::new(),
-        1 => ", 1 redirect".to_owned(),
-        most => format!(", {most} redirects"),
-    };
-    let unpacks = if it.decompress { ", unpacked" } else { "" };
-    format!("{} {}{follows}{unpacks}{gives}", it.method, it.target)
+    let captures: Vec<String> = step.captures.iter().map(capture).collect();
+    if captures.is_empty() { text } else { format!("{text} → {}", captures.join(", ")) }
 }
 
-/// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), of book.bookv2.author`.
-pub fn describe_feed(it: &Feed) -> String {
-    let source = match &it.source {
-        FeedSource::File { path, format: form } => {
-            let form = match form {
-                FeedFormat::Csv => "CSV",
-                FeedFormat::Tsv => "TSV",
-                FeedFormat::JsonLines => "JSON lines",
-                FeedFormat::Uri => "requests: uri",
-                FeedFormat::UriPost => "requests: uripost",
-                FeedFormat::Raw => "requests: raw",
-                FeedFormat::Access => "requests: access log",
+/// Feed in one line, such as `books: books.csv.gz (CSV), zipfian(1.2), for book.bookv2.author`.
+pub fn describe_feed(feed: &Feed, lang: &Lang) -> String {
+    let source = match &feed.source {
+        FeedSource::File { path, format } => {
+            let format = match format {
+                FeedFormat::Csv => "CSV".to_owned(),
+                FeedFormat::Tsv => "TSV".to_owned(),
+                FeedFormat::JsonLines => "JSON Lines".to_owned(),
+                FeedFormat::Uri => say!(lang, "check-requests", format = "uri"),
+                FeedFormat::UriPost => say!(lang, "check-requests", format = "uripost"),
+                FeedFormat::Raw => say!(lang, "check-requests", format = "raw"),
+                FeedFormat::Access => say!(lang, "check-access-log"),
             };
-            format!("{} ({form})", path.display())
+            format!("{} ({format})", path.display())
         }
-        FeedSource::Query(_) => "a query".to_owned(),
-        FeedSource::Rows(rows) => format!("{} row{}", rows.len(), super::plural_suffix(rows.len())),
+        FeedSource::Query(_) => say!(lang, "check-query"),
+        FeedSource::Rows(rows) => say!(lang, "check-rows", count = rows.len()),
     };
-    let order = match it.order {
+    let order = match feed.order {
         FeedOrder::Sequential => "sequential".to_owned(),
         FeedOrder::Shuffled => "shuffled".to_owned(),
         FeedOrder::Random => "random".to_owned(),
         FeedOrder::Zipfian { s } => format!("zipfian({s})"),
-        FeedOrder::Once => "each once".to_owned(),
+        FeedOrder::Once => "once".to_owned(),
     };
-    let of = it.lookup_column.as_ref().map_or(String::new(), |it| format!(", of {it}"));
-    format!("{}: {source}, {order}{of}", it.name)
+    say!(lang, "check-feed", name = &feed.name, source, order, column = feed.lookup_column.as_ref())
 }
 
 /// Name of a service, and facts about it.
-pub fn describe_service(it: &Service, name: &str) -> (String, Vec<String>) {
-    match &it.url {
-        Some(url) => (format!("{url} (attached)"), Vec::new()),
+pub fn describe_service(service: &Service, name: &str, lang: &Lang) -> (String, Vec<String>) {
+    match &service.url {
+        Some(url) => (say!(lang, "check-attached", name = url.to_string()), Vec::new()),
         None => {
-            let program = it.command.first().map(Path::new).and_then(Path::file_name);
-            let mut facts: Vec<String> = program.map(|it| it.display().to_string()).into_iter().collect();
-            facts.extend((it.copies > 1).then(|| format!("{} copies", it.copies)));
-            facts.extend(it.env.iter().map(|(name, value)| format!("{name}={value}")));
+            let program = service.command.first().map(Path::new).and_then(Path::file_name);
+            let mut facts: Vec<String> = program.map(|name| name.display().to_string()).into_iter().collect();
+            facts.extend((service.copies > 1).then(|| say!(lang, "check-copies", count = service.copies)));
+            facts.extend(service.env.iter().map(|(name, value)| format!("{name}={value}")));
             (name.to_owned(), facts)
         }
     }
 }
 
 /// Goal of a search, in lines. Empty if the load alone describes the trial.
-pub fn describe_goal(it: &Goal) -> Vec<String> {
-    let of_max = |search: &MaxSearch| {
-        let what = match search.scale {
-            LoadScale::Rate => "the highest rate",
-            LoadScale::Clients => "the most clients",
+pub fn describe_goal(goal: &Goal, lang: &Lang) -> Vec<String> {
+    let numbers = lang.numbers();
+    let time = |duration: Nanos| numbers.duration(duration);
+    let max = |search: &MaxSearch| {
+        let scale = match search.scale {
+            LoadScale::Rate => "rate",
+            LoadScale::Clients => "clients",
         };
-        let from = search.from.map_or(String::new(), |it| format!(" from {it}"));
-        let most = search.limit.map_or(String::new(), |it| format!(" up to {it}"));
-        let (window, hold) = (seconds(search.window), seconds(search.hold));
-        let prove = if search.prove { "; its cause is proved" } else { "" };
-        let within = search.precision * 100.0;
-        format!(
-            "{what} that meets the objectives, within {within} %,{from}{most} by trials of {window}, held for {hold}{prove}"
+        say!(
+            lang,
+            "check-goal-max",
+            scale,
+            precision = format!("{}{}%", numbers.plain(search.precision * 100.0), numbers.gap),
+            from = search.from.map(|level| numbers.plain(level)),
+            limit = search.limit.map(|level| numbers.plain(level)),
+            window = time(search.window),
+            hold = time(search.hold),
+            prove = search.prove
         )
     };
-    let of_level = |it: &TargetLevel| match it {
-        TargetLevel::Absolute { level, .. } => level.to_string(),
-        TargetLevel::Share { share, .. } => format!("{} % of it", share * 100.0),
-    };
-    let then = match it {
-        Goal::Confirm(it) => Some(format!(
-            "{} reached within {} and held for {}",
-            of_level(&it.level),
-            seconds(it.ramp),
-            seconds(it.hold)
-        )),
-        Goal::Soak(it) => Some(format!("{} held for {}", of_level(&it.level), seconds(it.duration))),
-        Goal::Sweep(_) => Some("which point of the matrix is enough".to_owned()),
-        Goal::Failover => Some("whether every acknowledged write outlives the faults".to_owned()),
-        Goal::Once | Goal::Max(_) => None,
-    };
-    it.max_search().map(of_max).into_iter().chain(then).collect()
-}
-
-/// Fault in the file's syntax, such as `at 20s: kill primary`.
-pub fn describe_fault(it: &Fault) -> String {
-    let time = |it: Nanos| format_duration(it.as_secs_f64());
-    let when = match it.trigger {
-        FaultTrigger::At(at) => format!("at {}", time(at)),
-        FaultTrigger::After(event, later) => {
-            let event = match event {
-                TriggerEvent::Promoted => "promoted",
-                TriggerEvent::Rejoined => "rejoined",
-            };
-            let later = if later == Nanos::ZERO { String::new() } else { format!(" and {}", time(later)) };
-            format!("after {event}{later}")
+    let level = |level: &TargetLevel| match level {
+        TargetLevel::Absolute { level, .. } => numbers.plain(*level),
+        TargetLevel::Share { share, .. } => {
+            let share = format!("{}{}%", numbers.plain(share * 100.0), numbers.gap);
+            say!(lang, "check-goal-share", share)
         }
     };
-    let whom = |it: &FaultTarget| match it {
+    let then = match goal {
+        Goal::Confirm(confirm) => {
+            let (ramp, hold) = (time(confirm.ramp), time(confirm.hold));
+            Some(say!(lang, "check-goal-confirm", level = level(&confirm.level), ramp, hold))
+        }
+        Goal::Soak(soak) => {
+            Some(say!(lang, "check-goal-soak", level = level(&soak.level), duration = time(soak.duration)))
+        }
+        Goal::Sweep(_) => Some(say!(lang, "check-goal-sweep")),
+        Goal::Failover => Some(say!(lang, "check-goal-failover")),
+        Goal::Once | Goal::Max(_) => None,
+    };
+    goal.max_search().map(max).into_iter().chain(then).collect()
+}
+
+/// Fault and its time, such as `at 20s: kill primary`. Keywords of the experiment file name times and nodes.
+pub fn describe_fault(fault: &Fault, lang: &Lang) -> String {
+    let time = |duration: Nanos| lang.numbers().duration(duration);
+    let target = |target: &FaultTarget| match target {
         FaultTarget::Primary => "primary".to_owned(),
         FaultTarget::Replica => "replica".to_owned(),
         FaultTarget::Node(name) => name.clone(),
         FaultTarget::Store(product) => product.key.to_owned(),
     };
-    let deed = match &it.action {
-        FaultAction::Kill { target: it, scope: part } => {
-            let part = match part {
-                FaultScope::Node => String::new(),
-                FaultScope::Postmaster => ", its postmaster alone".to_owned(),
-                FaultScope::Manager(product) => format!(", its {} alone", product.name),
-            };
-            format!("kill {}{part}", whom(it))
+    let action = match &fault.action {
+        FaultAction::Kill { target: node, scope } => match scope {
+            FaultScope::Node => say!(lang, "check-fault-kill", node = target(node)),
+            FaultScope::Postmaster => say!(lang, "check-fault-kill-postmaster", node = target(node)),
+            FaultScope::Manager(manager) => {
+                say!(lang, "check-fault-kill-manager", node = target(node), manager = manager.name)
+            }
+        },
+        FaultAction::Pause { target: node, duration } => {
+            say!(lang, "check-fault-pause", node = target(node), duration = time(*duration))
         }
-        FaultAction::Pause { target: it, duration: lasting } => {
-            format!("pause {} for {}", whom(it), time(*lasting))
+        FaultAction::Restart { target: node } => say!(lang, "check-fault-restart", node = target(node)),
+        FaultAction::Switchover { target: node } => {
+            say!(lang, "check-fault-switchover", node = node.as_ref().map(target))
         }
-        FaultAction::Restart { target: it } => format!("restart {}", whom(it)),
-        FaultAction::Switchover { target: to } => {
-            format!("switch over to {}", to.as_ref().map_or("any replica".to_owned(), whom))
+        FaultAction::Isolate { target: node, duration } => {
+            say!(lang, "check-fault-isolate", node = target(node), duration = time(*duration))
         }
-        FaultAction::Isolate { target: it, duration: lasting } => {
-            format!("cut off {} for {}", whom(it), time(*lasting))
+        FaultAction::FillDisk { target: node, duration } => {
+            say!(lang, "check-fault-fill-disk", node = target(node), duration = time(*duration))
         }
-        FaultAction::FillDisk { target: it, duration: lasting } => {
-            format!("fill the disk of {} for {}", whom(it), time(*lasting))
-        }
-        FaultAction::BlockReplication { duration: lasting } => {
-            format!("withhold the primary's log for {}", time(*lasting))
+        FaultAction::BlockReplication { duration } => {
+            say!(lang, "check-fault-block-replication", duration = time(*duration))
         }
     };
-    format!("{when}: {deed}")
+    match fault.trigger {
+        FaultTrigger::At(at) => say!(lang, "check-fault-at", time = time(at), action),
+        FaultTrigger::After(event, delay) => {
+            let event = match event {
+                TriggerEvent::Promoted => "promoted",
+                TriggerEvent::Rejoined => "rejoined",
+            };
+            let delay = (delay > Nanos::ZERO).then(|| time(delay));
+            say!(lang, "check-fault-after", event, delay, action)
+        }
+    }
 }
 
 /// Ledgers of a setup, such as `write: SELECT token FROM payments`. Operations without a ledger are omitted.
 pub fn describe_ledgers(setup: &Setup) -> Vec<String> {
-    let line = |it: &Operation| Some(format!("{}: {}", it.name, it.ledger.as_ref()?.trim()));
+    let line =
+        |operation: &Operation| Some(format!("{}: {}", operation.name, operation.ledger.as_ref()?.trim()));
     setup.operations.iter().filter_map(line).collect()
-}
-
-fn seconds(it: Nanos) -> String {
-    format_duration(it.as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! Language of results
+//! Language of the output
 //!
 //! Results are in English unless `--lang` or PGDYNO_LANG selects another language. The locale is ignored, so that
 //! output that continuous integration reads is the same on every machine.
@@ -9,11 +9,11 @@ use report::lang::{self, Lang, english};
 /// Environment variable that selects the language.
 pub const VARIABLE: &str = "PGDYNO_LANG";
 
-/// The option of every command that tells results.
+/// The option of every command that prints text.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LanguageArgs {
-    /// Tell results in this language, en or ru (default: that of PGDYNO_LANG, else en)
-    #[arg(long, value_name = "LANG", value_parser = find)]
+    /// Language of the output: en or ru [default: PGDYNO_LANG, else en]
+    #[arg(long, value_name = "LANG", value_parser = find, global = true)]
     lang: Option<&'static Lang>,
 }
 

@@ -13,6 +13,7 @@ use load::sim::{SimulatedSystem, drive_until};
 use model::plan::{Feed, FeedSource, OperationKind, Setup};
 use model::row_table::Rows;
 use model::{Nanos, Record};
+use report::lang::english;
 use stack::client::{Address, Target};
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
     let plan = check::plan(Path::new("file.yaml"), text, &[], false)
         .map_err(|it| SimulationError::Check(it.to_string()))?;
     // The output of `check` depends on the plan, so it is exercised too.
-    check::overview(&plan);
+    check::overview(&plan, english());
     let mut records = Vec::new();
     for setup in setups(&plan) {
         records.extend(run(&setup, plan.experiment.seed).map_err(|it| SimulationError::Prepare(it.message))?);
