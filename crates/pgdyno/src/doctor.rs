@@ -1,13 +1,17 @@
-//! `pgdyno doctor`: lists the machine's capabilities, and what each missing one would enable
+//! `pgdyno doctor`: lists the machine's capabilities, and what each missing one is needed for
 //!
 //! Starts only programs that print their version, and changes nothing. The empty control group that tests the limits is
 //! removed at once.
 
+use crate::cli::Terminal;
+use crate::cli::language::LanguageArgs;
 use crate::terminal;
 use clap::Parser;
 use load::driver::{Driver, Requirement};
 use model::product::Role;
 use model::{LatencyHistogram, Nanos};
+use report::lang::{Lang, english};
+use report::say;
 use serde_json::{Value, json};
 use stack::component;
 use stack::embedded;
@@ -20,31 +24,46 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Prints what this machine offers, and what each missing thing would enable
+/// List the capabilities of this machine, and what each missing one is needed for
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno doctor")]
 struct Args {
-    /// Directory of the server's programs, such as /usr/lib/postgresql/15/bin
+    /// Directory of PostgreSQL's programs, such as /usr/lib/postgresql/15/bin
     #[arg(long, value_name = "DIR")]
     pg_bin: Option<PathBuf>,
-    /// Print one JSON document
+    /// Print one JSON document, in English
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
-/// pgbench, and the programs that a system under test may contain: name, option that prints the version, what it would
-/// enable.
-fn programs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let components = component::programs().map(|(product, names)| {
-        let enables = match product.role {
-            Role::Pooler => "a pooler in front of the server",
-            Role::Balancer => "a balancer in front of several servers",
-            Role::Manager | Role::Store => "a primary that fails over to a replica",
-            Role::Server | Role::Service => "a node of a stack",
-        };
-        (names.program, names.version_argument, enables)
-    });
-    [("pgbench", "--version", "comparing both programs on this machine")].into_iter().chain(components)
+/// Purpose of a program.
+#[derive(Clone, Copy, Debug)]
+enum Purpose {
+    /// Comparison with pgbench.
+    Comparison,
+    /// A node with this role.
+    Node(Role),
+}
+
+impl Purpose {
+    fn text(self, lang: &Lang) -> String {
+        match self {
+            Purpose::Comparison => say!(lang, "doctor-purpose-pgbench"),
+            Purpose::Node(Role::Pooler) => say!(lang, "doctor-purpose-pooler"),
+            Purpose::Node(Role::Balancer) => say!(lang, "doctor-purpose-balancer"),
+            Purpose::Node(Role::Manager | Role::Store) => say!(lang, "doctor-purpose-manager"),
+            Purpose::Node(Role::Server | Role::Service) => say!(lang, "doctor-purpose-node"),
+        }
+    }
+}
+
+/// pgbench, and the programs that a system under test may contain: name, option that prints the version, purpose.
+fn programs() -> impl Iterator<Item = (&'static str, &'static str, Purpose)> {
+    let components = component::programs()
+        .map(|(product, names)| (names.program, names.version_argument, Purpose::Node(product.role)));
+    [("pgbench", "--version", Purpose::Comparison)].into_iter().chain(components)
 }
 
 /// Capabilities of the machine.
@@ -52,7 +71,7 @@ fn programs() -> impl Iterator<Item = (&'static str, &'static str, &'static str)
 struct MachineReport {
     servers: Vec<Installation>,
     searched: Vec<RejectedPlace>,
-    programs: Vec<(&'static str, &'static str, Option<Program>)>,
+    programs: Vec<(&'static str, Purpose, Option<Program>)>,
     host: Host,
     /// Drivers that not every system has, with what they need.
     drivers: Vec<(Driver, Requirement, bool)>,
@@ -68,10 +87,17 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
+    let lang = match args.language.lang() {
+        Ok(lang) => lang,
+        Err(error) => {
+            error.print(&Terminal { program: "pgdyno doctor".to_owned() });
+            return ExitCode::from(2);
+        }
+    };
     let found = MachineReport::inspect(args.pg_bin);
     match args.json {
         true => terminal::json(&format!("{:#}\n", found.json())),
-        false => outln!("{}", found.text().trim_end()),
+        false => outln!("{}", found.text(lang).trim_end()),
     }
     if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -83,7 +109,7 @@ impl MachineReport {
         servers.extend(embedded::MAJORS.rev().filter_map(|it| embedded::cached(Some(it))));
         let bins: Vec<PathBuf> = servers.iter().map(|it| it.bin.clone()).collect();
         let programs = programs()
-            .map(|(name, version, enables)| (name, enables, program(name, version, &bins)))
+            .map(|(name, version, purpose)| (name, purpose, program(name, version, &bins)))
             .collect();
         let host = Host::detect();
         let required = |driver: Driver| {
@@ -105,113 +131,97 @@ impl MachineReport {
         }
     }
 
-    fn text(&self) -> String {
-        let mut page = TextColumns::default();
-        page.section("PostgreSQL servers");
-        for it in &self.servers {
-            let from =
-                if it.origin == stack::find::Origin::Embedded { "fetched before" } else { "installed" };
-            page.line(
-                &it.version.major.to_string(),
-                &format!("{}, {from}: {}", it.version.text, it.bin.display()),
-            );
+    fn text(&self, lang: &Lang) -> String {
+        let mut page = TextColumns::new(lang);
+        page.section(&say!(lang, "doctor-servers"));
+        for server in &self.servers {
+            let (version, path) = (&server.version.text, server.bin.display().to_string());
+            let line = match server.origin {
+                stack::find::Origin::Embedded => say!(lang, "doctor-server-downloaded", version, path),
+                _ => say!(lang, "doctor-server-installed", version, path),
+            };
+            page.line(&server.version.major.to_string(), &line);
         }
-        for it in &self.searched {
-            page.line("not usable", &format!("{} {}", it.place.display(), it.reason));
+        for rejected in &self.searched {
+            let line = format!("{} {}", rejected.place.display(), rejected.reason);
+            page.line(&say!(lang, "doctor-not-usable"), &line);
         }
         if self.servers.is_empty() {
             let install = install_command(Path::new("/"));
-            let majors = embedded::MAJORS;
-            page.line("none", "");
-            page.write_benefit("throw-away servers and the demo", Some(install));
-            page.note(&format!(
-                "PostgreSQL {} to {} can be fetched instead: pgdyno demo does so by itself",
-                majors.start(),
-                majors.end()
-            ));
+            let (first, last) = (embedded::MAJORS.start().to_string(), embedded::MAJORS.end().to_string());
+            page.line(&say!(lang, "doctor-none"), "");
+            page.needed_for(&say!(lang, "doctor-purpose-server"), Some(install));
+            page.note(&say!(lang, "doctor-download", first, last));
         }
-        page.section("Programs around it");
-        for (name, enables, program) in &self.programs {
+        page.section(&say!(lang, "doctor-programs"));
+        for (name, purpose, program) in &self.programs {
             match program {
-                Some(it) => {
-                    let version = it.version.as_deref().unwrap_or("does not tell its version");
-                    page.line(name, &format!("{version}: {}", it.path.display()));
+                Some(program) => {
+                    let version =
+                        program.version.clone().unwrap_or_else(|| say!(lang, "doctor-version-unknown"));
+                    page.line(name, &format!("{version}: {}", program.path.display()));
                 }
                 None => {
-                    page.line(name, "not found");
-                    page.write_benefit(enables, None);
+                    page.line(name, &say!(lang, "doctor-not-found"));
+                    page.needed_for(&purpose.text(lang), None);
                 }
             }
         }
-        page.note(
-            "pgdyno starts servers only, so far; whatever stands before them it measures where it runs",
-        );
         self.write_machine(&mut page);
-        page.0
+        page.text
     }
 
-    fn write_machine(&self, page: &mut TextColumns) {
+    fn write_machine(&self, page: &mut TextColumns<'_>) {
         let host = &self.host;
-        let told = |it: &Option<String>| it.clone().unwrap_or_else(|| "not told".to_owned());
-        page.section("This machine");
-        page.line("system", &format!("{}, kernel {}", told(&host.system), told(&host.kernel)));
-        page.line("processors", &format!("{} × {}", host.processors, told(&host.processor)));
+        let lang = page.lang;
+        let or_unknown =
+            |value: &Option<String>| value.clone().unwrap_or_else(|| say!(lang, "doctor-unknown"));
+        page.section(&say!(lang, "doctor-machine"));
+        let (system, kernel) = (or_unknown(&host.system), or_unknown(&host.kernel));
+        page.line(&say!(lang, "doctor-system"), &say!(lang, "doctor-kernel", system, kernel));
+        let processor = or_unknown(&host.processor);
+        page.line(&say!(lang, "doctor-cpus"), &format!("{} × {processor}", host.processors));
         if host.processors < 2 {
-            page.write_benefit(
-                "a generator that does not take the server's processor",
-                Some("a second processor"),
-            );
+            page.needed_for(&say!(lang, "doctor-purpose-cpu"), Some(&say!(lang, "doctor-remedy-cpu")));
         }
-        page.line(
-            "memory",
-            &host.memory.map_or("not told".to_owned(), |it| format!("{:.1} GiB", it as f64 / GIB)),
-        );
-        page.line("open files", &format_file_limit(host.files));
+        let memory = host.memory.map(|bytes| lang.bytes(bytes as f64));
+        page.line(&say!(lang, "doctor-memory"), &or_unknown(&memory));
+        page.line(&say!(lang, "doctor-files"), &format_file_limit(host.files, lang));
         if host.files.0.is_some_and(|it| it < FILES) {
-            page.write_benefit("more connections from one process", Some("ulimit -n 65536"));
+            page.needed_for(&say!(lang, "doctor-purpose-files"), Some("ulimit -n 65536"));
         }
-        match host.ports {
-            Some((first, last)) => {
-                let count = u32::from(last).saturating_sub(u32::from(first)) + 1;
-                page.line(
-                    "local ports",
-                    &format!("{first} to {last}: {count} connections to one TCP address"),
-                );
-            }
-            None => page.line("local ports", "not told"),
-        }
-        for (driver, requirement, works) in &self.drivers {
-            page.line(driver.name(), if *works { "works" } else { "not available" });
-            if !works {
-                page.write_benefit("a driver that costs less", Some(requirement.text));
+        let ports = host.ports.map(|(first, last)| {
+            let count = u32::from(last).saturating_sub(u32::from(first)) + 1;
+            say!(lang, "doctor-port-range", first = first.to_string(), last = last.to_string(), count)
+        });
+        page.line(&say!(lang, "doctor-ports"), &or_unknown(&ports));
+        for (driver, requirement, available) in &self.drivers {
+            if *available {
+                page.line(driver.name(), &say!(lang, "doctor-available"));
+            } else {
+                page.line(driver.name(), &say!(lang, "doctor-not-available"));
+                page.needed_for(&say!(lang, "doctor-purpose-driver"), Some(requirement.text));
             }
         }
-        page.line("clock source", &told(&host.clock_source));
-        if host
-            .clock_source
-            .as_deref()
-            .is_some_and(|it| !matches!(it, "tsc" | "kvm-clock" | "arch_sys_counter"))
-        {
-            page.write_benefit(
-                "a clock that is read in 20 ns, without a system call",
-                Some("the clock source tsc"),
-            );
+        page.line(&say!(lang, "doctor-clock"), &or_unknown(&host.clock_source));
+        let is_fast = |source: &str| matches!(source, "tsc" | "kvm-clock" | "arch_sys_counter");
+        if host.clock_source.as_deref().is_some_and(|source| !is_fast(source)) {
+            page.needed_for(&say!(lang, "doctor-purpose-clock"), Some(&say!(lang, "doctor-remedy-clock")));
         }
         match host.governor.as_deref() {
-            None => page.line("frequency", "no governor, as in virtual machines"),
-            Some("performance") => page.line("frequency", "governor performance"),
-            Some(it) => {
-                page.line("frequency", &format!("governor {it}"));
-                page.write_benefit(
-                    "steadier response times at low load",
-                    Some("cpupower frequency-set -g performance"),
-                );
+            None => page.line(&say!(lang, "doctor-frequency"), &say!(lang, "doctor-no-governor")),
+            Some(name) => {
+                page.line(&say!(lang, "doctor-frequency"), &say!(lang, "doctor-governor", name));
+                if name != "performance" {
+                    let command = "cpupower frequency-set -g performance";
+                    page.needed_for(&say!(lang, "doctor-purpose-frequency"), Some(command));
+                }
             }
         }
         write_cgroups(&host.cgroups, page);
         write_limits(&self.not_applied, page);
-        page.line("timer jitter", &format_jitter(&self.jitter));
-        page.note("arrivals cannot be sent more exactly than this host wakes a thread");
+        page.line(&say!(lang, "doctor-jitter"), &format_jitter(&self.jitter, lang));
+        page.note(&say!(lang, "doctor-jitter-note"));
     }
 
     fn json(&self) -> Value {
@@ -224,13 +234,13 @@ impl MachineReport {
             })
         };
         let quantile = |q: f64| self.jitter.quantile(q).map(|it| it.0);
-        let programs = self.programs.iter().map(|(name, enables, program)| {
+        let programs = self.programs.iter().map(|(name, purpose, program)| {
             let found = program.as_ref();
             json!({
                 "name": name,
                 "path": found.map(|it| &it.path),
                 "version": found.and_then(|it| it.version.as_ref()),
-                "enables": enables,
+                "enables": purpose.text(english()),
             })
         });
         let mut document = json!({
@@ -255,77 +265,92 @@ impl MachineReport {
     }
 }
 
-const GIB: f64 = (1u64 << 30) as f64;
 /// Smallest open-file limit that suffices for ten thousand connections.
 const FILES: u64 = 10_240;
 
-fn format_file_limit((now, most): (Option<u64>, Option<u64>)) -> String {
-    let shown = |limit: Option<u64>| limit.map_or("no limit".to_owned(), |it| it.to_string());
-    if now == most { shown(now) } else { format!("{}, at most {}", shown(now), shown(most)) }
+fn format_file_limit((now, most): (Option<u64>, Option<u64>), lang: &Lang) -> String {
+    let shown =
+        |limit: Option<u64>| limit.map_or_else(|| say!(lang, "doctor-unlimited"), |it| it.to_string());
+    if now == most {
+        shown(now)
+    } else {
+        say!(lang, "doctor-file-limit", now = shown(now), most = shown(most))
+    }
 }
 
-fn write_cgroups(them: &Cgroups, page: &mut TextColumns) {
-    for (version, controllers) in [("cgroups v1", &them.v1), ("cgroups v2", &them.v2)] {
+fn write_cgroups(cgroups: &Cgroups, page: &mut TextColumns<'_>) {
+    for (version, controllers) in [("cgroups v1", &cgroups.v1), ("cgroups v2", &cgroups.v2)] {
         let names: Vec<&str> = controllers.iter().map(|it: &Controller| it.name.as_str()).collect();
-        page.line(version, &if names.is_empty() { "no controllers".to_owned() } else { names.join(", ") });
+        let none = || say!(page.lang, "doctor-no-controllers");
+        page.line(version, &if names.is_empty() { none() } else { names.join(", ") });
     }
 }
 
 /// Writes which limits can be applied here, and why the others cannot.
-fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns) {
-    let hold = Limit::ALL.into_iter().filter(|it| not_applied.iter().all(|not| not.limit != *it));
-    let names: Vec<&str> = hold.map(Limit::name).collect();
-    page.line("limits", &if names.is_empty() { "none can be applied".to_owned() } else { names.join(", ") });
-    let mut told: Vec<&UnappliedReason> = Vec::new();
-    for UnappliedLimit { reason: why, .. } in not_applied {
-        if told.contains(&why) {
+fn write_limits(not_applied: &[UnappliedLimit], page: &mut TextColumns<'_>) {
+    let lang = page.lang;
+    let applied = Limit::ALL.into_iter().filter(|limit| not_applied.iter().all(|not| not.limit != *limit));
+    let names: Vec<&str> = applied.map(Limit::name).collect();
+    let names = if names.is_empty() { say!(lang, "doctor-no-limits") } else { names.join(", ") };
+    page.line(&say!(lang, "doctor-limits"), &names);
+    let mut written: Vec<&UnappliedReason> = Vec::new();
+    for UnappliedLimit { reason, .. } in not_applied {
+        if written.contains(&reason) {
             continue;
         }
-        told.push(why);
-        let same = not_applied.iter().filter(|it| it.reason == *why).map(|it| it.limit.name());
-        page.line("", &format!("not {}: {why}", same.collect::<Vec<_>>().join(", ")));
+        written.push(reason);
+        let same = not_applied.iter().filter(|other| other.reason == *reason).map(|other| other.limit.name());
+        let limits = same.collect::<Vec<_>>().join(", ");
+        page.line("", &say!(lang, "doctor-limits-not-applied", limits, reason = reason.to_string()));
     }
     if !not_applied.is_empty() {
-        let with = if not_applied.iter().all(|it| matches!(it.reason, UnappliedReason::NoDisk(_))) {
-            "TMPDIR on a disk"
+        let remedy = if not_applied.iter().all(|it| matches!(it.reason, UnappliedReason::NoDisk(_))) {
+            say!(lang, "doctor-remedy-disk")
         } else {
-            "root, or a delegated group"
+            say!(lang, "doctor-remedy-cgroup")
         };
-        page.write_benefit("these limits for parts of a system", Some(with));
+        page.needed_for(&say!(lang, "doctor-purpose-limits"), Some(&remedy));
     }
 }
 
-fn format_jitter(latency: &LatencyHistogram) -> String {
-    let time =
-        |time: Option<Nanos>| time.map_or("-".to_owned(), |it| format!("{:.1} us", it.as_micros_f64()));
-    let (p50, p99) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)));
-    format!("p50 {p50}, p99 {p99}, max {}; {} wakes, one each ms", time(latency.max()), latency.count())
+fn format_jitter(latency: &LatencyHistogram, lang: &Lang) -> String {
+    let time = |time: Option<Nanos>| time.map_or("-".to_owned(), |time| lang.time(time));
+    let (p50, p99, max) = (time(latency.quantile(0.5)), time(latency.quantile(0.99)), time(latency.max()));
+    say!(lang, "doctor-jitter-values", p50, p99, max, count = latency.count())
 }
 
 /// Text in two columns, at most 80 characters wide.
-#[derive(Debug, Default)]
-struct TextColumns(String);
+#[derive(Debug)]
+struct TextColumns<'a> {
+    lang: &'a Lang,
+    text: String,
+}
 
 const NAME: usize = 14;
 const WIDTH: usize = 80;
 
-impl TextColumns {
+impl TextColumns<'_> {
+    fn new(lang: &Lang) -> TextColumns<'_> {
+        TextColumns { lang, text: String::new() }
+    }
+
     fn section(&mut self, title: &str) {
-        let space = if self.0.is_empty() { "" } else { "\n" };
-        writeln!(self.0, "{space}{title}").expect("strings grow");
+        let space = if self.text.is_empty() { "" } else { "\n" };
+        writeln!(self.text, "{space}{title}").expect("strings grow");
     }
 
     fn line(&mut self, name: &str, value: &str) {
         self.wrapped(&format!("  {name:<NAME$}"), value);
     }
 
-    fn write_benefit(&mut self, what: &str, with: Option<&str>) {
-        let with = with.map_or(String::new(), |it| format!(": {it}"));
-        self.wrapped(&" ".repeat(NAME + 2), &format!("would enable {what}{with}"));
+    /// Writes what a missing item is needed for, and how to get it.
+    fn needed_for(&mut self, purpose: &str, remedy: Option<&str>) {
+        let line = say!(self.lang, "doctor-needed-for", purpose, remedy);
+        self.wrapped(&" ".repeat(NAME + 2), &line);
     }
 
-    fn note(&mut self, what: &str) {
-        self.wrapped("  ", what);
+    fn note(&mut self, text: &str) {
+        self.wrapped("  ", text);
     }
 
     /// Writes `first`, then `words`. Continuation lines are indented to the column of the first word.
@@ -336,7 +361,7 @@ impl TextColumns {
         for word in words.split(' ') {
             let length = word.chars().count();
             if column > indent && column + 1 + length > WIDTH {
-                writeln!(self.0, "{}", line.trim_end()).expect("strings grow");
+                writeln!(self.text, "{}", line.trim_end()).expect("strings grow");
                 line = " ".repeat(indent);
                 column = indent;
             }
@@ -347,7 +372,7 @@ impl TextColumns {
             line.push_str(word);
             column += length;
         }
-        writeln!(self.0, "{}", line.trim_end()).expect("strings grow");
+        writeln!(self.text, "{}", line.trim_end()).expect("strings grow");
     }
 }
 
@@ -357,22 +382,23 @@ mod tests {
 
     #[test]
     fn wraps_text_in_two_columns() {
-        let check = |write: fn(&mut TextColumns), expected: &str| {
-            let mut page = TextColumns::default();
+        let check = |write: fn(&mut TextColumns<'_>), expected: &str| {
+            let mut page = TextColumns::new(english());
             write(&mut page);
-            assert_eq!(page.0, expected);
+            assert_eq!(page.text, expected);
         };
-        check(|it| it.line("io_uring", "works"), "  io_uring      works\n");
-        check(|it| it.write_benefit("more", None), "                would enable more\n");
-        let long = |it: &mut TextColumns| it.line("x", &"seventeen letters ".repeat(4));
+        check(|page| page.line("io_uring", "available"), "  io_uring      available\n");
+        check(|page| page.needed_for("more", None), "                needed for more\n");
+        check(|page| page.needed_for("more", Some("root")), "                needed for more: root\n");
+        let long = |page: &mut TextColumns<'_>| page.line("x", &"seventeen letters ".repeat(4));
         check(
             long,
             "  x             seventeen letters seventeen letters seventeen letters seventeen\n                letters\n",
         );
         check(
-            |it| {
-                it.section("One");
-                it.section("Two");
+            |page| {
+                page.section("One");
+                page.section("Two");
             },
             "One\n\nTwo\n",
         );
@@ -383,9 +409,9 @@ mod tests {
         let check = |not: &[(Limit, &UnappliedReason)], expected: &str| {
             let not: Vec<_> =
                 not.iter().map(|&(limit, why)| UnappliedLimit { limit, reason: why.clone() }).collect();
-            let mut page = TextColumns::default();
+            let mut page = TextColumns::new(english());
             write_limits(&not, &mut page);
-            assert_eq!(page.0, expected);
+            assert_eq!(page.text, expected);
         };
         check(&[], "  limits        cpu, memory, read_iops, write_iops, read_bps, write_bps, cpus\n");
         let disk = UnappliedReason::NoDisk("tmpfs".to_owned());
@@ -395,21 +421,42 @@ mod tests {
             &all_io,
             "  limits        cpu, memory, cpus\n                not read_iops, write_iops, read_bps, write_bps: \
              the data lies on\n                tmpfs, which is no disk that could be throttled\n                \
-             would enable these limits for parts of a system: TMPDIR on a\n                disk\n",
+             needed for these limits on the nodes of a stack: TMPDIR on a\n                disk\n",
         );
         let missing = UnappliedReason::NoController("cpu".to_owned());
         check(
             &Limit::ALL.map(|it| (it, &missing)),
             "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
              read_bps, write_bps,\n                cpus: there is no control group controller `cpu`\n                \
-             would enable these limits for parts of a system: root, or a\n                delegated group\n",
+             needed for these limits on the nodes of a stack: root or a\n                delegated cgroup\n",
         );
     }
 
     #[test]
     fn warns_of_a_low_file_limit() {
-        assert_eq!(format_file_limit((Some(1024), Some(4096))), "1024, at most 4096");
-        assert_eq!(format_file_limit((Some(1024), Some(1024))), "1024");
-        assert_eq!(format_file_limit((None, None)), "no limit");
+        assert_eq!(format_file_limit((Some(1024), Some(4096)), english()), "1024, can be raised to 4096");
+        assert_eq!(format_file_limit((Some(1024), Some(1024)), english()), "1024");
+        assert_eq!(format_file_limit((None, None), english()), "unlimited");
+    }
+
+    #[test]
+    fn labels_fit_their_column_in_every_language() {
+        for lang in report::lang::all() {
+            for label in [
+                say!(lang, "doctor-not-usable"),
+                say!(lang, "doctor-none"),
+                say!(lang, "doctor-system"),
+                say!(lang, "doctor-cpus"),
+                say!(lang, "doctor-memory"),
+                say!(lang, "doctor-files"),
+                say!(lang, "doctor-ports"),
+                say!(lang, "doctor-clock"),
+                say!(lang, "doctor-frequency"),
+                say!(lang, "doctor-limits"),
+                say!(lang, "doctor-jitter"),
+            ] {
+                assert!(label.chars().count() < NAME, "{}: {label}", lang.code());
+            }
+        }
     }
 }

@@ -395,6 +395,70 @@ check-time-of-search = depends on the number of trials that the search needs
 check-time-under-load = { $duration } under load, plus setup
 
 
+### Command doctor: doctor-
+
+doctor-servers = PostgreSQL servers
+doctor-server-installed = { $version }, installed: { $path }
+doctor-server-downloaded = { $version }, downloaded: { $path }
+# Labels of at most 13 columns.
+doctor-not-usable = not usable
+doctor-none = none
+doctor-system = system
+doctor-cpus = CPUs
+doctor-memory = memory
+doctor-files = open files
+doctor-ports = local ports
+doctor-clock = clock source
+doctor-frequency = frequency
+doctor-limits = limits
+doctor-jitter = timer jitter
+
+doctor-download = if no server is installed, pgdyno demo downloads PostgreSQL { $first } to { $last }
+doctor-programs = Other programs
+doctor-version-unknown = version unknown
+doctor-not-found = not found
+doctor-machine = This machine
+doctor-unknown = unknown
+doctor-kernel = { $system }, kernel { $kernel }
+doctor-unlimited = unlimited
+doctor-file-limit = { $now }, can be raised to { $most }
+doctor-port-range = { $first } to { $last }: { $count ->
+    [one] { $count } connection
+   *[other] { $count } connections
+ } to one TCP address
+doctor-available = available
+doctor-not-available = not available
+doctor-no-governor = no governor (usual in virtual machines)
+doctor-governor = governor { $name }
+doctor-no-controllers = no controllers
+doctor-no-limits = none can be applied
+doctor-limits-not-applied = not { $limits }: { $reason }
+doctor-jitter-values = p50 { $p50 }, p99 { $p99 }, max { $max }; { $count } wake-ups, one per ms
+doctor-jitter-note = transactions cannot start more precisely than the timers of this machine fire
+
+# What a missing item is needed for, and how to get it.
+doctor-needed-for = needed for { $purpose }{ $remedy ->
+    [none] {""}
+   *[other] : { $remedy }
+ }
+doctor-purpose-server = temporary servers and the demo
+doctor-purpose-pgbench = comparing pgdyno with pgbench on this machine
+doctor-purpose-pooler = a pooler in front of the server
+doctor-purpose-balancer = a load balancer in front of several servers
+doctor-purpose-manager = automatic failover from the primary to a replica
+doctor-purpose-node = a node of a stack
+doctor-purpose-cpu = a generator that does not compete with the server for CPU
+doctor-remedy-cpu = a second CPU
+doctor-purpose-files = more connections per process
+doctor-purpose-driver = a driver that uses less CPU
+doctor-purpose-clock = reading the clock in 20 ns, without a system call
+doctor-remedy-clock = clock source tsc
+doctor-purpose-frequency = steadier response times at low load
+doctor-purpose-limits = these limits on the nodes of a stack
+doctor-remedy-disk = TMPDIR on a disk
+doctor-remedy-cgroup = root or a delegated cgroup
+
+
 ### Command runs: runs-
 
 runs-none = no runs in { $directory }

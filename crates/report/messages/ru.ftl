@@ -450,6 +450,71 @@ check-time-of-search = зависит от числа измерений, кот
 check-time-under-load = { $duration } под нагрузкой, не считая подготовки
 
 
+### Команда doctor: doctor-
+
+doctor-servers = Серверы PostgreSQL
+doctor-server-installed = { $version }, установлен: { $path }
+doctor-server-downloaded = { $version }, скачан: { $path }
+# Подписи длиной не более 13 знаков.
+doctor-not-usable = не подходит
+doctor-none = нет
+doctor-system = система
+doctor-cpus = процессоры
+doctor-memory = память
+doctor-files = файлы
+doctor-ports = порты
+doctor-clock = часы
+doctor-frequency = частота CPU
+doctor-limits = ограничения
+doctor-jitter = таймеры
+
+doctor-download = если сервер не установлен, pgdyno demo скачивает PostgreSQL (версии с { $first } по { $last })
+doctor-programs = Другие программы
+doctor-version-unknown = версия неизвестна
+doctor-not-found = нет
+doctor-machine = Эта машина
+doctor-unknown = неизвестно
+doctor-kernel = { $system }, ядро { $kernel }
+doctor-unlimited = без ограничения
+doctor-file-limit = { $now }, можно увеличить до { $most }
+doctor-port-range = с { $first } по { $last }: { $count ->
+    [one] { $count } соединение
+    [few] { $count } соединения
+   *[other] { $count } соединений
+ } с одним адресом TCP
+doctor-available = доступен
+doctor-not-available = недоступен
+doctor-no-governor = нет регулятора (обычно для виртуальных машин)
+doctor-governor = регулятор { $name }
+doctor-no-controllers = нет контроллеров
+doctor-no-limits = ни одно не применимо
+doctor-limits-not-applied = кроме { $limits }: { $reason }
+doctor-jitter-values = p50 { $p50 }, p99 { $p99 }, max { $max }; пробуждений { $count }, по одному в мс
+doctor-jitter-note = транзакции не могут начинаться точнее, чем срабатывают таймеры этой машины
+
+# Для чего нужно то, чего нет, и как это получить.
+doctor-needed-for = нужно для { $purpose }{ $remedy ->
+    [none] {""}
+   *[other] : { $remedy }
+ }
+doctor-purpose-server = временных серверов и команды demo
+doctor-purpose-pgbench = сравнения pgdyno с pgbench на этой машине
+doctor-purpose-pooler = пулера перед сервером
+doctor-purpose-balancer = балансировщика перед несколькими серверами
+doctor-purpose-manager = автоматического переключения с основного сервера на реплику
+doctor-purpose-node = узла стенда
+doctor-purpose-cpu = генератора, который не отнимает CPU у сервера
+doctor-remedy-cpu = второй процессор
+doctor-purpose-files = большего числа соединений одного процесса
+doctor-purpose-driver = драйвера, которому нужно меньше CPU
+doctor-purpose-clock = чтения часов за 20 нс, без системного вызова
+doctor-remedy-clock = источник времени tsc
+doctor-purpose-frequency = более ровного времени ответа при малой нагрузке
+doctor-purpose-limits = этих ограничений для узлов стенда
+doctor-remedy-disk = TMPDIR на диске
+doctor-remedy-cgroup = root или делегированная cgroup
+
+
 ### Команда runs: runs-
 
 runs-none = в каталоге { $directory } нет прогонов
