@@ -1,11 +1,15 @@
 //! `pgdyno export`: writes a run as CSV, JSON or HdrHistogram logs
 
+use crate::cli::language::LanguageArgs;
+use crate::cli::{Terminal, os_error_text};
 use crate::runs;
 use crate::terminal;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Parser, ValueEnum};
 use model::{HistogramEncoder, LatencyHistogram, ScriptCounts, Tick};
+use report::lang::Lang;
+use report::say;
 use report::terminal::{sanitise, sanitise_json, sanitise_line};
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
@@ -16,22 +20,24 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{FactRecord, Run, TrialRecord};
 
-/// Writes a run as files that other programs read.
+/// Export a run to files for other programs
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno export")]
 struct Args {
-    /// A path, a name or its beginning, or `last`
+    /// Path, name or beginning of a name, or `last`
     run: String,
-    /// csv: a table each of trials, ticks, failures, samples and events; json: everything in one file; hlog: a log for
-    /// HdrHistogram's tools per trial, each operation a tag
+    /// Format: csv, tables of trials, ticks, failures, samples and events; json, one file; hlog, one HdrHistogram log
+    /// per trial with a tag per operation
     #[arg(long, value_enum)]
     format: Format,
-    /// Where to write; files are called as the run, and replaced if they are there
+    /// Output directory; files are named after the run, and existing ones are replaced
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = runs::DIRECTORY)]
     dir: PathBuf,
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -48,7 +54,15 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    match export(&args) {
+    let terminal = Terminal { program: "pgdyno export".to_owned() };
+    let lang = match args.language.lang() {
+        Ok(lang) => lang,
+        Err(error) => {
+            error.print(&terminal);
+            return ExitCode::from(2);
+        }
+    };
+    match export(&args, lang) {
         Ok(written) => {
             for path in written {
                 outln!("{}", path.display());
@@ -56,7 +70,7 @@ pub fn main(args: &[String]) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            errln!("pgdyno export: error: {error}");
+            terminal.error(&error.to_string());
             ExitCode::FAILURE
         }
     }
@@ -64,12 +78,15 @@ pub fn main(args: &[String]) -> ExitCode {
 
 type ExportResult<T> = Result<T, Box<dyn std::error::Error>>;
 
-fn export(args: &Args) -> ExportResult<Vec<PathBuf>> {
+fn export(args: &Args, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
     let path = store::find(&args.dir, &args.run)?;
     let run = Run::open(&path)?;
-    create_dir_all(&args.out).map_err(|error| io_error_text("make", &args.out, &error))?;
+    create_dir_all(&args.out).map_err(|error| {
+        let (path, error) = (args.out.display().to_string(), os_error_text(&error));
+        say!(lang, "export-no-directory", path, error)
+    })?;
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
-    let mut shelf = OutputFiles { out: args.out.clone(), stem, written: Vec::new() };
+    let mut shelf = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
     match args.format {
         Format::Csv => csv(&run, &mut shelf)?,
         Format::Json => json(&run, &mut shelf)?,
@@ -78,18 +95,16 @@ fn export(args: &Args) -> ExportResult<Vec<PathBuf>> {
     Ok(shelf.written)
 }
 
-fn io_error_text(attempt: &str, path: &Path, error: &io::Error) -> String {
-    format!("could not {attempt} \"{}\": {error}", path.display())
-}
-
 /// Directory, file stem and list of the exported files.
-struct OutputFiles {
+struct OutputFiles<'a> {
     out: PathBuf,
     stem: String,
+    /// Language of error messages.
+    lang: &'a Lang,
     written: Vec<PathBuf>,
 }
 
-impl OutputFiles {
+impl OutputFiles<'_> {
     /// Writes one file. Only its owner may read it, and symbolic links are not followed.
     fn write_file(
         &mut self,
@@ -98,13 +113,14 @@ impl OutputFiles {
     ) -> ExportResult<()> {
         let path = self.out.join(format!("{}.{end}", self.stem));
         // The user did not name the target of a symbolic link, so links are not followed.
-        let mut to = BufWriter::new(
-            create_private_file(&path, OFlags::NOFOLLOW)
-                .map_err(|error| io_error_text("write", &path, &error))?,
-        );
-        write(&mut to)
-            .and_then(|()| Ok(to.flush()?))
-            .map_err(|error| format!("\"{}\" is incomplete: {error}", path.display()))?;
+        let shown = path.display().to_string();
+        let file = create_private_file(&path, OFlags::NOFOLLOW).map_err(|error| {
+            say!(self.lang, "export-failed", path = &shown, error = os_error_text(&error))
+        })?;
+        let mut to = BufWriter::new(file);
+        write(&mut to).and_then(|()| Ok(to.flush()?)).map_err(|error| {
+            say!(self.lang, "export-incomplete", path = &shown, error = os_error_text(&error))
+        })?;
         self.written.push(path);
         Ok(())
     }
@@ -121,7 +137,7 @@ pub fn create_private_file(path: &Path, flags: OFlags) -> io::Result<File> {
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
-fn csv(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
+fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
     let trials = run.trials()?;
     shelf.write_file("trials.csv", |to| {
         writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
@@ -248,7 +264,7 @@ fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
     json!({ "trial": trial.map(|id| id.0), "kind": kind.name, "version": kind.version, "payload": payload })
 }
 
-fn json(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
+fn json(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
     shelf.write_file("json", |to| {
         let header = run.header()?;
         let state = run.state()?;
@@ -342,7 +358,7 @@ fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
 
 /// Writes logs in the format of `HistogramLogWriter.java`, version 1.3. Columns: seconds since the trial began,
 /// interval, greatest value in milliseconds, histogram. Histogram values are nanoseconds.
-fn hlog(run: &Run, shelf: &mut OutputFiles) -> ExportResult<()> {
+fn hlog(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
     for it in run.trials()? {
         shelf.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
             let begun = it.trial.begun_ms as f64 / 1e3;

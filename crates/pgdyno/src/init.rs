@@ -1,27 +1,33 @@
 //! `pgdyno init`: writes a commented experiment file to begin with
 
-use crate::cli::os_error_text;
+use crate::cli::language::LanguageArgs;
+use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::terminal;
 use clap::{Parser, ValueEnum};
+use report::lang::Lang;
+use report::say;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Writes a commented experiment file to begin with; never over one that is there.
+/// Write a commented experiment file as a template; never overwrites a file
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno init")]
 struct Args {
+    /// File to write
     #[arg(default_value = "experiment.yaml")]
     file: PathBuf,
-    /// Goal of the experiment, a value of its key `find`; without it, the experiment compares the cells of a matrix
-    #[arg(long, value_name = "WHAT")]
+    /// Goal of the experiment [default: compare the cells of a matrix]
+    #[arg(long, value_name = "GOAL")]
     find: Option<InitGoal>,
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum InitGoal {
-    /// Whether everything that was acknowledged survives a failover
+    /// Check that every acknowledged write survives a failover
     Failover,
 }
 
@@ -40,26 +46,33 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    let shown = args.file.display();
-    let written = OpenOptions::new()
+    match write(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print(&Terminal { program: "pgdyno init".to_owned() });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(args: &Args) -> Result<(), CommandError> {
+    let lang = args.language.lang()?;
+    let path = args.file.display().to_string();
+    OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&args.file)
-        .and_then(|mut file| file.write_all(template(args.find).as_bytes()));
-    match written {
-        Ok(()) => {
-            outln!("wrote {shown}; look at it, then:  pgdyno check {shown}");
-            ExitCode::SUCCESS
+        .and_then(|mut file| file.write_all(template(args.find).as_bytes()))
+        .map_err(|error| write_error(&path, &error, lang))?;
+    outln!("{}", say!(lang, "init-written", path));
+    Ok(())
+}
+
+fn write_error(path: &str, error: &std::io::Error, lang: &Lang) -> CommandError {
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            CommandError::new(say!(lang, "init-exists", path)).with_hint(say!(lang, "init-exists-hint"))
         }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            errln!(
-                "pgdyno init: error: {shown} is there already\npgdyno init: hint: name another file, or remove that one"
-            );
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            errln!("pgdyno init: error: cannot write {shown}: {}", os_error_text(&error));
-            ExitCode::FAILURE
-        }
+        _ => CommandError::new(say!(lang, "init-failed", path, error = os_error_text(error))),
     }
 }

@@ -11,6 +11,7 @@ use report::document::document;
 use report::html::{HtmlShell, to_html};
 use report::lang::{self, Lang};
 use report::page::{Page, page};
+use report::say;
 use report::{junit, markdown};
 use rustix::fs::OFlags;
 use serde_json::json;
@@ -20,20 +21,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Writes what a run measured and what follows from it, for people or for machines.
+/// Write the report of a run, for people or for other programs
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno report")]
 struct Args {
-    /// A path, a name or its beginning, or `last`
+    /// Path, name or beginning of a name, or `last`
     run: String,
-    /// html: one file for a browser, in all languages; md: a short page for continuous integration; json: the same page as
-    /// data; junit: objectives and trials as test cases
+    /// Format: html, one file with all languages; md, a short page for CI; json, the same page as data; junit, objectives
+    /// and trials as test cases
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     format: ReportFormat,
-    /// Where to write; - is standard output (default: for html a file called as the run, else standard output)
+    /// Output file, or - for standard output [default: for html a file named after the run, else standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
     #[command(flatten)]
@@ -85,20 +86,19 @@ fn write(args: &Args) -> Result<(), CommandError> {
     // Device and inode, because a hard link is the run too.
     let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
     if identity(&out).is_ok_and(|it| identity(&path).is_ok_and(|run| run == it)) {
-        let what = format!("{} is the run itself: a report in its place would destroy it", out.display());
-        return Err(
-            CommandError::new(what).with_hint("write another name behind --out, or - for standard output")
-        );
+        return Err(CommandError::new(say!(lang, "export-overwrites-run", path = out.display().to_string()))
+            .with_hint(say!(lang, "export-overwrites-run-hint")));
     }
     // The user did not name the target of a symbolic link that has the default name.
     let flags = if args.out.is_some() { OFlags::empty() } else { OFlags::NOFOLLOW };
-    let mut file = create_private_file(&out, flags).map_err(|it| {
-        CommandError::new(format!("could not write {}: {}", out.display(), os_error_text(&it)))
+    let shown = out.display().to_string();
+    let mut file = create_private_file(&out, flags).map_err(|error| {
+        CommandError::new(say!(lang, "export-failed", path = &shown, error = os_error_text(&error)))
     })?;
-    file.write_all(text.as_bytes()).map_err(|it| {
-        CommandError::new(format!("{} is incomplete: {}", out.display(), os_error_text(&it)))
+    file.write_all(text.as_bytes()).map_err(|error| {
+        CommandError::new(say!(lang, "export-incomplete", path = &shown, error = os_error_text(&error)))
     })?;
-    outln!("{}", out.display());
+    outln!("{shown}");
     Ok(())
 }
 

@@ -4,36 +4,37 @@ use crate::cli::language::LanguageArgs;
 use crate::cli::{self, Terminal};
 use crate::terminal;
 use clap::{Parser, ValueEnum};
-use load::schedule::{self, Arrivals, ScheduleDiagnostics};
+use load::schedule::{self, Arrivals};
 use model::{Curve, Spacing};
 use report::lang::Lang;
 use report::plot::CharacterSet;
 use report::preview::{self, SchedulePreview};
+use report::say;
 use report::terminal::{sanitise, sanitise_json};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-/// Previews a schedule: how many arrivals, for how long, at which rates.
+/// Preview a schedule: number of arrivals, duration and rates
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno schedule")]
 struct Args {
-    /// Yandex.Tank's grammar, parts one after the other: line(from, to, duration), const(rate, duration),
-    /// step(from, to, increment, duration); rates per second, durations as 1d2h3m4s
+    /// Schedule in Yandex.Tank's syntax: line(from, to, duration), const(rate, duration) and
+    /// step(from, to, increment, duration), one after the other; rates per second, durations as 1d2h3m4s
     #[arg(value_name = "EXPR")]
     expression: String,
-    /// How arrivals lie within the schedule
+    /// Spacing of the arrivals
     #[arg(long, value_enum, default_value = "even")]
     arrivals: SpacingArg,
-    /// Decides the chance in Poisson arrivals
+    /// Random seed of Poisson arrivals
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Print the intended start of each arrival, in whole milliseconds, one per line
+    /// Print the scheduled time of each arrival in milliseconds, one per line
     #[arg(long)]
     times: bool,
-    /// Print as JSON; with --times, the starts are in it
+    /// Print one JSON document; with --times, it includes the arrivals
     #[arg(long)]
     json: bool,
-    /// Draw without block characters
+    /// Draw the plot in ASCII
     #[arg(long)]
     ascii: bool,
     #[command(flatten)]
@@ -60,24 +61,23 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
+    let terminal = Terminal { program: "pgdyno schedule".to_owned() };
+    let lang = match args.language.lang() {
+        Ok(lang) => lang,
+        Err(error) => {
+            error.print(&terminal);
+            return ExitCode::from(2);
+        }
+    };
     let curve = match schedule::parse(&args.expression) {
         Ok(curve) => curve,
-        Err(mistakes) => return print_diagnostics(&mistakes),
-    };
-    let lang = match args.language.lang() {
-        Ok(it) => it,
-        Err(trouble) => {
-            trouble.print(&Terminal { program: "pgdyno schedule".to_owned() });
+        Err(diagnostics) => {
+            terminal.error(&format!("{}\n{diagnostics}", say!(lang, "schedule-invalid")));
             return ExitCode::from(2);
         }
     };
     terminal::stream(|out| print(&args, &curve, lang, &mut BufWriter::new(out)));
     ExitCode::SUCCESS
-}
-
-fn print_diagnostics(mistakes: &ScheduleDiagnostics) -> ExitCode {
-    err!("pgdyno schedule: this is not a schedule\n{mistakes}");
-    ExitCode::from(2)
 }
 
 fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::Result<()> {

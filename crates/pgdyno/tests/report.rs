@@ -107,7 +107,7 @@ fn reports_errors_with_status() {
         (
             &["--out", "/nowhere/at/all.html"],
             1,
-            "could not write /nowhere/at/all.html: No such file or directory",
+            "cannot write /nowhere/at/all.html: No such file or directory",
         ),
     ] {
         let output = pgdyno(args);

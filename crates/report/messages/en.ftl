@@ -511,6 +511,28 @@ runs-rule-error = `{ $rule }`, column { $column }: { $found }
 runs-rule-hint = write { $hint }
 
 
+### Command init: init-
+
+init-written = wrote { $path }; edit it, then check it:  pgdyno check { $path }
+init-exists = { $path } already exists
+init-exists-hint = choose another file name, or remove this file
+init-failed = cannot write { $path }: { $error }
+
+
+### Command schedule: schedule-
+
+schedule-invalid = the schedule is invalid
+
+
+### Command export: export-
+
+export-no-directory = cannot create directory { $path }: { $error }
+export-failed = cannot write { $path }: { $error }
+export-incomplete = { $path } is incomplete: { $error }
+export-overwrites-run = { $path } is the run itself; the report would destroy it
+export-overwrites-run-hint = choose another file for --out, or - for standard output
+
+
 ### Matrix of cells: matrix-
 
 # Headings of at most 12 columns.

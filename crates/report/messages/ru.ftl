@@ -574,6 +574,28 @@ runs-rule-error = `{ $rule }`, столбец { $column }: { $found }
 runs-rule-hint = нужно: { $hint }
 
 
+### Команда init: init-
+
+init-written = записан файл { $path }; измените его и проверьте:  pgdyno check { $path }
+init-exists = файл { $path } уже есть
+init-exists-hint = выберите другое имя или удалите этот файл
+init-failed = не удалось записать { $path }: { $error }
+
+
+### Команда schedule: schedule-
+
+schedule-invalid = расписание неверно
+
+
+### Команда export: export-
+
+export-no-directory = не удалось создать каталог { $path }: { $error }
+export-failed = не удалось записать { $path }: { $error }
+export-incomplete = файл { $path } неполон: { $error }
+export-overwrites-run = { $path } — файл самого прогона; отчёт уничтожил бы его
+export-overwrites-run-hint = задайте в --out другой файл или - для стандартного вывода
+
+
 ### Matrix of cells: matrix-
 
 # Заголовки не шире 12 знаков.
