@@ -11,20 +11,35 @@ use wire::pg::SslMode;
 /// A shell command that connects to a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectCommand {
-    /// Role of the connection, such as `superuser`.
     #[serde(rename = "whose")]
-    pub role: String,
+    pub role: ConnectRole,
     pub command: String,
+}
+
+/// Role of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectRole {
+    /// User and database of the operations.
+    Application,
+    Superuser,
+    /// Console of a pooler.
+    Console,
+    /// Statistics socket of a balancer.
+    Statistics,
 }
 
 /// All commands for a node. Only the file `passwords` contains passwords. `root` is the certificate that verifies TLS.
 pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<ConnectCommand> {
-    let way = |whose: &str, command: String| ConnectCommand { role: whose.to_owned(), command };
+    let connect = |role, command| ConnectCommand { role, command };
     if let NodeKind::Attached(attached) = &node.plan.kind {
         // The user supplied the address, and has the password.
-        let admin = if attached.product.role == Role::Server { "superuser" } else { "console" };
-        let application = way("application", format!("psql {}", shell_quote(&attached.dsn)));
-        let admin = attached.admin.as_ref().map(|it| way(admin, format!("psql {}", shell_quote(it))));
+        let admin = match attached.product.role {
+            Role::Server => ConnectRole::Superuser,
+            _ => ConnectRole::Console,
+        };
+        let application = connect(ConnectRole::Application, format!("psql {}", shell_quote(&attached.dsn)));
+        let admin = attached.admin.as_ref().map(|dsn| connect(admin, format!("psql {}", shell_quote(dsn))));
         return [application].into_iter().chain(admin).collect();
     }
     let psql = |target: &Target| {
@@ -34,12 +49,15 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
             shell_quote(&conninfo(target, root))
         )
     };
-    let admin = if matches!(node.plan.kind, NodeKind::Postgres(_)) { "superuser" } else { "console" };
-    let mut all = vec![way("application", psql(&node.endpoint))];
-    all.extend(node.admin.as_ref().map(|it| way(admin, psql(it))));
-    all.extend(node.statistics.as_ref().map(|it| {
-        let socket = shell_quote(&format!("unix-connect:{}", it.display()));
-        way("statistics", format!("echo 'show stat' | socat stdio {socket}"))
+    let admin = match node.plan.kind {
+        NodeKind::Postgres(_) => ConnectRole::Superuser,
+        _ => ConnectRole::Console,
+    };
+    let mut all = vec![connect(ConnectRole::Application, psql(&node.endpoint))];
+    all.extend(node.admin.as_ref().map(|target| connect(admin, psql(target))));
+    all.extend(node.statistics.as_ref().map(|path| {
+        let socket = shell_quote(&format!("unix-connect:{}", path.display()));
+        connect(ConnectRole::Statistics, format!("echo 'show stat' | socat stdio {socket}"))
     }));
     all
 }

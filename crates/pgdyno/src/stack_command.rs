@@ -5,12 +5,15 @@ mod holder;
 mod status;
 
 use crate::check;
+use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::terminal;
 use clap::{Parser, Subcommand};
 use directory::StackDirectory;
 use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
 use model::plan::{Cell, Experiment};
+use report::lang::{Lang, english};
+use report::say;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -27,54 +30,56 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Keeps the system of an experiment file up, to be explored by hand
+/// Start the system of an experiment file and keep it running, to explore it by hand
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno stack", disable_help_subcommand = true, arg_required_else_help = true)]
 struct Args {
+    #[command(flatten)]
+    language: LanguageArgs,
     #[command(subcommand)]
     command: StackCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
 enum StackCommand {
-    /// Bring a stack up, keep it up, and print how to connect
+    /// Start a stack, keep it running, and print how to connect
     Up(Up),
-    /// Tell which stacks are up, whether their nodes run, and how to connect
+    /// Show the running stacks, the state of their nodes, and how to connect
     Status(Status),
-    /// Stop a stack; returns when everything is gone
+    /// Stop a stack, and wait until all its processes and files are gone
     Down(Down),
-    /// Own a stack that is up
+    /// Hold a running stack
     #[command(hide = true)]
     Hold { name: String },
 }
 
 #[derive(Clone, Debug, clap::Args)]
 struct Up {
-    /// The experiment file
+    /// Experiment file
     file: PathBuf,
-    /// Set a value of the file, such as pooler.size=24; may be repeated
+    /// Override a value of the file, such as pooler.size=24; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Take the file's shorter way: what its section `quick` says
+    /// Apply the overrides of the file's section `quick`
     #[arg(long)]
     quick: bool,
-    /// Which cell of the matrix, as in "way=unix,load.clients=8"; the baseline, or else the first
+    /// Cell of the matrix, such as "way=unix,load.clients=8" [default: the baseline, else the first]
     #[arg(long, value_name = "AXIS=VALUE,…")]
     cell: Option<String>,
-    /// By which name it is found again; the experiment's
+    /// Name of the stack [default: name of the experiment]
     #[arg(long)]
     name: Option<String>,
-    /// End it by itself after this time, such as 90s, 30m or 2h
+    /// Stop the stack after this time, such as 90s, 30m or 2h [default: never]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     lifetime: Option<u64>,
-    /// Print how to connect as JSON
+    /// Print the state as JSON, in English
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Debug, clap::Args)]
 struct Status {
-    /// An experiment file, or a name; all stacks that are up without it
+    /// Experiment file or name of a stack [default: all running stacks]
     #[arg(value_name = "FILE|NAME")]
     which: Option<String>,
     /// Print a JSON array
@@ -84,7 +89,7 @@ struct Status {
 
 #[derive(Clone, Debug, clap::Args)]
 struct Down {
-    /// An experiment file, or a name
+    /// Experiment file or name of a stack
     #[arg(value_name = "FILE|NAME")]
     which: String,
 }
@@ -105,61 +110,72 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Terminal { program: "pgdyno stack".to_owned() };
-    let done = match &args.command {
-        StackCommand::Up(it) => up(it),
-        StackCommand::Status(it) => status(it),
-        StackCommand::Down(it) => down(&it.which, &voice),
-        StackCommand::Hold { .. } => return holder::main(),
-    };
-    done.unwrap_or_else(|trouble| {
-        trouble.print(&voice);
+    let terminal = Terminal { program: "pgdyno stack".to_owned() };
+    run(&args, &terminal).unwrap_or_else(|error| {
+        error.print(&terminal);
         ExitCode::from(FAILED)
     })
 }
 
-fn up(args: &Up) -> Result<ExitCode, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+    let lang = args.language.lang()?;
+    match &args.command {
+        StackCommand::Up(args) => up(args, lang),
+        StackCommand::Status(args) => status(args, terminal, lang),
+        StackCommand::Down(args) => down(&args.which, terminal, lang),
+        StackCommand::Hold { .. } => Ok(holder::main()),
+    }
+}
+
+fn up(args: &Up, lang: &'static Lang) -> Result<ExitCode, CommandError> {
     let plan = match check::read(&args.file, &args.set, args.quick) {
-        Ok(it) => it,
-        Err(refused) => return Ok(refused.print("pgdyno stack")),
+        Ok(plan) => plan,
+        Err(error) => return Ok(error.print("pgdyno stack", lang)),
     };
     let experiment = &plan.experiment;
-    let cell = cell(experiment, args.cell.as_deref())?;
+    let cell = cell(experiment, args.cell.as_deref(), lang)?;
     let name = args.name.as_ref().unwrap_or(&experiment.name);
     if !is_name(name) {
-        return Err(CommandError::new(format!("\"{name}\" cannot be the name of a stack"))
-            .with_hint("write up to 64 of a-z, 0-9 and -, as in --name=my-stack"));
+        return Err(CommandError::new(say!(lang, "stack-name-invalid", name))
+            .with_hint(say!(lang, "stack-name-hint")));
     }
-    let place = StackDirectory::for_user()?;
-    let log = place.claim(name)?.ok_or_else(|| {
-        let hint = format!(
-            "pgdyno stack status {name} shows it, pgdyno stack down {name} ends it, --name names another"
-        );
-        CommandError::new(format!("a stack named {name} is up already")).with_hint(hint)
+    let place = user_directory(lang)?;
+    let log = place.claim(name).map_err(|error| error.command_error(lang))?.ok_or_else(|| {
+        CommandError::new(say!(lang, "stack-exists", name)).with_hint(say!(lang, "stack-exists-hint", name))
     })?;
-    let order = StackRequest {
+    let request = StackRequest {
         name: name.clone(),
         place: place.directory().to_owned(),
         file: args.file.canonicalize().unwrap_or_else(|_| args.file.clone()),
         cell: cell.label.clone(),
         setup: cell.setup.clone(),
         lifetime: args.lifetime,
+        lang: if args.json { english() } else { lang }.code().to_owned(),
     };
-    let told = start(&order, &place, log)?;
+    let stack = start(&request, &place, log, lang)?;
     if args.json {
-        terminal::json(&(serde_json::to_string_pretty(&told).expect("plain data") + "\n"));
+        terminal::json(&(serde_json::to_string_pretty(&stack).expect("plain data") + "\n"));
     } else {
-        out!("{}", told.render());
-        outln!("\nIt stays up until:  pgdyno stack down {name}");
+        out!("{}", stack.render(lang));
+        outln!("\n{}", say!(lang, "stack-how-to-stop", name));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+fn user_directory(lang: &Lang) -> Result<StackDirectory, CommandError> {
+    StackDirectory::for_user().map_err(|error| error.command_error(lang))
+}
+
 /// Starts a holder, and shows its progress until the stack is up.
-fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<StackStatus, CommandError> {
+fn start(
+    request: &StackRequest,
+    place: &StackDirectory,
+    log: File,
+    lang: &Lang,
+) -> Result<StackStatus, CommandError> {
     let failed = |error: io::Error| {
-        place.clear(&order.name);
-        CommandError::new(format!("could not start who holds the stack: {}", os_error_text(&error)))
+        place.clear(&request.name);
+        CommandError::new(say!(lang, "stack-holder-failed", error = os_error_text(&error)))
     };
     let spawn = || {
         let (ours, theirs) = UnixStream::pair()?;
@@ -173,88 +189,92 @@ fn start(order: &StackRequest, place: &StackDirectory, log: File) -> Result<Stac
         }
         let us = KeeperProgram::ourselves().program;
         let mut command = Command::new(us);
-        command.arg0("pgdyno").args(["stack", "hold", &order.name]);
+        command.arg0("pgdyno").args(["stack", "hold", &request.name]);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
         let child = command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
         Ok((child, ours))
     };
     let (mut child, holder) = spawn().map_err(failed)?;
-    send_line(&holder, order);
+    send_line(&holder, request);
     let terminal = io::stderr().is_terminal();
     let clear = if terminal { "\r\x1b[K" } else { "" };
-    let mut trouble = None;
+    let mut failure = None;
     for line in BufReader::new(&holder).lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str(&line) {
-            Ok(StartMessage::Doing(it)) if terminal => {
-                terminal::overwrite_line(clear, &it, "");
+            Ok(StartMessage::Doing(activity)) if terminal => {
+                terminal::overwrite_line(clear, &activity, "");
             }
             Ok(StartMessage::Doing(_)) => {}
-            Ok(StartMessage::Done(it)) => terminal::overwrite_line(clear, &it, "\n"),
-            Ok(StartMessage::Up(told)) => {
+            Ok(StartMessage::Done(milestone)) => terminal::overwrite_line(clear, &milestone, "\n"),
+            Ok(StartMessage::Up(stack)) => {
                 terminal::overwrite_line(clear, "", "");
-                return Ok(told);
+                return Ok(stack);
             }
             // The holder exits now, which ends this loop.
-            Ok(StartMessage::Failed(what, hint)) => trouble = Some(CommandError { message: what, hint }),
+            Ok(StartMessage::Failed(message, hint)) => failure = Some(CommandError { message, hint }),
             Err(_) => break,
         }
     }
     terminal::overwrite_line(clear, "", "");
     let _ = child.wait();
-    if let Some(it) = trouble {
-        return Err(it);
+    if let Some(error) = failure {
+        return Err(error);
     }
-    let mut what = "who holds the stack has ended before it was up".to_owned();
+    let mut message = say!(lang, "stack-holder-ended");
     for line in last_lines(&log) {
-        what += &format!("\n  {line}");
+        message += &format!("\n  {line}");
     }
     drop(log);
     place.names();
-    Err(CommandError::new(what))
+    Err(CommandError::new(message))
 }
 
-fn status(args: &Status) -> Result<ExitCode, CommandError> {
-    let (found, silent) = query(&StackDirectory::for_user()?, args.which.as_deref(), StackQuery::Status);
+fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, CommandError> {
+    let (found, silent) = query(&user_directory(lang)?, args.which.as_deref(), StackQuery::Status);
     if let (Some(which), true) = (&args.which, found.is_empty() && silent.is_empty()) {
-        return Err(not_found(which));
+        return Err(not_found(which, lang));
     }
-    let all: Vec<&StackStatus> = found.iter().map(|it| &it.status).collect();
+    let all: Vec<&StackStatus> = found.iter().map(|reply| &reply.status).collect();
     if args.json {
         terminal::json(&(serde_json::to_string_pretty(&all).expect("plain data") + "\n"));
     } else if all.is_empty() && silent.is_empty() {
-        outln!("no stack is up");
+        outln!("{}", say!(lang, "stack-none"));
     } else {
-        out!("{}", all.iter().map(|it| it.render()).collect::<Vec<_>>().join("\n"));
+        out!("{}", all.iter().map(|stack| stack.render(lang)).collect::<Vec<_>>().join("\n"));
     }
-    silent.iter().for_each(|it| errln!("pgdyno stack: warning: who holds {it} does not answer"));
-    let whole = silent.is_empty() && all.iter().all(|it| it.is_healthy());
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::from(NODE_ENDED) })
+    silent.iter().for_each(|name| terminal.warning(&say!(lang, "stack-silent", name)));
+    let is_healthy = silent.is_empty() && all.iter().all(|stack| stack.is_healthy());
+    Ok(if is_healthy { ExitCode::SUCCESS } else { ExitCode::from(NODE_ENDED) })
 }
 
-fn down(which: &str, voice: &Terminal) -> Result<ExitCode, CommandError> {
-    let place = StackDirectory::for_user()?;
+fn down(which: &str, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, CommandError> {
+    let place = user_directory(lang)?;
     let (found, silent) = query(&place, Some(which), StackQuery::Down);
     if found.is_empty() && silent.is_empty() {
-        return Err(not_found(which));
+        return Err(not_found(which, lang));
     }
-    for it in found {
-        it.await_end();
-        voice.info(&format!("{} is down, and everything of it gone", it.status.name));
+    for reply in found {
+        reply.await_end();
+        terminal.info(&say!(lang, "stack-down", name = &reply.status.name));
     }
     place.names();
     match silent.first() {
         None => Ok(ExitCode::SUCCESS),
-        Some(name) => Err(CommandError::new(format!("who holds {name} does not answer")).with_hint(format!(
-            "look at {}; to kill `pgdyno stack hold {name}` ends it too",
-            place.log(name).display()
-        ))),
+        Some(name) => {
+            let log = place.log(name).display().to_string();
+            Err(CommandError::new(say!(lang, "stack-silent", name)).with_hint(say!(
+                lang,
+                "stack-silent-hint",
+                name,
+                log
+            )))
+        }
     }
 }
 
-fn not_found(which: &str) -> CommandError {
-    let hint = "pgdyno stack status shows all that are up, pgdyno stack up FILE brings one up";
-    CommandError::new(format!("no stack of {which} is up")).with_hint(hint)
+fn not_found(which: &str, lang: &Lang) -> CommandError {
+    CommandError::new(say!(lang, "stack-not-found", which)).with_hint(say!(lang, "stack-not-found-hint"))
 }
 
 /// Answer of one holder.
@@ -316,29 +336,34 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
 }
 
 /// First cell with the wanted labels; without any, the baseline or the first cell.
-fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>) -> Result<&'a Cell, CommandError> {
+fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
     let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
     let pairs = pairs(wanted);
-    let is = |cell: &&Cell| pairs.iter().all(|it| cell.label.contains(it));
-    cells.iter().find(is).ok_or_else(|| {
-        let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (axis, it) in cells.iter().flat_map(|it| &it.label) {
-            match axes.iter_mut().find(|known| known.0 == axis) {
-                Some(known) if known.1.contains(&it.as_str()) => {}
-                Some(known) => known.1.push(it),
-                None => axes.push((axis, vec![it])),
-            }
-        }
-        let axes: Vec<String> =
-            axes.iter().map(|(axis, all)| format!("{axis} is {}", all.join(" or "))).collect();
-        let hint = if axes.is_empty() {
-            "the file has one cell: leave --cell out".to_owned()
-        } else {
-            axes.join("; ")
-        };
-        CommandError::new(format!("no cell is \"{wanted}\"")).with_hint(hint)
+    let is_wanted = |cell: &&Cell| pairs.iter().all(|pair| cell.label.contains(pair));
+    cells.iter().find(is_wanted).ok_or_else(|| {
+        CommandError::new(say!(lang, "stack-cell-unknown", wanted)).with_hint(axes_hint(cells, lang))
     })
+}
+
+/// Axes of the matrix with their values.
+fn axes_hint(cells: &[Cell], lang: &Lang) -> String {
+    let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (axis, value) in cells.iter().flat_map(|cell| &cell.label) {
+        match axes.iter_mut().find(|known| known.0 == axis) {
+            Some(known) if known.1.contains(&value.as_str()) => {}
+            Some(known) => known.1.push(value),
+            None => axes.push((axis, vec![value])),
+        }
+    }
+    if axes.is_empty() {
+        return say!(lang, "stack-one-cell");
+    }
+    let or = say!(lang, "stack-or");
+    let axis = |(axis, values): &(&str, Vec<&str>)| {
+        say!(lang, "stack-axis", axis = *axis, values = values.join(&or))
+    };
+    axes.iter().map(axis).collect::<Vec<_>>().join("; ")
 }
 
 /// Axis and value pairs of a text such as `way=unix,load.clients=8`.

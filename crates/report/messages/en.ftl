@@ -533,6 +533,62 @@ export-overwrites-run = { $path } is the run itself; the report would destroy it
 export-overwrites-run-hint = choose another file for --out, or - for standard output
 
 
+### Command stack: stack-
+
+stack-is-up = { $name } has been up for { $since }
+stack-starting = { $name } has been starting for { $since }: { $activity }
+# Labels of at most 13 columns.
+stack-file = file
+stack-cell = cell
+stack-holder = holder
+stack-stops-in = stops in
+stack-address = address
+stack-application = application
+stack-superuser = superuser
+stack-console = console
+stack-statistics = statistics
+stack-limits = limits
+stack-not-limited = NOT LIMITED
+stack-program = program
+stack-log = log
+
+stack-process = process { $pid }
+stack-running = running{ $pid ->
+    [none] {""}
+   *[other] , process { $pid }
+ }
+stack-ended = ENDED: { $reason }
+stack-attached = attached: not started by pgdyno, and never stopped by it
+stack-process-gone = its process is gone
+
+stack-how-to-stop = Stop it with:  pgdyno stack down { $name }
+stack-down = { $name } is down; nothing is left of it
+stack-none = no stack is up
+stack-silent = the holder process of { $name } does not answer
+stack-silent-hint = see { $log }; killing `pgdyno stack hold { $name }` also stops the stack
+stack-not-found = no stack of { $which } is up
+stack-not-found-hint = pgdyno stack status lists the running stacks; pgdyno stack up FILE starts one
+stack-exists = a stack named { $name } is already up
+stack-exists-hint = pgdyno stack status { $name } shows it; pgdyno stack down { $name } stops it; --name starts another one
+stack-name-invalid = "{ $name }" is not a valid name of a stack
+stack-name-hint = use 1 to 64 of a-z, 0-9 and -, such as --name=my-stack
+stack-cell-unknown = no cell matches "{ $wanted }"
+stack-one-cell = the file has one cell: omit --cell
+stack-axis = { $axis } is { $values }
+# Between the values of an axis.
+stack-or = {" "}or{" "}
+stack-holder-failed = cannot start the holder process: { $error }
+stack-holder-ended = the holder process ended before the stack was up
+stack-passwords-failed = cannot write the password file: { $error }
+
+stack-directory-unusable = cannot use { $path }: { $reason }
+stack-directory-hint = remove it, or set XDG_RUNTIME_DIR to a directory that only you can access
+stack-no-directory = it is not a directory
+stack-other-owner = another user owns it
+stack-other-users = other users can access it
+stack-no-log = it is not a stack log of pgdyno
+
+
 ### Matrix of cells: matrix-
 
 # Headings of at most 12 columns.

@@ -596,6 +596,62 @@ export-overwrites-run = { $path } — файл самого прогона; от
 export-overwrites-run-hint = задайте в --out другой файл или - для стандартного вывода
 
 
+### Команда stack: stack-
+
+stack-is-up = { $name } работает { $since }
+stack-starting = { $name } запускается { $since }: { $activity }
+# Подписи длиной не более 13 знаков.
+stack-file = файл
+stack-cell = ячейка
+stack-holder = держатель
+stack-stops-in = остановится
+stack-address = адрес
+stack-application = приложение
+stack-superuser = суперпольз.
+stack-console = консоль
+stack-statistics = статистика
+stack-limits = ограничения
+stack-not-limited = БЕЗ ПРЕДЕЛА
+stack-program = программа
+stack-log = журнал
+
+stack-process = процесс { $pid }
+stack-running = работает{ $pid ->
+    [none] {""}
+   *[other] , процесс { $pid }
+ }
+stack-ended = ЗАВЕРШИЛСЯ: { $reason }
+stack-attached = внешний: pgdyno его не запускал и не останавливает
+stack-process-gone = его процесса больше нет
+
+stack-how-to-stop = Остановить:  pgdyno stack down { $name }
+stack-down = { $name }: остановлен, ничего не осталось
+stack-none = работающих стендов нет
+stack-silent = процесс, который держит { $name }, не отвечает
+stack-silent-hint = посмотрите { $log }; если завершить процесс `pgdyno stack hold { $name }`, стенд тоже остановится
+stack-not-found = нет работающего стенда { $which }
+stack-not-found-hint = pgdyno stack status показывает работающие стенды, pgdyno stack up ФАЙЛ запускает новый
+stack-exists = стенд { $name } уже работает
+stack-exists-hint = pgdyno stack status { $name } показывает его, pgdyno stack down { $name } останавливает, --name запускает ещё один
+stack-name-invalid = «{ $name }» не подходит как имя стенда
+stack-name-hint = имя состоит из 1–64 символов a-z, 0-9 и -, например --name=my-stack
+stack-cell-unknown = нет ячейки «{ $wanted }»
+stack-one-cell = в файле одна ячейка: --cell не нужно
+stack-axis = { $axis }: { $values }
+# Между значениями оси.
+stack-or = {" "}или{" "}
+stack-holder-failed = не удалось запустить процесс, который держит стенд: { $error }
+stack-holder-ended = процесс, который держит стенд, завершился до его готовности
+stack-passwords-failed = не удалось записать файл паролей: { $error }
+
+stack-directory-unusable = { $path } использовать нельзя: { $reason }
+stack-directory-hint = удалите его или задайте в XDG_RUNTIME_DIR каталог, доступный только вам
+stack-no-directory = это не каталог
+stack-other-owner = принадлежит другому пользователю
+stack-other-users = доступен другим пользователям
+stack-no-log = это не журнал стенда pgdyno
+
+
 ### Matrix of cells: matrix-
 
 # Заголовки не шире 12 знаков.

@@ -4,12 +4,14 @@
 //! open as standard output, and the kernel releases the lock when the holder exits, for any reason.
 
 use crate::cli::{CommandError, os_error_text};
+use report::lang::Lang;
+use report::say;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, remove_dir, remove_file};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{DirBuilderExt, FileExt as _, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -25,10 +27,49 @@ const LOG: &str = ".log";
 pub const LOG_HEADER: &str = "pgdyno stack log, format 1\n";
 const SOCKET: &str = ".sock";
 
+/// Directory or log that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectoryError {
+    path: PathBuf,
+    cause: DirectoryErrorCause,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DirectoryErrorCause {
+    NoDirectory,
+    OtherOwner,
+    /// Its permissions admit other users.
+    OtherUsers,
+    /// A file that pgdyno did not write.
+    NoStackLog,
+    /// Error of the system.
+    System(String),
+}
+
+impl DirectoryError {
+    fn system(path: &Path, error: &io::Error) -> DirectoryError {
+        let cause = DirectoryErrorCause::System(os_error_text(error));
+        DirectoryError { path: path.to_owned(), cause }
+    }
+
+    pub fn command_error(&self, lang: &Lang) -> CommandError {
+        let reason = match &self.cause {
+            DirectoryErrorCause::NoDirectory => say!(lang, "stack-no-directory"),
+            DirectoryErrorCause::OtherOwner => say!(lang, "stack-other-owner"),
+            DirectoryErrorCause::OtherUsers => say!(lang, "stack-other-users"),
+            DirectoryErrorCause::NoStackLog => say!(lang, "stack-no-log"),
+            DirectoryErrorCause::System(error) => error.clone(),
+        };
+        let path = self.path.display().to_string();
+        CommandError::new(say!(lang, "stack-directory-unusable", path, reason))
+            .with_hint(say!(lang, "stack-directory-hint"))
+    }
+}
+
 impl StackDirectory {
     /// `$XDG_RUNTIME_DIR/pgdyno`, or `/tmp/pgdyno-stacks-<uid>` if the variable does not name a directory of this user.
     /// Errors if it exists and another user could write to it.
-    pub fn for_user() -> Result<StackDirectory, CommandError> {
+    pub fn for_user() -> Result<StackDirectory, DirectoryError> {
         StackDirectory::new_checked(default_directory(std::env::var_os("XDG_RUNTIME_DIR")))
     }
 
@@ -37,14 +78,18 @@ impl StackDirectory {
         StackDirectory { directory }
     }
 
-    fn new_checked(directory: PathBuf) -> Result<StackDirectory, CommandError> {
-        match directory.symlink_metadata() {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(StackDirectory { directory }),
-            Err(error) => Err(refusal(&directory, &os_error_text(&error))),
-            Ok(it) if !it.is_dir() => Err(refusal(&directory, "it is no directory")),
-            Ok(it) if it.uid() != geteuid().as_raw() => Err(refusal(&directory, "it is another user's")),
-            Ok(it) if it.mode() & 0o077 != 0 => Err(refusal(&directory, "others may use it")),
-            Ok(_) => Ok(StackDirectory { directory }),
+    fn new_checked(directory: PathBuf) -> Result<StackDirectory, DirectoryError> {
+        let cause = match directory.symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(DirectoryError::system(&directory, &error)),
+            Ok(meta) if !meta.is_dir() => Some(DirectoryErrorCause::NoDirectory),
+            Ok(meta) if meta.uid() != geteuid().as_raw() => Some(DirectoryErrorCause::OtherOwner),
+            Ok(meta) if meta.mode() & 0o077 != 0 => Some(DirectoryErrorCause::OtherUsers),
+            Ok(_) => None,
+        };
+        match cause {
+            Some(cause) => Err(DirectoryError { path: directory, cause }),
+            None => Ok(StackDirectory { directory }),
         }
     }
 
@@ -61,12 +106,12 @@ impl StackDirectory {
     }
 
     /// Claims a name: returns its log, empty and locked. `None` if a stack of this name is running.
-    pub fn claim(&self, name: &str) -> Result<Option<File>, CommandError> {
+    pub fn claim(&self, name: &str) -> Result<Option<File>, DirectoryError> {
         let path = self.log(name);
-        let failed = |error: &dyn ToString| refusal(&path, &os_error_text(&error.to_string()));
+        let failed = |error: io::Error| DirectoryError::system(&path, &error);
         loop {
             match DirBuilder::new().mode(0o700).create(&self.directory) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(&error)),
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
                 // Another process created it, so its owner must be checked.
                 Err(_) => drop(StackDirectory::new_checked(self.directory.clone())?),
                 Ok(()) => {}
@@ -75,20 +120,18 @@ impl StackDirectory {
                 Ok(it) => it,
                 // The last stack has just removed the directory.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(failed(error)),
             };
             match flock(&log, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(failed(error.into())),
                 // Otherwise the file was removed between opening and locking.
                 Ok(()) if is_at(&log, &path) => {
                     let is_empty = log.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
                     if !is_empty && !is_marked(&log) {
-                        return Err(failed(&"it is no log of a stack"));
+                        return Err(DirectoryError { path, cause: DirectoryErrorCause::NoStackLog });
                     }
-                    log.set_len(0)
-                        .and_then(|()| (&log).write_all(LOG_HEADER.as_bytes()))
-                        .map_err(|it| failed(&it))?;
+                    log.set_len(0).and_then(|()| (&log).write_all(LOG_HEADER.as_bytes())).map_err(failed)?;
                     if !is_empty {
                         let _ = remove_file(self.socket(name));
                     }
@@ -149,7 +192,7 @@ fn default_directory(runtime: Option<OsString>) -> PathBuf {
     }
 }
 
-fn open(path: &Path, create: bool) -> std::io::Result<File> {
+fn open(path: &Path, create: bool) -> io::Result<File> {
     let mut how = OpenOptions::new();
     how.read(true).append(true).create(create).mode(0o600);
     // Without O_NONBLOCK, opening a FIFO in its place would block.
@@ -168,11 +211,6 @@ fn is_at(file: &File, path: &Path) -> bool {
     let same =
         |one: std::fs::Metadata, two: std::fs::Metadata| (one.dev(), one.ino()) == (two.dev(), two.ino());
     file.metadata().ok().zip(path.symlink_metadata().ok()).is_some_and(|(one, two)| same(one, two))
-}
-
-fn refusal(path: &Path, why: &str) -> CommandError {
-    CommandError::new(format!("cannot use {}: {why}", path.display()))
-        .with_hint("remove it, or set XDG_RUNTIME_DIR to a directory that only you can use")
 }
 
 #[cfg(test)]
@@ -200,23 +238,22 @@ mod tests {
     #[test]
     fn refuses_directories_that_others_can_write() {
         let scratch = Scratch::new("refused");
-        let check = |make: &dyn Fn(&Path), expected: &str| {
+        let check = |make: &dyn Fn(&Path), expected: Option<DirectoryErrorCause>| {
             let path = scratch.0.join("place");
             make(&path);
-            let found = StackDirectory::new_checked(path.clone())
-                .map_or_else(|it| it.message, |_| "taken".to_owned());
-            assert!(found.ends_with(expected), "{found} is not {expected}");
+            let found = StackDirectory::new_checked(path.clone()).err().map(|error| error.cause);
+            assert_eq!(found, expected);
             let _ = remove_file(&path).or_else(|_| remove_dir(&path));
         };
         let with_mode = |path: &Path, mode| {
             fs::create_dir(path).and_then(|()| fs::set_permissions(path, PermissionsExt::from_mode(mode)))
         };
-        check(&|_| {}, "taken");
-        check(&|it| with_mode(it, 0o700).expect("made"), "taken");
-        check(&|it| with_mode(it, 0o750).expect("made"), "others may use it");
-        check(&|it| with_mode(it, 0o777).expect("made"), "others may use it");
-        check(&|it| fs::write(it, "").expect("made"), "it is no directory");
-        check(&|it| symlink(&scratch.0, it).expect("made"), "it is no directory");
+        check(&|_| {}, None);
+        check(&|path| with_mode(path, 0o700).expect("made"), None);
+        check(&|path| with_mode(path, 0o750).expect("made"), Some(DirectoryErrorCause::OtherUsers));
+        check(&|path| with_mode(path, 0o777).expect("made"), Some(DirectoryErrorCause::OtherUsers));
+        check(&|path| fs::write(path, "").expect("made"), Some(DirectoryErrorCause::NoDirectory));
+        check(&|path| symlink(&scratch.0, path).expect("made"), Some(DirectoryErrorCause::NoDirectory));
     }
 
     #[test]
@@ -246,8 +283,8 @@ mod tests {
             fs::write(place.log("mine"), text).expect("a file");
             fs::write(place.socket("mine"), "mine too").expect("a file");
             assert_eq!(place.names(), [""; 0]);
-            let refused = place.claim("mine").expect_err("it is not ours");
-            assert!(refused.message.ends_with("it is no log of a stack"), "{}", refused.message);
+            let error = place.claim("mine").expect_err("it is not ours");
+            assert_eq!(error.cause, DirectoryErrorCause::NoStackLog);
             assert_eq!(fs::read_to_string(place.log("mine")).expect("it is there"), text);
             assert!(place.socket("mine").exists());
         }

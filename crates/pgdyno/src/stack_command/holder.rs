@@ -12,8 +12,9 @@ use crate::run::test_bed::{SetupError, TestBed};
 use crate::run::trial::transport_name;
 use crate::run::update;
 use model::plan::{Limits, Setup};
-use report::lang::english;
+use report::lang::{self, Lang, english};
 use report::live::Activity;
+use report::say;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct StackRequest {
     pub setup: Setup,
     /// Lifetime in seconds; unlimited if `None`.
     pub lifetime: Option<u64>,
+    /// Code of the language of the holder's messages.
+    pub lang: String,
 }
 
 /// Messages to the requesting process, until the stack is up or has failed.
@@ -114,6 +117,7 @@ enum Message {
 /// State shared by both threads.
 struct HolderState {
     request: StackRequest,
+    lang: &'static Lang,
     begun: Instant,
     stop: Arc<AtomicBool>,
     up: AtomicBool,
@@ -126,14 +130,16 @@ fn run(
     place: &StackDirectory,
     caller: &UnixStream,
 ) -> Result<(), (String, Option<String>)> {
+    let lang = lang::find(&order.lang).unwrap_or_else(english);
     let failed =
-        |error: &dyn std::fmt::Display| (format!("who holds the stack could not begin: {error}"), None);
+        |error: &dyn std::fmt::Display| (say!(lang, "stack-holder-failed", error = error.to_string()), None);
     let shared = Arc::new(HolderState {
         request: order.clone(),
+        lang,
         begun: Instant::now(),
         stop: Arc::default(),
         up: AtomicBool::new(false),
-        activity: Mutex::new("it has just begun".to_owned()),
+        activity: Mutex::new(lang.doing(&Activity::SettingUp)),
     });
     let signals = signals(&shared.stop).map_err(|it| failed(&it))?;
     let socket = place.socket(&order.name);
@@ -154,18 +160,18 @@ fn run(
             return;
         }
         last = Instant::now();
-        let word = start_message(&told);
-        if let StartMessage::Doing(it) = &word {
-            shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone_from(it);
+        let message = start_message(&told, lang);
+        if let StartMessage::Doing(activity) = &message {
+            shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone_from(activity);
         }
-        send_line(caller, &word);
+        send_line(caller, &message);
     })
     .map_err(|it| (it.to_string(), None))?;
     if shared.stop.load(Ordering::Relaxed) {
         return Err((SetupError::Stopped.to_string(), None));
     }
     let mut held = RunningStack::new(lab, &shared)
-        .map_err(|it| (format!("could not write the passwords: {it}"), None))?;
+        .map_err(|error| (say!(lang, "stack-passwords-failed", error = error.to_string()), None))?;
     shared.up.store(true, Ordering::Relaxed);
     send_line(caller, &StartMessage::Up(held.status(&shared)));
     held.serve(&shared, &told);
@@ -199,7 +205,7 @@ impl RunningStack {
                 address: it.endpoint.address.to_string(),
                 transport: transport_name(&it.hop).to_owned(),
                 connect_commands: connect_commands::for_node(it, &passwords, &root),
-                limits: check::limits(&applied_limits(&it.plan.limits, not_applied)),
+                limits: check::limits(&applied_limits(&it.plan.limits, not_applied), shared.lang),
                 not_applied: not_applied.iter().map(ToString::to_string).collect(),
                 log: it.log.clone(),
             };
@@ -238,7 +244,7 @@ impl RunningStack {
             let pid = supervisor.pid(id);
             // If the keeper was killed, it cannot report that a node ended.
             let gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
-            let ended = ended.or_else(|| gone().then(|| "its process is gone".to_owned()));
+            let ended = ended.or_else(|| gone().then(|| say!(shared.lang, "stack-process-gone")));
             NodeStatus { condition: ended.map_or(NodeState::Running, NodeState::Ended), pid, ..node.clone() }
         };
         let nodes = self.nodes.iter().map(&mut now).collect();
@@ -325,10 +331,10 @@ fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
     Ok(ours)
 }
 
-fn start_message(it: &update::DisplayUpdate) -> StartMessage {
-    match it {
-        update::DisplayUpdate::Transient(it) => StartMessage::Doing(english().doing(it)),
-        update::DisplayUpdate::Permanent(it) => StartMessage::Done(english().milestone(it)),
+fn start_message(update: &update::DisplayUpdate, lang: &Lang) -> StartMessage {
+    match update {
+        update::DisplayUpdate::Transient(activity) => StartMessage::Doing(lang.doing(activity)),
+        update::DisplayUpdate::Permanent(milestone) => StartMessage::Done(lang.milestone(milestone)),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Status of a running stack
 
-use crate::check::format_duration;
-use crate::connect_commands::ConnectCommand;
+use crate::connect_commands::{ConnectCommand, ConnectRole};
+use model::Nanos;
+use report::lang::Lang;
+use report::say;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -72,55 +74,65 @@ impl StackStatus {
     }
 
     /// Text for people.
-    pub fn render(&self) -> String {
-        let mut out = String::new();
-        let since = format_duration(self.seconds as f64);
-        let _ = match &self.state {
-            StackState::Starting(doing) => writeln!(out, "{} is starting, for {since}: {doing}", self.name),
-            StackState::Up(_) => writeln!(out, "{} is up, for {since}", self.name),
+    pub fn render(&self, lang: &Lang) -> String {
+        let time = |seconds| lang.numbers().duration(Nanos::from_secs(seconds));
+        let (name, since) = (&self.name, time(self.seconds));
+        let mut out = match &self.state {
+            StackState::Starting(activity) => say!(lang, "stack-starting", name, since, activity),
+            StackState::Up(_) => say!(lang, "stack-is-up", name, since),
         };
-        let cell: Vec<String> = self.cell.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
-        let mut line = |label: &str, it: &str| {
-            let _ = writeln!(out, "  {label:<14}{it}");
-        };
-        line("file", &self.file.display().to_string());
+        out.push('\n');
+        write_line(&mut out, &say!(lang, "stack-file"), &self.file.display().to_string());
+        let cell: Vec<String> = self.cell.iter().map(|(axis, value)| format!("{axis}: {value}")).collect();
         if !cell.is_empty() {
-            line("cell", &cell.join(", "));
+            write_line(&mut out, &say!(lang, "stack-cell"), &cell.join(", "));
         }
-        line("held by", &format!("process {}", self.pid));
+        let process = say!(lang, "stack-process", pid = self.pid.to_string());
+        write_line(&mut out, &say!(lang, "stack-holder"), &process);
         if let Some(left) = self.seconds_left {
-            line("ends in", &format_duration(left as f64));
+            write_line(&mut out, &say!(lang, "stack-stops-in"), &time(left));
         }
         if let StackState::Up(nodes) = &self.state {
-            nodes.iter().for_each(|it| it.write(&mut out));
+            nodes.iter().for_each(|node| node.write(&mut out, lang));
         }
         out
     }
 }
 
+/// Columns of a label, with the blank after it.
+const LABEL: usize = 14;
+
+fn write_line(out: &mut String, label: &str, value: &str) {
+    let _ = writeln!(out, "  {label:<LABEL$}{value}");
+}
+
 impl NodeStatus {
-    fn write(&self, out: &mut String) {
-        let condition = match (&self.condition, self.pid) {
-            (NodeState::Running, Some(pid)) => format!("runs, process {pid}"),
-            (NodeState::Running, None) => "runs".to_owned(),
-            (NodeState::Ended(how), _) => format!("HAS ENDED: {how}"),
-            (NodeState::Attached, _) => "was there before, and stays".to_owned(),
+    fn write(&self, out: &mut String, lang: &Lang) {
+        let condition = match &self.condition {
+            NodeState::Running => say!(lang, "stack-running", pid = self.pid.map(|pid| pid.to_string())),
+            NodeState::Ended(reason) => say!(lang, "stack-ended", reason),
+            NodeState::Attached => say!(lang, "stack-attached"),
         };
         let _ = writeln!(out, "\n{}: {}\n  {condition}", self.name, self.description);
-        let mut line = |label: &str, it: &str| {
-            let _ = writeln!(out, "  {label:<14}{it}");
-        };
-        line("listens", &format!("{} ({})", self.address, self.transport));
-        self.connect_commands.iter().for_each(|it| line(&it.role, &it.command));
-        if !self.limits.is_empty() {
-            line("limited to", &self.limits.join(", "));
+        write_line(out, &say!(lang, "stack-address"), &format!("{} ({})", self.address, self.transport));
+        for connect in &self.connect_commands {
+            let label = match connect.role {
+                ConnectRole::Application => say!(lang, "stack-application"),
+                ConnectRole::Superuser => say!(lang, "stack-superuser"),
+                ConnectRole::Console => say!(lang, "stack-console"),
+                ConnectRole::Statistics => say!(lang, "stack-statistics"),
+            };
+            write_line(out, &label, &connect.command);
         }
-        self.not_applied.iter().for_each(|it| line("NOT LIMITED", it));
+        if !self.limits.is_empty() {
+            write_line(out, &say!(lang, "stack-limits"), &self.limits.join(", "));
+        }
+        self.not_applied.iter().for_each(|limit| write_line(out, &say!(lang, "stack-not-limited"), limit));
         if let Some(program) = &self.program {
-            line("program", &program.display().to_string());
+            write_line(out, &say!(lang, "stack-program"), &program.display().to_string());
         }
         if let Some(log) = &self.log {
-            line("log", &log.display().to_string());
+            write_line(out, &say!(lang, "stack-log"), &log.display().to_string());
         }
     }
 }
@@ -128,9 +140,11 @@ impl NodeStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::lang::english;
 
     fn node(condition: NodeState) -> NodeStatus {
-        let way = ConnectCommand { role: "application".to_owned(), command: "psql 'host=/run'".to_owned() };
+        let connect =
+            ConnectCommand { role: ConnectRole::Application, command: "psql 'host=/run'".to_owned() };
         NodeStatus {
             name: "postgres".to_owned(),
             description: "PostgreSQL 15.1".to_owned(),
@@ -139,8 +153,8 @@ mod tests {
             program: Some("/bin/postgres".into()),
             address: "127.0.0.1:5433".to_owned(),
             transport: "tcp".to_owned(),
-            connect_commands: vec![way],
-            limits: vec!["0.5 cpu".to_owned()],
+            connect_commands: vec![connect],
+            limits: vec!["0.5 CPU".to_owned()],
             not_applied: vec!["memory is not limited: no".to_owned()],
             log: Some("/run/postgres.log".into()),
         }
@@ -161,7 +175,7 @@ mod tests {
     #[test]
     fn renders_every_state() {
         let check = |it: &StackStatus, whole: bool, expected: &str| {
-            assert_eq!(it.render(), expected);
+            assert_eq!(it.render(english()), expected);
             assert_eq!(it.is_healthy(), whole);
             let again: StackStatus =
                 serde_json::from_str(&serde_json::to_string(it).expect("plain")).expect("ours");
@@ -171,32 +185,59 @@ mod tests {
             &stack_status(StackState::Starting("starting postgres".to_owned())),
             true,
             "\
-book is starting, for 3m20s: starting postgres
+book has been starting for 3m20s: starting postgres
   file          /home/book.yaml
   cell          way: tcp, load.clients: 8
-  held by       process 5
+  holder        process 5
 ",
         );
         let lines = "
-  listens       127.0.0.1:5433 (tcp)
+  address       127.0.0.1:5433 (tcp)
   application   psql 'host=/run'
-  limited to    0.5 cpu
+  limits        0.5 CPU
   NOT LIMITED   memory is not limited: no
   program       /bin/postgres
   log           /run/postgres.log
 ";
         let head = "\
-book is up, for 3m20s
+book has been up for 3m20s
   file          /home/book.yaml
   cell          way: tcp, load.clients: 8
-  held by       process 5
+  holder        process 5
 
 postgres: PostgreSQL 15.1
 ";
         let up = |it| stack_status(StackState::Up(vec![node(it)]));
-        check(&up(NodeState::Running), true, &format!("{head}  runs, process 7{lines}"));
+        check(&up(NodeState::Running), true, &format!("{head}  running, process 7{lines}"));
         let ended = up(NodeState::Ended("it was ended by signal 9".to_owned()));
-        check(&ended, false, &format!("{head}  HAS ENDED: it was ended by signal 9{lines}"));
-        check(&up(NodeState::Attached), true, &format!("{head}  was there before, and stays{lines}"));
+        check(&ended, false, &format!("{head}  ENDED: it was ended by signal 9{lines}"));
+        check(
+            &up(NodeState::Attached),
+            true,
+            &format!("{head}  attached: not started by pgdyno, and never stopped by it{lines}"),
+        );
+    }
+
+    #[test]
+    fn labels_fit_their_column_in_every_language() {
+        for lang in report::lang::all() {
+            for label in [
+                say!(lang, "stack-file"),
+                say!(lang, "stack-cell"),
+                say!(lang, "stack-holder"),
+                say!(lang, "stack-stops-in"),
+                say!(lang, "stack-address"),
+                say!(lang, "stack-application"),
+                say!(lang, "stack-superuser"),
+                say!(lang, "stack-console"),
+                say!(lang, "stack-statistics"),
+                say!(lang, "stack-limits"),
+                say!(lang, "stack-not-limited"),
+                say!(lang, "stack-program"),
+                say!(lang, "stack-log"),
+            ] {
+                assert!(label.chars().count() < LABEL, "{}: {label}", lang.code());
+            }
+        }
     }
 }

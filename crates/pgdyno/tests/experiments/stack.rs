@@ -141,11 +141,11 @@ fn brings_a_stack_up_and_down() {
     }
 
     let twice = stack(&bench, &["up", "modes.yaml"]);
-    assert!(twice.expect(1).err.contains("a stack named modes is up already"), "{}", twice.err);
+    assert!(twice.expect(1).err.contains("a stack named modes is already up"), "{}", twice.err);
     assert!(twice.err.contains("pgdyno stack down modes"), "{}", twice.err);
     stack(&bench, &["up", "modes.yaml", "--name", "other", "--lifetime", "1h"]).expect(0);
     let both = stack(&bench, &["status", "modes.yaml"]);
-    let heads: Vec<&str> = both.expect(0).out.lines().filter(|it| it.contains(" is up, for ")).collect();
+    let heads: Vec<&str> = both.expect(0).out.lines().filter(|it| it.contains(" has been up for ")).collect();
     assert_eq!(heads.len(), 2, "{}", both.out);
     assert_eq!(status(&bench, "other")["cell"][0][1], "session");
     assert_eq!(status(&bench, "modes")["cell"][0][1], "transaction");
@@ -208,7 +208,7 @@ fn can_be_stopped_before_it_is_up() {
         let first = said.next().expect("a line").expect("text");
         assert!(first.starts_with("postgres is ready"), "{first}");
         let told = stack(&bench, &["status", "large"]);
-        assert!(told.expect(0).out.contains("large is starting, for "), "{}", told.out);
+        assert!(told.expect(0).out.contains("large has been starting for "), "{}", told.out);
         match how {
             "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("it runs"),
             "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("it runs"),
@@ -245,7 +245,7 @@ fn a_failed_start_leaves_nothing() {
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(run.err.contains(&said), "{said}\nis not in\n{}", run.err);
     check(&["--cell", "pooler.mode=none"], 1, "hint: pooler.mode is session or transaction");
-    check(&["--name", "../x"], 1, "cannot be the name of a stack");
+    check(&["--name", "../x"], 1, "is not a valid name of a stack");
     check(&["--lifetime", "soon"], 2, "write a whole number and s, m or h");
     check(&["--set", "pooler.size=lots"], 2, "nothing was started");
 }
@@ -269,7 +269,7 @@ load: {{ model: closed, clients: 2, duration: 1s }}
     let printed = lines(&up.out, "application");
     assert_eq!(ask(&printed[0], "select current_user"), "app", "through our pooler");
     assert_eq!(printed[1], format!("psql '{address}'"), "the password is theirs to give");
-    assert!(up.out.contains("was there before, and stays"), "{}", up.out);
+    assert!(up.out.contains("attached: not started by pgdyno"), "{}", up.out);
     stack(&bench, &["down", "here"]).expect(0);
     assert_eq!(bench.leftovers(), [""; 0]);
     assert_eq!(ask(&line, "select 1"), "1");
