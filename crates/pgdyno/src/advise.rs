@@ -11,23 +11,23 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Tells which indexes would help the statements of a run, and which statements none helps: from the run's file alone.
+/// Report the indexes that would help the statements of a run, and the statements that no index helps
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno advise")]
 struct Args {
-    /// A path, a name or its beginning, or `last`
+    /// Path, name or beginning of a name, or `last`
     run: String,
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
-    /// Build the indexes in a copy of the run's data, and measure what they bring and cost. Never touches a database that
-    /// was there before
+    /// Build the indexes in a copy of the run's data, and measure their benefit and cost; never changes an attached
+    /// database
     #[arg(long)]
     apply: bool,
-    /// How often --apply measures each
+    /// Trials with and without the indexes, for --apply
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Print the advice as JSON
+    /// Print one JSON document
     #[arg(long, conflicts_with = "apply")]
     json: bool,
     #[command(flatten)]

@@ -1,11 +1,12 @@
-//! `pgdyno demo`: measures a throw-away PostgreSQL server
+//! `pgdyno demo`: measures a temporary PostgreSQL server
 //!
-//! Finds PostgreSQL's programs, starts a throw-away server and loads `book.tickets`. Measures a closed and then an open
+//! Finds PostgreSQL's programs, starts a temporary server and loads `book.tickets`. Measures a closed and then an open
 //! load, shows both results and prints where they are stored. The server stops with this process, however it ends.
 
 use crate::bench::connect::ConnectedServer;
 use crate::bench::options::{self, BenchOptions};
 use crate::bench::{self, prepare};
+use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::clock::unix_time;
 use crate::export::create_private_file;
@@ -15,8 +16,9 @@ use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
 use model::summary::{Server, ServerTransport};
-use report::lang::english;
+use report::lang::Lang;
 use report::live::Milestone;
+use report::say;
 use rustix::fs::OFlags;
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::tickets::{Stage, Tickets};
@@ -29,28 +31,30 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Starts a throw-away PostgreSQL, measures it closed and open, and leaves nothing running
+/// Start a temporary PostgreSQL server, run a closed-loop and an open-loop test, and stop it
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno demo")]
 struct Args {
-    /// Directory of the server's programs, such as /usr/lib/postgresql/15/bin
+    /// Directory of PostgreSQL's programs, such as /usr/lib/postgresql/15/bin
     #[arg(long, value_name = "DIR")]
     pg_bin: Option<PathBuf>,
-    /// Major version of PostgreSQL
+    /// Major version of PostgreSQL [default: first one found]
     #[arg(long, value_name = "N")]
     pg_version: Option<u32>,
-    /// Rows of book.tickets
+    /// Rows of table book.tickets
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     rows: u64,
-    /// How long each of the two measurements lasts
+    /// Duration of each of the two tests, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=3600))]
     seconds: u32,
-    /// Where the results go
+    /// Directory for the results
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
-    /// Exit with status 3 when a measurement is invalid
+    /// Exit with status 3 if a measurement is invalid
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
 /// Exit status if the command fails.
@@ -80,31 +84,30 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let lang = args.language.lang()?;
     let search = InstallationSearch::from_environment(args.pg_bin.clone(), args.pg_version);
-    let tell = |major| errln!("PostgreSQL {major} is fetched, because none is installed");
+    let print_download = |major: u32| errln!("{}", say!(lang, "demo-downloading", major = major.to_string()));
     let installation =
-        embedded::find_or_fetch(&search, tell).map_err(|it| CommandError::new(it.to_string()))?;
-    errln!("PostgreSQL {} from {}", installation.version.text, installation.bin.display());
+        embedded::find_or_fetch(&search, print_download).map_err(|it| CommandError::new(it.to_string()))?;
+    let (version, directory) = (&installation.version.text, installation.bin.display().to_string());
+    errln!("{}", say!(lang, "demo-server", version, directory));
     let failed = |it: stack::supervisor::NodeError| CommandError::new(it.to_string());
     let begun = Instant::now();
     let mut supervisor = Supervisor::start(&KeeperProgram::ourselves()).map_err(failed)?;
     supervisor
         .take_stale_directories()
         .into_iter()
-        .for_each(|it| errln!("{}", english().milestone(&Milestone::StaleDirectory(it))));
+        .for_each(|it| errln!("{}", lang.milestone(&Milestone::StaleDirectory(it))));
     let settings = Settings::default();
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
-    errln!(
-        "a throw-away server answers on port {} after {:.1} s",
-        postgres.port,
-        begun.elapsed().as_secs_f64()
-    );
+    let (port, took) = (postgres.port.to_string(), lang.time(begun.elapsed().into()));
+    errln!("{}", say!(lang, "demo-ready", port, took));
     let place = connect(&postgres, &installation)?;
-    load_dataset(args.rows, &place)?;
+    load_dataset(args.rows, &place, lang)?;
 
-    let program = program(args.rows, voice)?;
+    let program = program(args.rows);
     let seconds = args.seconds;
-    errln!("\nClosed model: {CLIENTS} clients, each asks again as soon as it is answered, for {seconds} s");
+    errln!("\n{}", say!(lang, "demo-closed", clients = CLIENTS, seconds = seconds.to_string()));
     let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
     let signals = bench::listen()?;
     let closed = measure(&closed, program.clone(), &place, &signals, voice)?;
@@ -112,7 +115,7 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     let rate = two_digits(LOAD_SHARE * closed.summary.total.tps.0);
     let (climb, hold) = (seconds / 2, seconds - seconds / 2);
     let schedule = format!("line(1,{rate},{climb}s)const({rate},{hold}s)");
-    errln!("\nOpen model: arrivals come whether or not others were answered: {schedule}");
+    errln!("\n{}", say!(lang, "demo-open", schedule = &schedule));
     let open = options(&format!("-M prepared -c {IN_FLIGHT} -P 5 --arrivals=poisson --schedule={schedule}"));
     let open = match closed.complete {
         true => Some(measure(&open, program, &place, &signals, voice)?),
@@ -124,9 +127,9 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
         outln!("{}", open.text);
     }
     let when = unix_time().0 / 1_000_000_000;
-    write_summary(&args.out, &format!("demo-{when}-closed.json"), &closed.summary)?;
+    write_summary(&args.out, &format!("demo-{when}-closed.json"), &closed.summary, lang)?;
     if let Some(open) = &open {
-        write_summary(&args.out, &format!("demo-{when}-open.json"), &open.summary)?;
+        write_summary(&args.out, &format!("demo-{when}-open.json"), &open.summary, lang)?;
     }
     postgres.stop(&mut supervisor).map_err(failed)?;
     let complete = open.as_ref().is_some_and(|it| it.complete);
@@ -146,32 +149,29 @@ fn connect(postgres: &Postgres, installation: &Installation) -> Result<Connected
     Ok(ConnectedServer::from_target(target, server))
 }
 
-fn load_dataset(rows: u64, place: &ConnectedServer) -> Result<(), CommandError> {
+fn load_dataset(rows: u64, place: &ConnectedServer, lang: &Lang) -> Result<(), CommandError> {
     let begun = Instant::now();
-    let sick =
-        |it| CommandError::new(format!("book.tickets could not be loaded: {}", prepare::libpq_text(&it)));
-    let mut connection = place.target.open(Duration::from_secs(30)).map_err(sick)?;
+    let failed =
+        |error| CommandError::new(say!(lang, "demo-load-failed", error = prepare::libpq_text(&error)));
+    let mut connection = place.target.open(Duration::from_secs(30)).map_err(failed)?;
     let mut shown = Instant::now();
-    let mut tell = |stage| match stage {
+    let mut show = |stage| match stage {
         Stage::Rows(sent) if shown.elapsed() > Duration::from_secs(1) => {
             shown = Instant::now();
-            errln!("book.tickets: {sent} of {rows} rows");
+            errln!("{}", say!(lang, "demo-loading", sent, rows));
         }
         _ => {}
     };
-    Tickets { rows, ..Tickets::default() }.load(&mut connection, &mut tell).map_err(sick)?;
-    errln!("book.tickets: {rows} rows, keys and statistics after {:.1} s", begun.elapsed().as_secs_f64());
+    Tickets { rows, ..Tickets::default() }.load(&mut connection, &mut show).map_err(failed)?;
+    errln!("{}", say!(lang, "demo-loaded", rows, took = lang.time(begun.elapsed().into())));
     Ok(())
 }
 
 /// Script that selects one ticket by its key.
-fn program(rows: u64, voice: &Terminal) -> Result<Program, CommandError> {
+fn program(rows: u64) -> Program {
     let text = format!("\\set id random(1, {rows})\nSELECT * FROM book.tickets WHERE id = :id;\n");
     let source = script::ScriptSource::new("book.tickets by key", &text);
-    script::parse(&[source], script::Mode::Prepared, false, &[]).map_err(|mistakes| {
-        mistakes.iter().for_each(|it| voice.error(&it.to_string()));
-        CommandError::new("the demo's own script is wrong")
-    })
+    script::parse(&[source], script::Mode::Prepared, false, &[]).expect("the demo's script is valid")
 }
 
 /// Parses options that this module wrote itself.
@@ -207,16 +207,18 @@ fn two_digits(it: f64) -> u64 {
     ((it / unit).round() * unit).max(1.0) as u64
 }
 
-fn write_summary(directory: &Path, name: &str, summary: &Summary) -> Result<(), CommandError> {
+fn write_summary(directory: &Path, name: &str, summary: &Summary, lang: &Lang) -> Result<(), CommandError> {
     let path = directory.join(name);
+    let shown = path.display().to_string();
     fs::create_dir_all(directory)
         .and_then(|()| {
             create_private_file(&path, OFlags::empty())?.write_all(report::json(summary).as_bytes())
         })
         .map_err(|error| {
-            CommandError::new(format!("could not write {}: {}", path.display(), os_error_text(&error)))
+            let error = os_error_text(&error);
+            CommandError::new(say!(lang, "demo-write-failed", path = &shown, error))
         })?;
-    outln!("written: {}", path.display());
+    outln!("{}", say!(lang, "demo-written", path = shown));
     Ok(())
 }
 

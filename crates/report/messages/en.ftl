@@ -589,6 +589,29 @@ stack-other-users = other users can access it
 stack-no-log = it is not a stack log of pgdyno
 
 
+### Command demo: demo-
+
+demo-downloading = no PostgreSQL is installed; downloading version { $major }
+demo-server = PostgreSQL { $version } from { $directory }
+demo-ready = temporary server on port { $port } ready after { $took }
+demo-loading = book.tickets: { $sent } of { $rows } rows
+demo-loaded = book.tickets: { $rows } rows loaded, indexed and analyzed in { $took }
+demo-load-failed = cannot load book.tickets: { $error }
+demo-closed = Closed-loop test, { $seconds } s: { $clients } clients, each sends its next query as soon as it has the previous result
+demo-open = Open-loop test: queries start on schedule, whether or not earlier ones have finished: { $schedule }
+demo-written = wrote { $path }
+demo-write-failed = cannot write { $path }: { $error }
+
+
+### Command advise: advise-
+
+advise-attached = the run measured an attached database, and pgdyno never changes such a database
+advise-attached-hint = measure a copy: a stack that pgdyno starts, with a dataset
+advise-no-index = no index would help the statements of this run
+advise-no-dataset = the run has no dataset that could be copied
+advise-no-dataset-hint = add a dataset to the experiment file
+
+
 ### Matrix of cells: matrix-
 
 # Headings of at most 12 columns.

@@ -652,6 +652,33 @@ stack-other-users = доступен другим пользователям
 stack-no-log = это не журнал стенда pgdyno
 
 
+### Команда demo: demo-
+
+demo-downloading = PostgreSQL не установлен; скачивается версия { $major }
+demo-server = PostgreSQL { $version } из { $directory }
+demo-ready = временный сервер на порту { $port } готов через { $took }
+demo-loading = book.tickets: { $sent } строк из { $rows }
+demo-loaded = book.tickets: { $rows ->
+    [one] { $rows } строка
+    [few] { $rows } строки
+   *[other] { $rows } строк
+ }, ключи и статистика за { $took }
+demo-load-failed = не удалось загрузить book.tickets: { $error }
+demo-closed = Закрытая нагрузка, { $seconds } с; число клиентов: { $clients }; каждый отправляет следующий запрос сразу после ответа на предыдущий
+demo-open = Открытая нагрузка: запросы начинаются по расписанию, даже если прежние ещё не выполнены: { $schedule }
+demo-written = записан файл { $path }
+demo-write-failed = не удалось записать { $path }: { $error }
+
+
+### Команда advise: advise-
+
+advise-attached = прогон измерял внешнюю базу данных, а pgdyno такие базы не меняет
+advise-attached-hint = измерьте копию: стенд, который запускает pgdyno, с набором данных
+advise-no-index = ни один индекс не поможет запросам этого прогона
+advise-no-dataset = в прогоне нет набора данных, который можно скопировать
+advise-no-dataset-hint = добавьте в файл эксперимента раздел dataset
+
+
 ### Matrix of cells: matrix-
 
 # Заголовки не шире 12 знаков.

@@ -15,6 +15,8 @@ use model::advice::Advice;
 use model::fact::Fact;
 use model::plan::{Cell, Experiment, Goal, LoadModel, NodeKind, Setup};
 use model::run_result::RunResult;
+use report::lang::Lang;
+use report::say;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{RunOutcome, RunStatus};
@@ -28,9 +30,9 @@ const LONGEST: usize = 64;
 pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let lang = args.language.lang()?;
     let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
-    request::check_owner(&path)?;
+    request::check_owner(&path, lang)?;
     let account = run_result::from_file(&path)?;
-    let experiment = experiment(&account, args.repeat)?;
+    let experiment = experiment(&account, args.repeat, lang)?;
     let indexes = added_indexes(&experiment);
     outln!("{}", lang.applying(indexes, args.repeat));
     let kept = create_run_file(args, &path, &account, &experiment)?;
@@ -51,20 +53,19 @@ fn added_indexes(it: &Experiment) -> usize {
 }
 
 /// Experiment of two cells: the advised cell without and with the indexes.
-fn experiment(account: &RunResult, repeat: u32) -> Result<Experiment, CommandError> {
+fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experiment, CommandError> {
     let of = &account.experiment;
     if of.cells.iter().any(|it| uses_attached_server(&it.setup)) {
-        let why = "the run measured a database that was there before, and advice never touches one";
         return Err(
-            CommandError::new(why).with_hint("measure a copy: a stack of pgdyno's own with a dataset")
+            CommandError::new(say!(lang, "advise-attached")).with_hint(say!(lang, "advise-attached-hint"))
         );
     }
     let with = account.advice.iter().find(|it| !it.indexes.is_empty());
-    let advice = with.ok_or_else(|| CommandError::new("no index of this run is worth being built"))?;
+    let advice = with.ok_or_else(|| CommandError::new(say!(lang, "advise-no-index")))?;
     let mut setup = of.cells[hardest_loaded_cell(of, advice)].setup.clone();
     let Some(dataset) = &setup.dataset else {
-        let why = "the run has no dataset of which a copy could be made";
-        return Err(CommandError::new(why).with_hint("name one in the experiment file"));
+        return Err(CommandError::new(say!(lang, "advise-no-dataset"))
+            .with_hint(say!(lang, "advise-no-dataset-hint")));
     };
     let mut after = dataset.post_load.clone();
     after.extend(advice.indexes.iter().map(|it| it.ddl.clone()));
@@ -146,6 +147,7 @@ mod tests {
     use super::*;
     use model::Spacing;
     use model::plan::AttachedNode;
+    use report::lang::english;
 
     /// Run of a closed load on books that have no indexes on names and authors.
     const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/advice/books.dyno");
@@ -157,7 +159,7 @@ mod tests {
     #[test]
     fn experiment_has_the_cell_without_and_with_indexes() {
         let account = account();
-        let made = experiment(&account, 3).unwrap_or_else(|it| panic!("{}", it.message));
+        let made = experiment(&account, 3, english()).unwrap_or_else(|it| panic!("{}", it.message));
         assert_eq!((made.name.as_str(), made.repeat, made.baseline), ("books-indexes", 3, Some(0)));
         let [without, with] = made.cells.as_slice() else { panic!("{:?}", made.cells) };
         assert_eq!(without.setup, account.experiment.cells[0].setup);
@@ -176,7 +178,7 @@ mod tests {
         let schedule = "const(50, 7s)".to_owned();
         load.model = LoadModel::Open { schedule, arrivals: Spacing::Even, max_in_flight: 200 };
         load.duration = None;
-        let made = experiment(&account, 1).unwrap_or_else(|it| panic!("{}", it.message));
+        let made = experiment(&account, 1, english()).unwrap_or_else(|it| panic!("{}", it.message));
         for it in &made.cells {
             let load = &it.setup.load;
             assert_eq!(load.model, LoadModel::Closed { clients: CLIENTS, think: Nanos::ZERO });
@@ -189,7 +191,7 @@ mod tests {
         let check = |spoil: fn(&mut RunResult), expected: &str| {
             let mut account = account();
             spoil(&mut account);
-            let why = experiment(&account, 1).err().map(|it| it.message).unwrap_or_default();
+            let why = experiment(&account, 1, english()).err().map(|it| it.message).unwrap_or_default();
             assert!(why.contains(expected), "{why}");
         };
         let attach = |it: &mut RunResult| {
@@ -202,8 +204,8 @@ mod tests {
             };
             it.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(there);
         };
-        check(attach, "advice never touches one");
-        check(|it| it.advice.clear(), "no index of this run is worth being built");
+        check(attach, "never changes such a database");
+        check(|it| it.advice.clear(), "no index would help");
         check(|it| it.experiment.cells[0].setup.dataset = None, "no dataset");
     }
 }
