@@ -14,7 +14,9 @@ use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::{Method, Request, StatusCode};
 use model::plan::Experiment;
 use model::totals::{CurrentTrial, Totals};
+use report::lang::Lang;
 use report::prometheus::{self, RunLabels};
+use report::say;
 use stack::component;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,10 +29,10 @@ const EXCLUDED_SERIES: &str = "pg_statement_texts";
 /// Options of `pgdyno run` for Prometheus.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PrometheusArgs {
-    /// Let a Prometheus scrape http://ADDRESS/metrics while the run goes on, such as 127.0.0.1:9187
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics during the run, such as 127.0.0.1:9187
     #[arg(long, value_name = "ADDRESS")]
     prometheus: Option<SocketAddr>,
-    /// Let it be an address that other machines can reach, where anybody may scrape
+    /// Allow an address that other machines can reach, without authentication
     #[arg(long, requires = "prometheus")]
     prometheus_anyone: bool,
 }
@@ -54,20 +56,26 @@ struct MetricsState {
 
 impl PrometheusArgs {
     /// Starts the server; `None` if the option was not given.
-    pub fn start_server(&self, experiment: &Experiment) -> Result<Option<MetricsServer>, CommandError> {
+    pub fn start_server(
+        &self,
+        experiment: &Experiment,
+        lang: &Lang,
+    ) -> Result<Option<MetricsServer>, CommandError> {
         let Some(address) = self.prometheus else { return Ok(None) };
         if !address.ip().is_loopback() && !self.prometheus_anyone {
-            return Err(CommandError::new(format!("{address} can be reached from other machines"))
-                .with_hint("add --prometheus-anyone if anybody there may scrape, or take 127.0.0.1"));
+            let address = address.to_string();
+            return Err(CommandError::new(say!(lang, "site-reachable", address))
+                .with_hint(say!(lang, "site-prometheus-hint")));
         }
-        let could_not = |it: std::io::Error| {
-            CommandError::new(format!("could not listen at {address}: {}", os_error_text(&it)))
+        let failed = |error: std::io::Error| {
+            let (address, error) = (address.to_string(), os_error_text(&error));
+            CommandError::new(say!(lang, "site-cannot-listen", address, error))
         };
-        let listener = TcpListener::bind(address).map_err(could_not)?;
-        let bound = listener.local_addr().map_err(could_not)?;
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        let bound = listener.local_addr().map_err(failed)?;
         let guard = match self.prometheus_anyone {
             true => None,
-            false => Some(Guard::new(bound, None, None).map_err(could_not)?),
+            false => Some(Guard::new(bound, None, None).map_err(failed)?),
         };
         let about = RunLabels {
             run: experiment.name.clone(),
@@ -81,7 +89,7 @@ impl PrometheusArgs {
             let shared = Arc::clone(&scraped);
             async move { shared.answer(&request) }
         };
-        server::start(listener, "prometheus", answer).map_err(could_not)?;
+        server::start(listener, "prometheus", answer).map_err(failed)?;
         Ok(Some(MetricsServer { shared, url: format!("http://{bound}{PATH}"), operations: Vec::new() }))
     }
 }
@@ -149,6 +157,7 @@ fn series_probe(series: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use report::lang::english;
     use std::collections::BTreeSet;
 
     #[test]
@@ -202,10 +211,11 @@ mod tests {
             prometheus: Some(address.parse().expect("an address")),
             prometheus_anyone: anyone,
         };
-        let refused = asked("0.0.0.0:0", false).start_server(&experiment).expect_err("it is refused");
+        let refused =
+            asked("0.0.0.0:0", false).start_server(&experiment, english()).expect_err("it is refused");
         assert!(refused.message.contains("other machines"), "{refused:?}");
-        assert!(asked("0.0.0.0:0", true).start_server(&experiment).expect("it may").is_some());
-        assert!(asked("[::1]:0", false).start_server(&experiment).is_ok_and(|it| it.is_some()));
-        assert!(PrometheusArgs::default().start_server(&experiment).is_ok_and(|it| it.is_none()));
+        assert!(asked("0.0.0.0:0", true).start_server(&experiment, english()).expect("it may").is_some());
+        assert!(asked("[::1]:0", false).start_server(&experiment, english()).is_ok_and(|it| it.is_some()));
+        assert!(PrometheusArgs::default().start_server(&experiment, english()).is_ok_and(|it| it.is_none()));
     }
 }

@@ -38,6 +38,8 @@ use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
 use model::{ReplayCounts, ReplayFigures};
+use report::lang::Lang;
+use report::say;
 use request::RunRequest;
 use stack::restore::Bloat;
 use std::collections::BTreeMap;
@@ -51,35 +53,35 @@ use store::{Note, RunOutcome, RunStatus, TrialEnd, TrialHeader, TrialId, Writer}
 use test_bed::{SetupError, TestBed};
 use trial::TrialOutput;
 
-/// Measures the system that an experiment file describes
+/// Run an experiment file: start its system, measure each cell, and store the run
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno run")]
 struct Args {
-    /// The experiment file
+    /// Experiment file
     #[arg(required_unless_present = "resume")]
     file: Option<PathBuf>,
-    /// Go on with a run that broke off, instead: its file, or the beginning of its name
+    /// Resume an interrupted run: its path, name or beginning of its name
     #[arg(long, value_name = "RUN", conflicts_with_all = ["file", "set", "quick"])]
     resume: Option<PathBuf>,
-    /// Set a value of the file, such as pooler.size=24; may be repeated
+    /// Override a value of the file, such as pooler.size=24; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// Take the file's shorter way: what its section `quick` says
+    /// Apply the overrides of the file's section `quick`
     #[arg(long)]
     quick: bool,
-    /// Where the run's file goes
+    /// Directory for the file of the run
     #[arg(long, value_name = "DIR", default_value = "runs")]
     out: PathBuf,
-    /// Print the result as JSON
+    /// Print the results as JSON
     #[arg(long)]
     json: bool,
-    /// Show the run in a browser while it goes on
+    /// Serve a live page of the run
     #[arg(long)]
     live: bool,
-    /// Where --live listens; the next free port unless one is given
+    /// TCP port of --live [default: 7417, else a free one]
     #[arg(long, value_name = "PORT", requires = "live")]
     port: Option<u16>,
-    /// Exit with status 3 when a trial is invalid
+    /// Exit with status 3 if a trial is invalid
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -112,28 +114,28 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<ExitCode, CommandError> {
-    let asked = match request::read_request(args)? {
-        Ok(it) => it,
-        Err(refused) => return Ok(refused.print("pgdyno run")),
+    let lang = args.language.lang()?;
+    let asked = match request::read_request(args, lang)? {
+        Ok(request) => request,
+        Err(error) => return Ok(error.print("pgdyno run", lang)),
     };
     let RunRequest { plan, completed: before, .. } = &asked;
-    let lang = args.language.lang()?;
     let signals = Signals::default().listen();
-    let Signals { interrupted, abandoned } =
-        signals.map_err(|it| CommandError::new(format!("could not await Ctrl-C: {it}")))?;
-    let live = args.live.then(|| Server::live(&args.out, args.port)).transpose()?;
-    let endpoint = args.prometheus.start_server(&plan.experiment)?;
+    let Signals { interrupted, abandoned } = signals
+        .map_err(|error| CommandError::new(say!(lang, "run-no-signals", error = error.to_string())))?;
+    let live = args.live.then(|| Server::live(&args.out, args.port, lang)).transpose()?;
+    let endpoint = args.prometheus.start_server(&plan.experiment, lang)?;
     let show = RunDisplay::new(plan, lang);
     show.print_start();
     if let Some(it) = &endpoint {
         show.print_metrics_url(it.url());
     }
-    check::warnings(plan).iter().for_each(|it| show.print_diagnostic(it));
+    check::warnings(plan, lang).iter().for_each(|it| show.print_diagnostic(it));
     let writer = request::open_file(args, &asked)?;
     if let Some(live) = &live {
-        errln!("{} shows it", live.run_url(writer.path()));
+        errln!("{}", say!(lang, "site-live", url = live.run_url(writer.path())));
     }
-    stop_on_request(writer.path(), Arc::clone(&interrupted))?;
+    stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
     let lab = TestBed::start(Arc::clone(&interrupted), abandoned)?;
     let mut bench = Runner {
         test_bed: lab,
@@ -164,9 +166,11 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let outcome = RunOutcome { status, reason: trouble.clone(), ended_ms: now_ms() };
     let kept = writer.path().display().to_string();
     let path = writer.finish(outcome).map_err(|it| {
-        CommandError::new(format!("{it}; the last part of the run is lost")).with_hint(format!(
-            "what was written before can be read:  pgdyno runs show {}",
-            connect_commands::shell_quote(&kept)
+        let path = connect_commands::shell_quote(&kept);
+        CommandError::new(say!(lang, "run-end-lost", error = it.to_string())).with_hint(say!(
+            lang,
+            "run-end-lost-hint",
+            path
         ))
     })?;
     show.print_end(&path, trouble.as_deref());
@@ -543,7 +547,7 @@ fn store_error_text(it: &store::WriteError) -> String {
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Sets the flag when a stop request for the run in `path` appears, for instance from a browser.
-fn stop_on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), CommandError> {
+fn stop_on_request(path: &Path, flag: Arc<AtomicBool>, lang: &Lang) -> Result<(), CommandError> {
     let path = path.to_owned();
     let look = move || {
         while !store::is_stop_requested(&path) {
@@ -554,7 +558,7 @@ fn stop_on_request(path: &Path, flag: Arc<AtomicBool>) -> Result<(), CommandErro
     let started = thread::Builder::new().name("requests".to_owned()).spawn(look);
     started
         .map(drop)
-        .map_err(|it| CommandError::new(format!("could not await requests: {}", os_error_text(&it))))
+        .map_err(|error| CommandError::new(say!(lang, "run-no-stop-requests", error = os_error_text(&error))))
 }
 
 /// Unix time in milliseconds.

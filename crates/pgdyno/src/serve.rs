@@ -9,14 +9,18 @@ mod run_index;
 mod site;
 mod snapshot;
 
+use crate::cli::language::LanguageArgs;
 use crate::cli::{CommandError, Terminal, os_error_text};
 use crate::http_server::guard::{self, Guard};
 use crate::http_server::server;
 use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
+use report::lang::Lang;
+use report::say;
 use run_index::RunIndexHandle;
 use site::Site;
+use std::convert::Infallible;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -24,25 +28,27 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Shows runs in a browser: those that are kept, and the one that goes on
+/// Show stored and current runs in a browser
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno serve")]
 struct Args {
-    /// Where runs are kept
+    /// Directory of the stored runs
     #[arg(long, value_name = "DIR", default_value = DIRECTORY)]
     dir: PathBuf,
-    /// Where to listen; the next free port unless one is given
+    /// TCP port [default: 7417, else a free one]
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
-    /// Listen at this address, for other machines; needs a token
+    /// Listen address; requires a token unless loopback [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     host: Option<String>,
-    /// Require the token in this file; PGDYNO_TOKEN may hold it as well
+    /// File with the required token [default: PGDYNO_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Open it in the browser
+    /// Open the page in a browser
     #[arg(long)]
     open: bool,
+    #[command(flatten)]
+    language: LanguageArgs,
 }
 
 /// Default port, unless it is in use.
@@ -59,31 +65,29 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Terminal { program: "pgdyno serve".to_owned() };
-    match serve(&args) {
-        Ok(it) => {
-            voice.info(&format!("{} shows the runs in {}; Ctrl-C ends it", it.url(), args.dir.display()));
-            if args.open {
-                open_browser(it.url(), &voice);
-            }
-            loop {
-                std::thread::park();
-            }
-        }
-        Err(trouble) => {
-            trouble.print(&voice);
-            ExitCode::FAILURE
-        }
-    }
+    let terminal = Terminal { program: "pgdyno serve".to_owned() };
+    let Err(error) = serve(&args, &terminal);
+    error.print(&terminal);
+    ExitCode::FAILURE
 }
 
-fn serve(args: &Args) -> Result<Server, CommandError> {
+/// Serves until the process ends.
+fn serve(args: &Args, terminal: &Terminal) -> Result<Infallible, CommandError> {
+    let lang = args.language.lang()?;
+    let directory = args.dir.display().to_string();
     if !args.dir.is_dir() {
-        return Err(CommandError::new(format!("there is no directory \"{}\"", args.dir.display()))
-            .with_hint("\"pgdyno run\" makes it; --dir names another one"));
+        return Err(CommandError::new(say!(lang, "site-no-directory", directory))
+            .with_hint(say!(lang, "site-no-directory-hint")));
     }
-    let token = read_token(args.token_file.as_deref())?;
-    Server::start(&args.dir, args.port, args.host.as_deref(), token.as_deref())
+    let token = read_token(args.token_file.as_deref(), lang)?;
+    let server = Server::start(&args.dir, args.port, args.host.as_deref(), token.as_deref(), lang)?;
+    terminal.info(&say!(lang, "site-running", url = server.url(), directory));
+    if args.open {
+        open_browser(server.url(), terminal, lang);
+    }
+    loop {
+        std::thread::park();
+    }
 }
 
 /// A running server. It stops with the program, and does not keep the program alive.
@@ -100,31 +104,34 @@ impl Server {
         port: Option<u16>,
         host: Option<&str>,
         token: Option<&str>,
+        lang: &Lang,
     ) -> Result<Server, CommandError> {
-        let listener = listen(host, port)?;
-        let could_not =
-            |error: std::io::Error| CommandError::new(format!("could not serve: {}", os_error_text(&error)));
-        let address = listener.local_addr().map_err(could_not)?;
+        let listener = listen(host, port, lang)?;
+        let failed = |error: std::io::Error| {
+            CommandError::new(say!(lang, "site-failed", error = os_error_text(&error)))
+        };
+        let address = listener.local_addr().map_err(failed)?;
         if !address.ip().is_loopback() && token.is_none() {
-            return Err(CommandError::new(format!("{} can be reached from other machines", address.ip()))
-                .with_hint("set a token with --token-file or PGDYNO_TOKEN, or leave --host out"));
+            let address = address.ip().to_string();
+            return Err(CommandError::new(say!(lang, "site-needs-token", address))
+                .with_hint(say!(lang, "site-needs-token-hint")));
         }
-        let guard = Guard::new(address, host, token).map_err(could_not)?;
-        let desk = RunIndexHandle::start(dir.to_owned()).map_err(could_not)?;
-        let site = Arc::new(Site::new(guard, desk));
+        let guard = Guard::new(address, host, token).map_err(failed)?;
+        let index = RunIndexHandle::start(dir.to_owned()).map_err(failed)?;
+        let site = Arc::new(Site::new(guard, index));
         let serving = Arc::clone(&site);
         let answer = move |request| {
             let site = Arc::clone(&serving);
             async move { site.answer(request).await }
         };
-        server::start(listener, "page", answer).map_err(could_not)?;
+        server::start(listener, "page", answer).map_err(failed)?;
         let name = host.map_or_else(|| guard::url_host(address.ip()), str::to_owned);
         Ok(Server { url: format!("http://{name}:{}/", address.port()), site })
     }
 
     /// Serves a run that this process executes. Only this machine can connect.
-    pub fn live(dir: &Path, port: Option<u16>) -> Result<Server, CommandError> {
-        Server::start(dir, port, None, read_token(None)?.as_deref())
+    pub fn live(dir: &Path, port: Option<u16>, lang: &Lang) -> Result<Server, CommandError> {
+        Server::start(dir, port, None, read_token(None, lang)?.as_deref(), lang)
     }
 
     /// URL of one run.
@@ -144,7 +151,7 @@ impl Server {
     }
 }
 
-fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, CommandError> {
+fn listen(host: Option<&str>, port: Option<u16>, lang: &Lang) -> Result<TcpListener, CommandError> {
     let at = |port: u16| -> std::io::Result<TcpListener> {
         let addresses: Vec<SocketAddr> = match host {
             None => vec![(IpAddr::V4(Ipv4Addr::LOCALHOST), port).into()],
@@ -158,40 +165,37 @@ fn listen(host: Option<&str>, port: Option<u16>) -> Result<TcpListener, CommandE
     };
     bound.map_err(|error| {
         let (host, port) = (host.unwrap_or("127.0.0.1"), port.unwrap_or(DEFAULT_PORT));
-        CommandError::new(format!("could not listen at {host}:{port}: {}", os_error_text(&error)))
-            .with_hint("--port takes another port, --port 0 any that is free")
+        let (address, error) = (format!("{host}:{port}"), os_error_text(&error));
+        CommandError::new(say!(lang, "site-cannot-listen", address, error))
+            .with_hint(say!(lang, "site-cannot-listen-hint"))
     })
 }
 
 /// Token that viewers must send, from a file or the environment. Process lists and shell histories show neither.
-fn read_token(file: Option<&Path>) -> Result<Option<String>, CommandError> {
-    let told = match file {
+fn read_token(file: Option<&Path>, lang: &Lang) -> Result<Option<String>, CommandError> {
+    let token = match file {
         Some(path) => {
-            let text = std::fs::read_to_string(path);
-            let text = text.map_err(|it| {
-                CommandError::new(format!(
-                    "could not read the token from {}: {}",
-                    path.display(),
-                    os_error_text(&it)
-                ))
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                let (path, error) = (path.display().to_string(), os_error_text(&error));
+                CommandError::new(say!(lang, "site-token-unreadable", path, error))
             })?;
             Some(text.trim().to_owned())
         }
         None => std::env::var("PGDYNO_TOKEN").ok(),
     };
-    match told {
-        Some(it) if it.len() < TOKEN_LENGTH_MIN => {
-            Err(CommandError::new(format!("the token is shorter than {TOKEN_LENGTH_MIN} characters"))
-                .with_hint("such as: head -c 24 /dev/urandom | base64 > token"))
+    match token {
+        Some(token) if token.len() < TOKEN_LENGTH_MIN => {
+            Err(CommandError::new(say!(lang, "site-token-short", characters = TOKEN_LENGTH_MIN))
+                .with_hint(say!(lang, "site-token-short-hint")))
         }
-        told => Ok(told),
+        token => Ok(token),
     }
 }
 
-fn open_browser(url: &str, voice: &Terminal) {
+fn open_browser(url: &str, terminal: &Terminal, lang: &Lang) {
     let mut command = Command::new("xdg-open");
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
-        voice.warning(&format!("could not open a browser with xdg-open: {}", os_error_text(&error)));
+        terminal.warning(&say!(lang, "site-no-browser", error = os_error_text(&error)));
     }
 }

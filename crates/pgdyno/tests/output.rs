@@ -318,7 +318,7 @@ fn does_not_execute_a_run_file_of_another_user() {
             let done = folder.pgdyno(args).output().expect("it is built");
             let told = String::from_utf8_lossy(&done.stderr).into_owned();
             assert_eq!(done.status.code(), Some(1), "{args}: {told}");
-            let why = format!("one.dyno may be a stranger's: its permissions are {mode:04o}");
+            let why = format!("one.dyno may come from another user: its permissions are {mode:04o}");
             assert!(told.contains(&why) && told.contains("chmod 600"), "{args}: {told}");
             assert!(fs::read(&path).expect("it is there") == before, "{args}");
             assert_eq!(

@@ -612,6 +612,37 @@ advise-no-dataset = the run has no dataset that could be copied
 advise-no-dataset-hint = add a dataset to the experiment file
 
 
+### Command run: run-
+
+run-no-signals = cannot handle Ctrl-C: { $error }
+run-no-stop-requests = cannot watch for stop requests: { $error }
+run-end-lost = { $error }; the end of the run is lost
+run-end-lost-hint = the part written before can be read:  pgdyno runs show { $path }
+run-untrusted-file = { $path } may come from another user: { $reason }; the statements and commands in it would be executed
+run-untrusted-file-hint = review them with  pgdyno report { $file } ; then own the file and  chmod 600 { $file }
+run-other-owner = another user owns it
+run-other-mode = its permissions are { $mode } instead of 0600
+
+
+### Commands serve and run --live, and metrics for Prometheus: site-
+
+site-running = { $url } shows the runs in { $directory }; Ctrl-C stops the server
+site-live = live page: { $url }
+site-no-directory = directory "{ $directory }" does not exist
+site-no-directory-hint = pgdyno run creates it; --dir selects another one
+site-failed = cannot serve: { $error }
+site-cannot-listen = cannot listen on { $address }: { $error }
+site-cannot-listen-hint = --port selects another port, and --port 0 a free one
+site-reachable = { $address } can be reached from other machines
+site-needs-token = { $address } can be reached from other machines, and requires a token
+site-needs-token-hint = set a token with --token-file or PGDYNO_TOKEN, or omit --host
+site-prometheus-hint = add --prometheus-anyone to allow it, or use 127.0.0.1
+site-token-unreadable = cannot read the token from { $path }: { $error }
+site-token-short = the token is shorter than { $characters } characters
+site-token-short-hint = create one, for example:  head -c 24 /dev/urandom | base64 > token
+site-no-browser = cannot open a browser with xdg-open: { $error }
+
+
 ### Matrix of cells: matrix-
 
 # Headings of at most 12 columns.

@@ -679,6 +679,40 @@ advise-no-dataset = в прогоне нет набора данных, кото
 advise-no-dataset-hint = добавьте в файл эксперимента раздел dataset
 
 
+### Команда run: run-
+
+run-no-signals = не удалось обработать Ctrl-C: { $error }
+run-no-stop-requests = не удалось следить за запросами на остановку: { $error }
+run-end-lost = { $error }; конец прогона потерян
+run-end-lost-hint = записанное раньше можно прочитать:  pgdyno runs show { $path }
+run-untrusted-file = файл { $path } мог создать другой пользователь: { $reason }; были бы выполнены запросы и команды из него
+run-untrusted-file-hint = посмотрите их:  pgdyno report { $file } ; затем станьте владельцем файла и выполните  chmod 600 { $file }
+run-other-owner = он принадлежит другому пользователю
+run-other-mode = его права доступа { $mode }, а не 0600
+
+
+### Команды serve и run --live, метрики для Prometheus: site-
+
+site-running = { $url } показывает прогоны из { $directory }; Ctrl-C останавливает сервер
+site-live = страница прогона: { $url }
+site-no-directory = каталога «{ $directory }» нет
+site-no-directory-hint = его создаёт pgdyno run; другой каталог задаёт --dir
+site-failed = не удалось запустить сервер: { $error }
+site-cannot-listen = не удалось открыть { $address }: { $error }
+site-cannot-listen-hint = --port задаёт другой порт, --port 0 — любой свободный
+site-reachable = адрес { $address } доступен с других машин
+site-needs-token = адрес { $address } доступен с других машин, поэтому нужен токен
+site-needs-token-hint = задайте токен в --token-file или PGDYNO_TOKEN либо уберите --host
+site-prometheus-hint = добавьте --prometheus-anyone, чтобы это разрешить, или укажите 127.0.0.1
+site-token-unreadable = не удалось прочитать токен из { $path }: { $error }
+site-token-short = токен короче { $characters ->
+    [one] { $characters } символа
+   *[other] { $characters } символов
+ }
+site-token-short-hint = создайте его, например:  head -c 24 /dev/urandom | base64 > token
+site-no-browser = не удалось открыть браузер программой xdg-open: { $error }
+
+
 ### Matrix of cells: matrix-
 
 # Заголовки не шире 12 знаков.

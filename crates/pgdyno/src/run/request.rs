@@ -9,6 +9,8 @@ use crate::run_result::stored;
 use experiment::Plan;
 use model::fact::Fact;
 use model::plan::Experiment;
+use report::lang::Lang;
+use report::say;
 use serde::Deserialize;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -34,9 +36,9 @@ enum RunSource {
 }
 
 /// Reads the request from the arguments. Starts nothing.
-pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>, CommandError> {
+pub(super) fn read_request(args: &Args, lang: &Lang) -> Result<Result<RunRequest, PlanError>, CommandError> {
     if let Some(run) = &args.resume {
-        return resumed(&args.out, run).map(Ok);
+        return resumed(&args.out, run, lang).map(Ok);
     }
     let file = args.file.as_ref().expect("clap wants one of both");
     let read = check::read_with_text(file, &args.set, args.quick);
@@ -48,33 +50,37 @@ pub(super) fn read_request(args: &Args) -> Result<Result<RunRequest, PlanError>,
 
 /// Rejects a run file that others may have written. Resuming would execute its contents, so the file must belong to the
 /// user alone.
-pub fn check_owner(path: &Path) -> Result<(), CommandError> {
-    let shown = path.display();
-    let failed = |it: io::Error| CommandError::new(format!("could not read {shown}: {}", os_error_text(&it)));
+pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
+    let shown = path.display().to_string();
+    let failed = |error: io::Error| {
+        CommandError::new(say!(lang, "check-unreadable", path = &shown, error = os_error_text(&error)))
+    };
     let meta = std::fs::metadata(path).map_err(failed)?;
     let mode = meta.mode() & 0o777;
-    let why = if meta.uid() != rustix::process::geteuid().as_raw() {
-        "another user owns it".to_owned()
+    let reason = if meta.uid() != rustix::process::geteuid().as_raw() {
+        say!(lang, "run-other-owner")
     } else if mode & 0o077 != 0 {
-        format!("its permissions are {mode:04o}, and pgdyno gives a run 0600")
+        say!(lang, "run-other-mode", mode = format!("{mode:04o}"))
     } else {
         return Ok(());
     };
-    let what = format!("{shown} may be a stranger's: {why}; the statements and commands in it would be run");
     let file = shell_quote(&path.to_string_lossy());
-    Err(CommandError::new(what).with_hint(format!(
-        "look at them with  pgdyno report {file} ; then own the file and  chmod 600 {file}"
+    Err(CommandError::new(say!(lang, "run-untrusted-file", path = shown, reason)).with_hint(say!(
+        lang,
+        "run-untrusted-file-hint",
+        file
     )))
 }
 
 /// Request to resume a run. The plan comes from the run's file, as it was parsed when the run began.
-fn resumed(dir: &Path, run: &Path) -> Result<RunRequest, CommandError> {
+fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandError> {
     let trouble = |it: store::Error| CommandError::new(it.to_string());
     let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
-    check_owner(&path)?;
+    check_owner(&path, lang)?;
     let header = store::Run::open(&path).and_then(|it| it.header()).map_err(trouble)?;
-    let experiment = Experiment::deserialize(&header.experiment).map_err(|it| {
-        CommandError::new(format!("{} was written by another version: {it}", path.display()))
+    let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
+        let (path, error) = (path.display().to_string(), error.to_string());
+        CommandError::new(say!(lang, "runs-other-version", path, error))
     })?;
     let duration = experiment.cells.iter().map(|it| it.setup.load.warmup + stored::load_duration(&it.setup));
     let plan = Plan { durations: duration.collect(), warnings: Vec::new(), experiment };

@@ -47,7 +47,7 @@ fn requires_a_token_for_other_machines() {
     for (arguments, environment, expected) in [
         (&["--host", "0.0.0.0"][..], None, "can be reached from other machines"),
         (&["--host", "0.0.0.0"], Some("short"), "shorter than 16 characters"),
-        (&["--token-file", "/nowhere/token"], None, "could not read the token"),
+        (&["--token-file", "/nowhere/token"], None, "cannot read the token"),
     ] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
         command.args(["serve", "--port", "0", "--dir", "/"]).args(arguments).env_remove("PGDYNO_TOKEN");
