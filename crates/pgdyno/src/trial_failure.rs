@@ -15,7 +15,7 @@ pub fn clients_aborted(it: &Summary, first: Option<&str>) -> Option<String> {
     let (gone, clients) = (it.generator.aborted_clients, it.plan.clients);
     let why = first.map_or(String::new(), |it| format!(": {it}"));
     (gone > 0)
-        .then(|| format!("{gone} of {clients} clients gave up, because their script could not go on{why}"))
+        .then(|| format!("{gone} of {clients} clients aborted, because their script could not continue{why}"))
 }
 
 /// Operations that never succeeded although others did: their names and reasons.

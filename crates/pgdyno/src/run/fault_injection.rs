@@ -88,7 +88,7 @@ impl<'a> FaultPlan<'a> {
         let servers = chain.direct_targets();
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher =
-            watcher.map_err(|it| SetupError::Failed(format!("nobody can watch the servers: {it}")))?;
+            watcher.map_err(|it| SetupError::Failed(format!("cannot monitor the servers: {it}")))?;
         let (taps, kept) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
         // Without a complete ledger, the trial proves nothing.
@@ -107,7 +107,7 @@ impl<'a> FaultPlan<'a> {
             (measured, ended, acts.join().expect("whoever acts does not panic"))
         });
         if let Some(why) = kept.as_ref().and_then(LedgerRecorder::error) {
-            acted.add_error(format!("the ledger ends before the load: {why}"));
+            acted.add_error(format!("the ledger ended before the load: {why}"));
         }
         let ledger = kept.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
@@ -210,7 +210,7 @@ impl FaultRun {
         let Some(reader) = &mut self.reader else { return };
         match reader.read(&self.servers, after, self.clock) {
             Ok(it) => self.injection.injection.read_backs.push(it),
-            Err(why) => self.injection.add_error(format!("nothing could be read back: {why}")),
+            Err(why) => self.injection.add_error(format!("the writes could not be read back: {why}")),
         }
     }
 }

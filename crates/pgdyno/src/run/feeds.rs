@@ -46,7 +46,7 @@ impl Feeds {
             }
         };
         if rows.is_empty() {
-            return Err(CommandError::new(format!("the feed {} holds no row", feed.name)));
+            return Err(CommandError::new(format!("feed {} has no rows", feed.name)));
         }
         self.loaded.push((feed.clone(), rows.clone()));
         Ok(rows)
@@ -106,14 +106,14 @@ fn chosen_columns(
             (Some(_), Some(_)) => {
                 let what = format!("feeds.{feed}.sql: the query returns two columns \"{name}\"");
                 Err(CommandError::new(what)
-                    .with_hint("name each otherwise, as in SELECT a.id AS a_id, b.id AS b_id"))
+                    .with_hint("give each column its own name, such as SELECT a.id AS a_id, b.id AS b_id"))
             }
             (None, _) => {
                 let what = format!(
-                    "feeds.{feed}.columns: there is no column \"{name}\" in the query's result, which has {}",
+                    "feeds.{feed}.columns: the query returns no column \"{name}\"; it returns {}",
                     quoted(columns)
                 );
-                let hint = format!("write the names of the query's columns, or name one by AS {name}");
+                let hint = format!("use the column names of the query, or rename a column with AS {name}");
                 Err(CommandError::new(what).with_hint(hint))
             }
         }
@@ -169,7 +169,7 @@ fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
 fn write_error(it: &io::Error) -> CommandError {
     let place = std::env::temp_dir();
     CommandError::new(format!(
-        "could not write the rows of a feed into {}: {}",
+        "cannot write the rows of a feed to {}: {}",
         place.display(),
         os_error_text(it)
     ))
@@ -258,7 +258,7 @@ mod tests {
         let why = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
         check(plan(file(&wrong, FeedFormat::Csv), None), why);
         let none = TempFile::new("none.tsv", b"id\n");
-        check(plan(file(&none, FeedFormat::Tsv), None), "the feed f holds no row");
+        check(plan(file(&none, FeedFormat::Tsv), None), "feed f has no rows");
         let gone = FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv };
         check(plan(gone, None), "could not read /nowhere/x.csv: No such file or directory");
         let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
@@ -281,8 +281,7 @@ mod tests {
         check(Some(&["id"]), &["id", "name"], Ok(&[0]));
         // The order of the query's columns does not matter.
         check(Some(&["id", "name"]), &["name", "x", "id"], Ok(&[2, 0]));
-        let found =
-            "feeds.users.columns: there is no column \"id\" in the query's result, which has \"userid\"";
+        let found = "feeds.users.columns: the query returns no column \"id\"; it returns \"userid\"";
         check(Some(&["id"]), &["userid"], Err(found));
         let found = "feeds.users.sql: the query returns two columns \"id\"";
         check(None, &["id", "id"], Err(found));

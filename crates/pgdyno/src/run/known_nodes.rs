@@ -56,15 +56,15 @@ impl KnownNodes {
     fn check_node(&self, plan: &Node, version: &str, server: Option<&ServerIdentity>) -> Result<(), String> {
         let Some(known) = self.0.iter().find(|it| it.plan == *plan) else { return Ok(()) };
         let (name, attached) = (&plan.name, attached_at(&plan.kind));
-        let advice = "trials of different servers cannot be compared; begin a new run for it";
+        let advice = "trials of different servers cannot be compared; start a new run";
         match (&known.server, server) {
             (Some(before), Some(now)) if !before.matches(now) => Err(format!(
-                "stack.{name}{attached} leads to another server than in earlier trials of this run: it is {now} now, and was \
+                "stack.{name}{attached} leads to another server than in earlier trials of this run: it is {now} now, but was \
                  {before}; {advice}, or let the address lead to the first server again"
             )),
             (Some(_), Some(_)) => Ok(()),
             _ if release(&known.version) != release(version) => Err(format!(
-                "stack.{name}{attached} is {version} now, and was {} in earlier trials of this run; {advice}",
+                "stack.{name}{attached} is {version} now, but was {} in earlier trials of this run; {advice}",
                 known.version
             )),
             _ => Ok(()),

@@ -239,7 +239,7 @@ impl LoadListener for Observer<'_> {
                 if before.find(&code.to_string()).is_none() {
                     self.push_event(EventKind::Error, Some(code.to_string()), first.to_owned());
                 }
-                let text = format!("client {} gave up: its script cannot go on: {first}", client.0);
+                let text = format!("client {} aborted: its script cannot continue: {first}", client.0);
                 self.push_event(EventKind::Other, None, text);
             }
             // The feed's end ends the load of all threads, including those that draw from it seldom. Each thread reports
@@ -248,7 +248,7 @@ impl LoadListener for Observer<'_> {
                 self.stop.store(true, Ordering::Relaxed);
                 if self.exhausted_feed.replace(feed).is_none() {
                     let name = self.feeds.get(usize::from(feed)).map_or("", String::as_str);
-                    let text = format!("feed {name}, whose rows are used once each, has none left");
+                    let text = format!("feed {name} is exhausted: each of its rows has been used once");
                     self.push_event(EventKind::Other, None, text);
                 }
             }

@@ -82,7 +82,7 @@ fn listen(
             .map_err(|it| it.message)?;
     let listening = StatementCapture::start(superuser, log).map_err(|it| it.to_string())?;
     measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted)
-        .map_err(|_| "the load could not go on".to_owned())?;
+        .map_err(|_| "the load could not continue".to_owned())?;
     listening.finish().map_err(|it| it.to_string())
 }
 

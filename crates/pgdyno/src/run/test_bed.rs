@@ -149,9 +149,9 @@ impl TestBed {
         let mut connection = || {
             let postgres = chain.postgres();
             let postgres = postgres
-                .ok_or_else(|| CommandError::new("a feed by a query needs a PostgreSQL in the stack"))?;
+                .ok_or_else(|| CommandError::new("a feed with a query requires PostgreSQL in the stack"))?;
             let target = postgres.endpoint.in_database(&chain.users().database);
-            let failed = |it: String| CommandError::new(format!("the query of a feed cannot be asked: {it}"));
+            let failed = |it: String| CommandError::new(format!("the query of a feed cannot be run: {it}"));
             let mut connection = target.open(TABLE_QUERY_TIMEOUT).map_err(|it| failed(it.to_string()))?;
             connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(|it| failed(os_error_text(&it)))?;
             Ok(connection)
@@ -283,7 +283,7 @@ impl TestBed {
         now.map(|it| it.bloat_since(&filled.template.state)).unwrap_or_default()
     }
 
-    /// Nodes that exited unexpectedly, with the reason, such as `pooler was ended by signal 9 in mid-trial`. Nodes in
+    /// Nodes that exited unexpectedly, with the reason, such as `pooler was ended by signal 9 during the trial`. Nodes in
     /// `hit` are omitted, because a fault affected them.
     pub fn unexpected_exits(&mut self, hit: &[String]) -> Vec<String> {
         let chain = self.chain();
@@ -293,13 +293,13 @@ impl TestBed {
         let nodes: Vec<(String, NodeId)> = nodes.collect();
         let ended = |(name, id)| {
             let end = self.supervisor.end_of(id)?;
-            Some(format!("{name} {end} in mid-trial{}", self.supervisor.end_reason(id)))
+            Some(format!("{name} {end} during the trial{}", self.supervisor.end_reason(id)))
         };
         let mut all: Vec<String> = nodes.into_iter().filter_map(ended).collect();
         let before = std::mem::take(&mut self.oom_kills);
         let starved = self.chain().oom_kills(&self.supervisor);
         let new = starved.iter().filter(|it| !before.contains(it)).map(|it| &it.0);
-        all.extend(new.map(|it| format!("{it} ran out of memory: the system ended processes of it")));
+        all.extend(new.map(|it| format!("{it} ran out of memory: the kernel killed some of its processes")));
         all
     }
 
@@ -321,7 +321,7 @@ impl TestBed {
     ) -> Result<(), SetupError> {
         let chain = self.chain.as_ref().expect("its server is up");
         let postgres = chain.postgres().ok_or_else(|| {
-            SetupError::Failed("a dataset needs a PostgreSQL at the end of the chain".to_owned())
+            SetupError::Failed("a dataset requires PostgreSQL at the end of the chain".to_owned())
         })?;
         let server = (postgres.cluster_id(), postgres.endpoint.address.to_string());
         let server = if server.0.is_some() { (server.0, String::new()) } else { server };
@@ -366,7 +366,7 @@ impl TestBed {
                         false => dataset::unload(&loader),
                     };
                     failed(left.map_or_else(
-                        |why| format!("{refused}; what was loaded could not be dropped: {why}"),
+                        |why| format!("{refused}; the loaded data could not be dropped: {why}"),
                         |()| refused.to_string(),
                     ))
                 })?;

@@ -202,7 +202,7 @@ fn freshness_prober(
     let since = since.clone();
     let now = move || since.window_start().map(|_| since.now());
     let started = FreshnessProber::start(chain.direct_tcp_targets(), unix_time().0 / 1000, now, tell);
-    started.map(Some).map_err(|it| SetupError::Failed(format!("nobody can read from the replicas: {it}")))
+    started.map(Some).map_err(|it| SetupError::Failed(format!("cannot read from the replicas: {it}")))
 }
 
 /// Share of the quota's periods in which a group was throttled; `None` without a quota.
@@ -242,7 +242,7 @@ impl LoadListener for IgnoreEvents {}
 /// Setup error from a measurement error. `refused` is the error of the first client that could not connect.
 fn to_setup_error(why: &MeasureError, refused: Option<&str>) -> SetupError {
     match why {
-        MeasureError::System(error) => SetupError::Failed(format!("the load could not begin: {error}")),
+        MeasureError::System(error) => SetupError::Failed(format!("cannot start the load: {error}")),
         MeasureError::NoClientConnected => {
             let why = refused.map_or(String::new(), |it| format!(": {it}"));
             SetupError::Failed(format!("no client could connect{why}"))

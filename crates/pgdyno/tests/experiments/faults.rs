@@ -28,7 +28,7 @@ fn a_killed_pooler_is_replaced_for_the_next_trial() {
     let stored = trials(&run);
     let [(_, first, why), (_, second, _)] = &stored[..] else { panic!("two trials") };
     assert_eq!((*first, *second), (RunStatus::Failed, RunStatus::Complete), "{}", ended.err);
-    assert_eq!(why, "pooler was ended by signal 9 in mid-trial");
+    assert_eq!(why, "pooler was ended by signal 9 during the trial");
     ended.expect(2);
     let (first, second) = (counts(&run, 1), counts(&run, 2));
     // The trial ran to its end. Transactions in flight are unknown, and later connections were refused.

@@ -72,10 +72,10 @@ objectives: [ \"errors < 1%\" ]
         ended.expect(2);
         let (_, status, reason) = trials(&bench.stored()).remove(0);
         assert_eq!(status, RunStatus::Failed, "{reason}");
-        assert!(reason.contains(" of 4 clients gave up") && reason.contains(why), "{reason}");
+        assert!(reason.contains(" of 4 clients aborted") && reason.contains(why), "{reason}");
         let page = page(&bench);
         assert!(
-            page.contains("No answer: its one trial does not count") && page.contains("gave up"),
+            page.contains("No answer: its one trial does not count") && page.contains("aborted"),
             "{page}"
         );
         if load == open {

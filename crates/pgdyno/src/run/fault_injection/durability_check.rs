@@ -64,7 +64,7 @@ impl LedgerRecorder {
         let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(it.to_string()))?;
         let clocks = move || (clock.now(), system_us());
         let keeper = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|it| {
-            CommandError::new(format!("could not keep {}: {}", path.display(), os_error_text(&it)))
+            CommandError::new(format!("cannot write {}: {}", path.display(), os_error_text(&it)))
         })?;
         Ok(LedgerRecorder { path, keeper })
     }
@@ -76,8 +76,9 @@ impl LedgerRecorder {
 
     /// Flushes the ledger and returns its path.
     pub fn finish(self) -> Result<PathBuf, CommandError> {
-        let failed =
-            |it| CommandError::new(format!("could not end {}: {}", self.path.display(), os_error_text(&it)));
+        let failed = |it| {
+            CommandError::new(format!("cannot complete {}: {}", self.path.display(), os_error_text(&it)))
+        };
         self.keeper.finish().map_err(failed)?;
         Ok(self.path)
     }
@@ -204,7 +205,7 @@ fn find_primary(
         match newest {
             Some((name, it)) => return Ok((name, (asked, clock.now()), it)),
             None if Instant::now() > until => {
-                return Err(why.unwrap_or_else(|| "no server takes writes".to_owned()));
+                return Err(why.unwrap_or_else(|| "no server accepts writes".to_owned()));
             }
             None => std::thread::sleep(Duration::from_millis(100)),
         }
