@@ -146,7 +146,7 @@ fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice
 /// Installs the signal handlers.
 pub fn listen() -> Result<Signals, CommandError> {
     let signals = Signals::default().listen();
-    signals.map_err(|it| CommandError::new(format!("could not await Ctrl-C: {it}")))
+    signals.map_err(|it| CommandError::new(format!("cannot handle Ctrl-C: {it}")))
 }
 
 /// Measures a server. Returns the summary, and true if the run completed.
@@ -191,7 +191,7 @@ fn run_prepared(
     let interrupted = &signals.interrupted;
     let watch = clock::StepDetector::start();
     let measured = measure::run(&ready, Clock::start(), &mut show, interrupted).map_err(|why| match why {
-        MeasureError::System(error) => CommandError::new(format!("the run could not begin: {error}")),
+        MeasureError::System(error) => CommandError::new(format!("cannot start the run: {error}")),
         MeasureError::NoClientConnected => CommandError::new("no client could connect"),
         MeasureError::Stopped => CommandError::new("stopped before the run began"),
     })?;

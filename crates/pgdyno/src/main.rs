@@ -41,7 +41,7 @@ use clap::{Parser, Subcommand};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A dynamometer for PostgreSQL systems: how much does this system hold, and can the number be believed?
+/// Load generator and measuring instrument for PostgreSQL systems
 #[derive(Debug, Parser)]
 #[command(name = "pgdyno", version, disable_help_subcommand = true, arg_required_else_help = true)]
 struct Args {
@@ -52,52 +52,52 @@ struct Args {
 /// Each command reads its own arguments.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure the system that an experiment file describes
+    /// Run an experiment file
     #[command(disable_help_flag = true)]
     Run(CommandArgs),
-    /// Measure a server, with pgbench's options and scripts
+    /// Benchmark a server, with the options and scripts of pgbench
     #[command(disable_help_flag = true)]
     Bench(CommandArgs),
-    /// Tell all mistakes in an experiment file, or what it would run
+    /// Check an experiment file: report all errors, or what a run would do
     #[command(disable_help_flag = true)]
     Check(CommandArgs),
-    /// Write an experiment file to begin with
+    /// Write a commented experiment file as a template
     #[command(disable_help_flag = true)]
     Init(CommandArgs),
-    /// Print the JSON Schema of experiment files, for editors
+    /// Print the JSON Schema of experiment files
     #[command(disable_help_flag = true)]
     Schema(CommandArgs),
-    /// Keep the system of an experiment file up, to be explored by hand
+    /// Start the system of an experiment file and keep it running
     #[command(disable_help_flag = true)]
     Stack(CommandArgs),
-    /// List, show and remove the runs that were kept
+    /// List, show and remove stored runs
     #[command(disable_help_flag = true)]
     Runs(CommandArgs),
-    /// Show runs in a browser, those that are kept and the one that goes on
+    /// Show stored and current runs in a browser
     #[command(disable_help_flag = true)]
     Serve(CommandArgs),
-    /// Write a run as a page: HTML, Markdown, JSON or JUnit
+    /// Write the report of a run as HTML, Markdown, JSON or JUnit
     #[command(disable_help_flag = true)]
     Report(CommandArgs),
-    /// Compare runs: what changed, and can that be said?
+    /// Compare runs, with confidence intervals
     #[command(disable_help_flag = true)]
     Compare(CommandArgs),
-    /// Show when an experiment's figures changed, over all its runs
+    /// Show the runs of an experiment over time, and where the results changed
     #[command(disable_help_flag = true)]
     History(CommandArgs),
-    /// Tell which indexes would help the statements of a run, and which statements none helps
+    /// Report indexes that would help the statements of a run
     #[command(disable_help_flag = true)]
     Advise(CommandArgs),
-    /// Write a run as CSV, JSON or for HdrHistogram's tools
+    /// Export a run as CSV, JSON or HdrHistogram logs
     #[command(disable_help_flag = true)]
     Export(CommandArgs),
     /// Preview a schedule of arrivals
     #[command(disable_help_flag = true)]
     Schedule(CommandArgs),
-    /// Start a throw-away server, measure it, leave nothing running
+    /// Start a temporary server, measure it, and stop it
     #[command(disable_help_flag = true)]
     Demo(CommandArgs),
-    /// Print what this machine offers, and what each missing thing would enable
+    /// List the capabilities of this machine
     #[command(disable_help_flag = true)]
     Doctor(CommandArgs),
     /// Watch over the processes that pgdyno started

@@ -4,7 +4,7 @@ use crate::terminal;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Prints the JSON Schema of experiment files, with which editors complete and check them.
+/// Print the JSON Schema of experiment files, for completion and checks in editors
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno schema")]
 struct Args {}

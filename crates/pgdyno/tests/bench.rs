@@ -310,7 +310,7 @@ fn does_not_drop_foreign_tables() {
     for steps in ["dtgvp", "g", "d"] {
         let run = Run::execute(&server.1, &["-i", "-q", "-I", steps, "theirs"]);
         assert_eq!(run.status, 1, "{run:?}");
-        assert!(run.err.contains("pgbench_history has not the columns of pgbench's table"), "{run:?}");
+        assert!(run.err.contains("pgbench_history does not have the columns of pgbench's table"), "{run:?}");
     }
     assert_eq!(ask("theirs", "select balance from pgbench_history").as_deref(), Some("7"));
     ask("theirs", "drop table pgbench_history");
@@ -324,7 +324,7 @@ fn does_not_drop_foreign_tables() {
 fn warns_of_another_run_on_the_database() {
     let server = server();
     let args = ["-S", "-n", "-t", "2"];
-    let note = "another pgdyno is at work in this database";
+    let note = "another pgdyno is running in this database";
     let mut session = server.1.target().open(Duration::from_secs(10)).expect("it serves");
     // A pooler keeps the application name of a run that has ended.
     session.query("set application_name = 'pgdyno bench'").expect("it is right");

@@ -64,7 +64,7 @@ pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Set
     let resolved = conninfo::resolve(wanted.database.as_deref(), &flags, around);
     if let Some(name) = unreadable.borrow().first() {
         voice.error(&format!("the environment variable {name} is not UTF-8"));
-        voice.hint(&format!("write it in UTF-8, or leave it out, as in  unset {name}"));
+        voice.hint(&format!("set it to UTF-8 text, or remove it:  unset {name}"));
         return None;
     }
     match resolved {
@@ -83,7 +83,7 @@ pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Set
 fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() {
-        voice.warning(&format!("\"{}\" is no regular file, and is not used", path.display()));
+        voice.warning(&format!("\"{}\" is not a regular file and is ignored", path.display()));
         return None;
     }
     let forbidden = match (file, about.uid()) {
@@ -94,7 +94,7 @@ fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     };
     if about.permissions().mode() & forbidden != 0 {
         let path = path.display();
-        voice.warning(&format!("file \"{path}\" has group or world access, and is not used"));
+        voice.warning(&format!("file \"{path}\" has group or world access and is ignored"));
         voice.hint(&format!("chmod 600 {path}"));
         return None;
     }

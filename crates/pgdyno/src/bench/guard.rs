@@ -44,7 +44,7 @@ pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     // If the server does not report it, the load continues.
     if let Ok(Some(it)) = other_runs::find_other_run(connection) {
         voice.warning(&one_line(&format!(
-            "another pgdyno is at work in this database ({it}): each measures the other's load"
+            "another pgdyno is running in this database ({it}): each measures the load of the other"
         )));
     }
 }
@@ -67,9 +67,9 @@ pub fn check_drop_allowed(
         let Some([Some(table), Some(count)]) = answer.rows.first().map(Vec::as_slice) else { continue };
         if count.parse() != Ok(columns.split(',').count()) {
             let what = format!(
-                "table {table} has not the columns of pgbench's table of that name, and is not dropped"
+                "table {table} does not have the columns of pgbench's table of that name, and is not dropped"
             );
-            return Err(CommandError::new(what).with_hint("name another database, or drop it yourself"));
+            return Err(CommandError::new(what).with_hint("use another database, or drop the table yourself"));
         }
         if !may {
             let what = one_line(&format!("{address} {location}, and -i would drop its table {table}"));
@@ -80,7 +80,7 @@ pub fn check_drop_allowed(
 }
 
 fn hint(address: &str) -> String {
-    format!("if it is yours and may be loaded, add --yes-load={address}")
+    format!("if this server may be loaded, add --yes-load={address}")
 }
 
 /// True if one of the names, separated by commas, is this `host:port` or its host.

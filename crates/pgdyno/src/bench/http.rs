@@ -121,7 +121,7 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
     };
     let failed = |why: &io::Error| {
         CommandError::new(format!("connection to the service at {shown} failed: {}", os_error_text(why)))
-            .with_hint("is it running, and does it listen there?")
+            .with_hint("Is the service running there and accepting connections?")
     };
     let (address, mut stream) = connect(&url.host).map_err(|it| failed(&it))?;
     let (named, protection) = request_head(&mut *stream, url, service).map_err(|it| failed(&it))?;
@@ -141,8 +141,8 @@ pub fn system_certificates() -> Result<Vec<u8>, CommandError> {
     let known =
         CERTIFICATE_FILES.iter().map(|it| (*it).to_owned()).find(|it| fs::exists(it).unwrap_or(false));
     let path = named.or(known).ok_or_else(|| {
-        CommandError::new("this system keeps its trusted certificates in no place that is known")
-            .with_hint("name a file by SSL_CERT_FILE, or with --cacert, or do without a check by --insecure")
+        CommandError::new("no file with the trusted certificates of this system was found")
+            .with_hint("set SSL_CERT_FILE or --cacert to a file, or disable the check with --insecure")
     })?;
     read(&path)
 }

@@ -143,7 +143,7 @@ fn driver(options: &BenchOptions) -> Result<Driver, CommandError> {
     let driver = options.driver.unwrap_or_else(|| Driver::for_load(many));
     match driver.properties().requirement {
         Some(requirement) if !(requirement.is_met)() => Err(CommandError::new(format!(
-            "{} cannot be used here: it needs {}",
+            "{} is not available: it requires {}",
             driver.name(),
             requirement.text
         ))

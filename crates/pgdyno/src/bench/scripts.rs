@@ -81,8 +81,8 @@ pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "
 /// Warns of a variable without a value. As in pgbench, the run continues.
 fn warn(it: &Diagnostic, mode: QueryMode, voice: &Terminal) {
     let sent = match mode {
-        QueryMode::Simple => "a statement sends it as it is written",
-        QueryMode::Extended | QueryMode::Prepared => "a client that comes to such a statement is aborted",
+        QueryMode::Simple => "the statement is sent with the text :name",
+        QueryMode::Extended | QueryMode::Prepared => "a client that reaches the statement aborts",
     };
     voice.warning(&format!("{}: {}; until another script sets it, {sent}", position(it), it.message));
     voice.hint(&it.hint);
@@ -94,11 +94,11 @@ fn warn_of_encoding(script: &Script, voice: &Terminal) {
         |kind: &CommandKind| !matches!(kind, CommandKind::Sql(sql) if str::from_utf8(&sql.text).is_err());
     if let Some(command) = script.commands.iter().find(|command| !is_utf8(&command.kind)) {
         voice.warning(&format!(
-            "{}:{}: the statement is not UTF-8; its bytes are sent unchanged, and shown as \\xNN: {}",
+            "{}:{}: the statement is not UTF-8; its bytes are sent unchanged and shown as \\xNN: {}",
             script.name, command.line, command.first_line
         ));
         voice.hint(
-            "the server reads it in the session's client_encoding; if that is not the script's, set it, as in \
+            "the server decodes it with client_encoding; if the script uses another encoding, set it, for example \
              PGCLIENTENCODING=LATIN1",
         );
     }

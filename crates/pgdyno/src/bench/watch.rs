@@ -183,7 +183,7 @@ impl LoadListener for BenchDisplay<'_> {
                 }
             }
             LoadEvent::Exhausted { feed } => {
-                self.terminal.info(&format!("feed {feed}, whose rows are drawn once each, has none left"));
+                self.terminal.info(&format!("feed {feed} is exhausted: each of its rows has been used once"));
             }
             LoadEvent::Debug { script, command, value } => {
                 errln!("debug(script={},command={}): {}", script.0, command + 1, format_value(value));
