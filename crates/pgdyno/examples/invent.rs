@@ -48,7 +48,7 @@ fn main() {
         version: "0".to_owned(),
         program: None,
         transport: "tcp".to_owned(),
-        limits: serde_json::to_value(&it.limits).expect("plain data"),
+        limits: it.limits.clone(),
         unapplied_limits: Vec::new(),
         configuration: Vec::new(),
     };

@@ -17,11 +17,10 @@ use model::fault_injection::FailoverResult;
 use model::freshness::FreshnessResult;
 use model::matrix;
 use model::objective::ObjectiveResult;
-use model::plan::{Experiment, Limits, Node};
+use model::plan::{Experiment, Node};
 use model::run_result::{
     CellResult, Environment, NodeInfo, OperationResult, RunInfo, RunResult, RunState, TrialResult,
 };
-use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 use store::{RunStatus, State};
@@ -214,7 +213,7 @@ fn node_info(it: &store::NodeRecord) -> NodeInfo {
         version: it.version.clone(),
         program: it.program.clone(),
         transport: it.transport.clone(),
-        limits: Limits::deserialize(&it.limits).unwrap_or_default(),
+        limits: it.limits.clone(),
         unapplied_limits: it.unapplied_limits.clone(),
         cells: Vec::new(),
         configuration: it.configuration.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),

@@ -134,7 +134,7 @@ impl Run {
                     version: self.build.into(),
                     program: None,
                     transport: "tcp".into(),
-                    limits: Value::Null,
+                    limits: Limits::default(),
                     unapplied_limits: Vec::new(),
                     configuration: Vec::new(),
                 }],

@@ -5,6 +5,7 @@ use crate::guard::{self, SchemaCheck, WorkBudget};
 use crate::record::{Configuration, NodeRecord, RunHeader, RunOutcome, RunStatus, TrialHeader, TrialId};
 use crate::rows::{count, event_kind, from_sql_bits, nanos, optional_nanos, unix_ms, unpack_counts};
 use crate::{bounds, process, rows, schema};
+use model::plan::Limits;
 use model::product::current_series_name;
 use model::summary::Script;
 use model::{LatencyHistogram, LogEvent, LogSession, Measurement, Sample, ThreadUsage};
@@ -257,7 +258,7 @@ impl Run {
                 version: row.get(2)?,
                 program: row.get(3)?,
                 transport: row.get(4)?,
-                limits: Value::Null,
+                limits: Limits::default(),
                 unapplied_limits: Vec::new(),
                 configuration: Vec::new(),
             };
@@ -271,7 +272,7 @@ impl Run {
             })?;
             let not_applied = self.parse(&not_applied)?;
             Ok(NodeRecord {
-                limits: self.json(&limits)?,
+                limits: self.parse::<Option<Limits>>(&limits)?.unwrap_or_default(),
                 unapplied_limits: not_applied,
                 configuration: files,
                 ..node

@@ -2,6 +2,7 @@
 
 use model::Measurement;
 use model::fact::Fact;
+use model::plan::Limits;
 use model::summary::Script;
 use serde_json::Value;
 
@@ -59,8 +60,8 @@ pub struct NodeRecord {
     pub program: Option<String>,
     /// Transport of connections to it: `unix`, `tcp` or `tls`.
     pub transport: String,
-    /// Requested `model::plan::Limits`.
-    pub limits: Value,
+    /// Requested limits.
+    pub limits: Limits,
     /// Limits that were not applied, with the reasons.
     pub unapplied_limits: Vec<String>,
     pub configuration: Vec<Configuration>,

@@ -264,7 +264,7 @@ impl RunDatabase {
                     it.version,
                     it.program,
                     it.transport,
-                    it.limits.to_string(),
+                    serde_json::to_string(&it.limits).expect("limits have text keys only"),
                     not_applied
                 ],
             )?;

@@ -59,6 +59,7 @@ fn reports_why_file_is_not_a_run() {
         "UPDATE event SET kind = 'x'",
         "UPDATE trial SET status = 'x'",
         "UPDATE trial SET label = '{'",
+        "UPDATE node SET limits = '{\"cpu\":\"x\"}'",
         "UPDATE whole SET clients = x'80'",
         "DELETE FROM run",
         "DELETE FROM jitter",

@@ -289,7 +289,7 @@ pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
         version: running.version.clone(),
         program: running.program.as_ref().map(|it| it.display().to_string()),
         transport: transport_name(&running.hop).to_owned(),
-        limits: serde_json::to_value(&running.plan.limits).expect("plain data"),
+        limits: running.plan.limits.clone(),
         unapplied_limits: running.node.map_or(Vec::new(), |id| {
             lab.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
         }),

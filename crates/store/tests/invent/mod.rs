@@ -3,6 +3,7 @@
 // Each test file uses only a part of this module.
 #![allow(dead_code)]
 
+use model::plan::Limits;
 use model::summary::Script;
 use model::{
     Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
@@ -63,7 +64,7 @@ pub fn trial(number: u32) -> TrialHeader {
         version: "15.18".to_owned(),
         program: program.map(str::to_owned),
         transport: "unix".to_owned(),
-        limits: json!({"cpu": 0.1}),
+        limits: Limits { cpu: Some(0.1), ..Limits::default() },
         unapplied_limits: vec!["cpu: no right to control groups".to_owned()],
         configuration,
     };
