@@ -7,7 +7,7 @@ mod sampled;
 use load::LoadSeries;
 use marks::Annotations;
 use model::chart::{Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
-use model::plan::{NodeKind, Setup};
+use model::plan::{GENERATOR, NodeKind, Setup};
 use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,8 +15,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Series that charts are drawn from.
 pub use sampled::SERIES;
 
-/// Name of the generator, which is not a node of the stack.
-const GENERATOR: &str = "generator";
 const HOST: &str = "host";
 
 /// Points before the last second for which samples are still accepted.

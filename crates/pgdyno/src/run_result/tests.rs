@@ -242,3 +242,29 @@ fn number_pointers(it: &Value, at: &mut String, all: &mut Vec<String>) {
         _ => {}
     }
 }
+
+/// Result of the fixture after `sql` has changed it.
+fn from_changed_file(sql: &str) -> Result<RunResult, CommandError> {
+    let folder = tempfile::tempdir().expect("there is room");
+    let path = folder.path().join("x.dyno");
+    std::fs::copy(FIXTURE, &path).expect("the fixture is there");
+    Connection::open(&path).and_then(|it| it.execute_batch(sql)).expect(sql);
+    from_file(&path)
+}
+
+#[test]
+fn notes_of_a_trial_are_texts_for_people() {
+    let sql = r#"INSERT INTO note (trial, subject, text) VALUES (1, 'replayed', '[]'),
+        (1, 'target', '{"server":{"system":"7","major_version":15,"database":"d"},"data":null}'),
+        (1, 'generator', 'cpu is not limited: no controller')"#;
+    let result = from_changed_file(sql).unwrap_or_else(|it| panic!("{}", it.message));
+    let subjects: Vec<&str> = result.trials[0].notes.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(subjects, ["growth"]);
+}
+
+#[test]
+fn reports_a_fact_that_cannot_be_read() {
+    let sql = "INSERT INTO note (trial, subject, text) VALUES (2, 'ordeal', '{\"inflicted\":7}')";
+    let error = from_changed_file(sql).expect_err("a fact cannot be read").message;
+    assert!(error.starts_with("cannot read the fact \"fault_injection\" of trial 2 in \""), "{error}");
+}

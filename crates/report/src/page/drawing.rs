@@ -7,7 +7,7 @@ use crate::view::{Block, Drawing, DrawnNode, DrawnReplicas, Line, Tone};
 use model::Nanos;
 use model::finding::Finding;
 use model::matrix::{Hop, UnappliedLimit};
-use model::plan::{Limits, Setup, Stack, Transport};
+use model::plan::{GENERATOR, Limits, Setup, Stack, Transport};
 use model::run_result::HopMetrics;
 
 /// One drawing for each distinct path of the chosen cells.
@@ -97,9 +97,6 @@ fn replicas<'a>(
     let nodes = setup.stack.replica_names().iter().map(one).collect();
     Some(DrawnReplicas { replication: case.lang.followed(plan.sync), nodes, manager })
 }
-
-/// Name of the first hop.
-const GENERATOR: &str = "generator";
 
 fn concurrency_limit(hop: &Hop, last: bool) -> Option<ConcurrencyLimit> {
     let size = hop.size?;

@@ -8,14 +8,11 @@ use super::median;
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
-use model::plan::{Limits, Setup};
+use model::plan::{GENERATOR, Limits, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
 use model::{Nanos, Sample, Second};
-
-/// Node name of the generator.
-const GENERATOR: &str = "generator";
 
 /// Load in the last third of a window, towards which schedules grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
