@@ -56,7 +56,7 @@ fn leaking() -> Vec<PlantedTrend> {
         one("memory, fast", memory(), |t| (200.0 + 400.0 * t) * MIB, (20.0 * MIB, 0.3)),
         one("memory, neighbours alike", memory(), |t| (500.0 + 60.0 * t) * MIB, (4.0 * MIB, 0.6)),
         one(
-            "leaking memory with garbage collections",
+            "memory, garbage collections",
             memory(),
             |t| (300.0 + 120.0 * t + 40.0 * saw(t, 17.0)) * MIB,
             (MIB, 0.0),
