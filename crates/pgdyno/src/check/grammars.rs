@@ -49,11 +49,11 @@ fn check_address(text: &str) -> GrammarResult<UrlTarget> {
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(why) if why.contains("password") => {
-            return whole("a user and a password stand in the URL".to_owned(), "write them into a header");
+            return whole("the URL contains a user and a password".to_owned(), "send them in a header");
         }
         Err(why) => {
             let why = why.split(" in the URL").next().unwrap_or_default();
-            return whole(format!("this is no URL: {why}"), "write it as http://127.0.0.1:8080");
+            return whole(format!("this is not a URL: {why}"), "write it as http://127.0.0.1:8080");
         }
     };
     let entrance = match (&url.host, url.tls) {
@@ -99,7 +99,7 @@ fn check_secret(name: &str) -> GrammarResult {
         held => {
             let wrong = match held {
                 None => format!("the environment has no variable `{name}`"),
-                Some(_) => format!("the environment's variable `{name}` is no text"),
+                Some(_) => format!("the environment variable `{name}` is not UTF-8"),
             };
             let instead = format!("set it before, as in `export {name}=…`, or leave it out");
             Err(vec![GrammarDiagnostic { span: 0..0, found: wrong, suggestion: instead }])
