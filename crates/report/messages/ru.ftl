@@ -346,8 +346,8 @@ check-rows = { $count ->
    *[other] { $count } строк
  }
 
-check-closed = закрытая нагрузка
-check-open = открытая нагрузка
+check-closed = закрытая модель
+check-open = открытая модель
 check-load-clients = { $count ->
     [one] { $count } клиент
     [few] { $count } клиента
@@ -471,7 +471,7 @@ doctor-jitter = таймеры
 doctor-download = если сервер не установлен, pgdyno demo скачивает PostgreSQL (версии с { $first } по { $last })
 doctor-programs = Другие программы
 doctor-version-unknown = версия неизвестна
-doctor-not-found = нет
+doctor-not-found = не найдено
 doctor-machine = Эта машина
 doctor-unknown = неизвестно
 doctor-kernel = { $system }, ядро { $kernel }
