@@ -1,6 +1,7 @@
 //! Diagnostics: errors in a file, with their position and a correction.
 
-use std::fmt;
+use model::message;
+use model::message::Message;
 use std::ops::Range;
 
 /// Maximum number of diagnostics to report.
@@ -29,15 +30,13 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub span: Span,
-    /// Text found there.
-    pub found: String,
-    /// Text to write instead.
-    pub suggestion: String,
+    /// The error; its help is the correction.
+    pub message: Message,
 }
 
 impl Diagnostic {
-    pub(crate) fn new(at: &Span, found: impl Into<String>, instead: impl Into<String>) -> Diagnostic {
-        Diagnostic { span: at.clone(), found: found.into(), suggestion: instead.into() }
+    pub(crate) fn new(at: &Span, message: Message) -> Diagnostic {
+        Diagnostic { span: at.clone(), message }
     }
 }
 
@@ -51,17 +50,13 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     pub(crate) fn new(sources: Vec<Source>, mut list: Vec<Diagnostic>) -> Diagnostics {
-        let order =
-            |it: &Diagnostic| (it.span.source, it.span.bytes.start, it.span.bytes.end, it.found.clone());
-        list.sort_by_key(order);
-        list.dedup_by_key(|it| order(it));
+        let position = |it: &Diagnostic| (it.span.source, it.span.bytes.start, it.span.bytes.end);
+        list.sort_by(|a, b| position(a).cmp(&position(b)).then_with(|| a.message.cmp(&b.message)));
+        list.dedup();
         list.truncate(MAX_DIAGNOSTICS);
         let sources = sources.into_iter().map(|it| Source { text: mask_passwords(&it.text), ..it }).collect();
-        for it in &mut list {
-            it.found = mask_passwords(&it.found);
-            it.suggestion = mask_passwords(&it.suggestion);
-        }
-        Diagnostics { sources, list }
+        let masked = |it: Diagnostic| Diagnostic { message: it.message.map_texts(&mask_passwords), ..it };
+        Diagnostics { sources, list: list.into_iter().map(masked).collect() }
     }
 
     /// Line and column of a diagnostic's start, counted from 1; columns are characters.
@@ -69,20 +64,6 @@ impl Diagnostics {
         let before = &self.sources[at.source].text[..at.bytes.start];
         let line = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
-    }
-}
-
-impl std::error::Error for Diagnostics {}
-
-/// One line per diagnostic: `book.yaml:7:11: …; write …`.
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for it in &self.list {
-            let (line, column) = self.line_and_column(&it.span);
-            let name = &self.sources[it.span.source].name;
-            writeln!(f, "{name}:{line}:{column}: {}; {}", it.found, it.suggestion)?;
-        }
-        Ok(())
     }
 }
 
@@ -117,6 +98,8 @@ fn mask_passwords(text: &str) -> String {
 
 /// Text in backquotes, on one line and at most 40 characters long.
 pub(crate) fn quote(text: &str) -> String {
+    // Before it is cut: an incomplete address is not recognised as one.
+    let text = mask_passwords(text);
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(40) {
         None => format!("`{}`", text.chars().map(clean).collect::<String>()),
@@ -124,14 +107,9 @@ pub(crate) fn quote(text: &str) -> String {
     }
 }
 
-/// `a`, `a or b`, `a, b or c`.
-pub(crate) fn any_of<T: AsRef<str>>(words: &[T]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
+/// Alternatives: keywords of the file.
+pub(crate) fn any_of<T: Into<String>>(keywords: impl IntoIterator<Item = T>) -> Vec<Message> {
+    keywords.into_iter().map(|keyword| message!("experiment-keyword", keyword = keyword.into())).collect()
 }
 
 /// Name in `names` that is most similar to `name`; at most a third of its letters differ.
@@ -180,6 +158,19 @@ mod tests {
             let shown = mask_passwords(text);
             assert_eq!((shown.as_str(), shown.len()), (expected, text.len()), "{text}");
         }
+    }
+
+    #[test]
+    fn masks_passwords_in_arguments() {
+        let address = format!("postgres://me:{}@h/d", "secret".repeat(9));
+        let nested = message!("experiment-obstacle-value", path = "a", value = &address);
+        let message = message!("experiment-set-obstacle", path = "password=secret", obstacle = nested);
+        let at = Span::default();
+        let sources = vec![Source { name: "a".to_owned(), text: String::new() }];
+        let diagnostics = Diagnostics::new(sources, vec![Diagnostic::new(&at, message)]);
+        assert!(!format!("{diagnostics:?}").contains("secret"), "{diagnostics:?}");
+        // A cut address has no @, by which passwords are recognised.
+        assert!(!quote(&address).contains("secret"), "{}", quote(&address));
     }
 
     #[test]

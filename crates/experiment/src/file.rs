@@ -18,66 +18,67 @@ use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// An experiment: a system, a load on it, and what is varied.
+/// Experiment: a system under test, its load, and the settings to vary.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "pgdyno experiment")]
 pub struct File {
-    /// Names the run's files: lower-case letters, digits and hyphens. The file's own name when left out.
+    /// Name of the run files: 1 to 64 lowercase letters, digits and hyphens. Default: the name of this file.
     pub name: Option<String>,
-    /// Decides all chance; 1 when left out.
+    /// Seed of all random numbers. Default: 1.
     pub seed: Option<u64>,
-    /// How often each cell is measured; 1 when left out.
+    /// Number of trials of each cell. Default: 1.
     #[schemars(range(min = 1))]
     pub repeat: Option<u32>,
-    /// What is measured: service, then balancer, then pooler, then PostgreSQL.
+    /// System under test: a chain of service, balancer, pooler and PostgreSQL.
     pub stack: Stack,
-    /// What the tables hold before each trial.
+    /// Data that is restored before each trial.
     pub dataset: Option<Dataset>,
-    /// Values that operations draw, by name.
+    /// Feeds by name: rows of values that operations use.
     #[serde(default)]
     pub feeds: Ordered<Feed>,
-    /// What clients do: a mix of transactions, by name.
+    /// Operations by name: the transactions that clients execute.
     pub operations: Ordered<Operation>,
-    /// How the system is loaded.
+    /// Load on the system.
     pub load: Load,
-    /// What is to be held, such as `p99 < 200ms` or `errors < 1%`.
+    /// Objectives, such as `p99 < 200ms` or `errors < 1%`.
     #[serde(default)]
     pub objectives: Vec<String>,
-    /// When to stop early, in Yandex.Tank's autostop grammar, such as `net(xx,25,10)`.
+    /// Stop rules, which end a trial early. They use the autostop grammar of Yandex.Tank, as in `net(xx,25,10)`.
     #[serde(default)]
     pub stop: Vec<String>,
-    /// What is looked for: `once`, `max`, `confirm`, `soak`, `sweep`, `failover`, or one of these with its settings.
+    /// Goal: `once`, `max`, `confirm`, `soak`, `sweep` or `failover`, or a mapping with one of them and its settings.
+    /// Default: `once`.
     pub find: Option<Find>,
-    /// What goes wrong on purpose, in this order.
+    /// Faults to inject, in this order.
     #[serde(default)]
     pub faults: Vec<Fault>,
-    /// Whether the cause of a maximum is proved: what may be it is changed, and the maximum measured again.
+    /// Whether to prove what limits a maximum: the search is repeated with one setting changed. Default: false.
     pub prove: Option<bool>,
-    /// What is varied: a path with its values, or a name with variants that set several paths.
+    /// Axes of the matrix: a path with its values, or a name with variants that set several paths.
     #[serde(default)]
     pub matrix: Ordered<Axis>,
-    /// Points of the matrix that are left out: each names values of some axes.
+    /// Cells to skip. Each entry selects values of one or more axes.
     #[serde(default)]
     pub skip: Vec<Ordered<Word>>,
-    /// The point of the matrix with which the others are compared.
+    /// Cell with which the others are compared: a value of each axis.
     pub baseline: Option<Ordered<Word>>,
-    /// Paths and values that `--quick` sets.
+    /// Paths and values that the option `--quick` sets.
     #[serde(default)]
     pub quick: Ordered<serde_json::Value>,
 }
 
-/// An axis of the matrix.
+/// Axis of the matrix.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Axis {
-    /// Values of the path that the axis is named by.
+    /// Values of the path that is the axis's name.
     Values(Vec<serde_json::Value>),
-    /// By variant, the paths that it sets.
+    /// Variants by name, each with the paths and values that it sets.
     Variants(Ordered<Ordered<serde_json::Value>>),
 }
 
-/// Something, or the word `none`.
+/// Value, or the word `none`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -102,106 +103,106 @@ pub enum Nothing {
     None,
 }
 
-/// The system under test: a chain, entered at the first that is there.
+/// System under test: a chain of nodes. Clients connect to the first one.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stack {
-    /// An HTTP service, which HTTP operations ask and which asks what is behind it, or `none`.
+    /// HTTP service, or `none`. It receives the HTTP operations and connects to the next node.
     pub service: Option<OrNone<Service>>,
-    /// Before pooler and PostgreSQL, or `none`.
+    /// Balancer before the pooler and PostgreSQL, or `none`.
     pub balancer: Option<OrNone<Balancer>>,
-    /// Between balancer and PostgreSQL, or `none`.
+    /// Pooler between the balancer and PostgreSQL, or `none`.
     pub pooler: Option<OrNone<Pooler>>,
-    /// The end of the chain.
+    /// PostgreSQL server at the end of the chain.
     pub postgres: Option<Postgres>,
-    /// Servers that hold the same rows, or `none`. The balancer then stands between the pooler and them.
+    /// Replicas of `postgres`, or `none`. With replicas, the balancer is between the pooler and the servers.
     pub replicas: Option<OrNone<Replicas>>,
-    /// What sends the load.
+    /// Load generator.
     pub generator: Option<GeneratorNode>,
 }
 
-/// An HTTP service that pgdyno starts (`command`), or one that is there (`url`).
+/// HTTP service that pgdyno starts (`command`), or a running one (`url`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
-    /// The program and its arguments. A program with a slash in its name, and arguments that begin with `./` or `../`, are
-    /// relative to this file. It is given `ADDRESS` and `DATABASE_URL` in its environment.
+    /// Program and arguments. A program name with a slash, and arguments that begin with `./` or `../`, are relative to
+    /// this file. pgdyno sets the environment variables `ADDRESS` and `DATABASE_URL`.
     pub command: Option<Vec<Word>>,
-    /// Where one that is there is found, such as http://127.0.0.1:8080.
+    /// URL of a running service, such as http://127.0.0.1:8080.
     pub url: Option<String>,
-    /// Says that a service on another machine may be loaded: its host and port once more, as in `shop.test:443`.
+    /// Permission to load a service on another machine: its host and port again, as in `shop.test:443`.
     pub allow: Option<String>,
-    /// How hard a service on another machine may be loaded at most.
+    /// Caps on the load of a service on another machine.
     pub caps: Option<Caps>,
-    /// Further variables of its environment.
+    /// Additional environment variables.
     #[serde(default)]
     pub env: Ordered<Word>,
-    /// How many run; with several, a balancer stands before them. 1 when left out.
+    /// Number of processes. Several processes get a balancer before them. Default: 1.
     #[schemars(range(min = 1, max = 64))]
     pub copies: Option<u32>,
-    /// The path that answers 200 as soon as it is ready; `/health` when left out.
+    /// Path that returns status 200 when the service is ready. Default: `/health`.
     pub ready: Option<String>,
-    /// How long that may take; a minute of a processor when left out, so that a tenth of one has ten.
+    /// Timeout of the start. Default: one minute of CPU time, so a service limited to 0.1 CPU has ten minutes.
     pub ready_within: Option<Duration>,
-    /// The path that tells of its threads and connections.
+    /// Path that returns statistics of the service's threads and connections.
     pub stats: Option<String>,
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Option<Limits>,
 }
 
-/// Of what is on another machine, until they are raised.
+/// Caps on the load of a system on another machine.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Caps {
-    /// Transactions per second; 1000 when left out.
+    /// Maximum transactions per second. Default: 1000.
     pub rate: Option<f64>,
-    /// Clients at once; 50 when left out.
+    /// Maximum number of concurrent clients. Default: 50.
     #[schemars(range(min = 1))]
     pub clients: Option<u32>,
-    /// Of a trial, warm-up included; 5m when left out.
+    /// Maximum duration of a trial, including warm-up. Default: 5m.
     pub duration: Option<Duration>,
-    /// Of what speaks SQL: sessions of others that may be at work there when the run begins; none when left out.
+    /// Maximum number of active sessions of other clients when the run begins. Not for services. Default: 0.
     pub others: Option<u32>,
 }
 
-/// How those before it reach a node.
+/// Transport by which a node accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Entrance {
-    /// A Unix socket.
+    /// Unix-domain socket.
     Unix,
-    /// TCP over the loopback.
+    /// TCP on the loopback interface.
     Tcp,
     /// TLS over TCP.
     Tls,
 }
 
-/// A PostgreSQL server that pgdyno starts, or one that is there (`attach`).
+/// PostgreSQL server that pgdyno starts, or a running one (`attach`).
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Postgres {
-    /// Address of a server that is there, as psql takes it, without a password.
+    /// Connection string of a running server, as for psql, without a password.
     pub attach: Option<String>,
-    /// Says that a server on another machine may be loaded: its host, port and database once more, as in `db:5432/book`.
+    /// Permission to load a server on another machine: its host, port and database again, as in `db:5432/book`.
     pub allow: Option<String>,
-    /// How hard a server on another machine may be loaded at most.
+    /// Caps on the load of a server on another machine.
     pub caps: Option<Caps>,
-    /// `tcp` when left out.
+    /// Transport. Default: `tcp`.
     pub entrance: Option<Entrance>,
-    /// Major version; the newest that is installed when left out.
+    /// Major version. Default: the newest installed one.
     #[schemars(range(min = 10, max = 99))]
     pub version: Option<u32>,
-    /// 100 when left out.
+    /// PostgreSQL's `max_connections`. Default: 100.
     #[schemars(range(min = 1, max = 262_143))]
     pub max_connections: Option<u32>,
-    /// Further lines of `postgresql.conf`.
+    /// Additional settings of `postgresql.conf`.
     #[serde(default)]
     pub settings: Ordered<Word>,
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Option<Limits>,
 }
 
-/// How a pooler lends its server connections.
+/// Pooling mode: how long a client keeps a server connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {
@@ -213,171 +214,177 @@ pub enum PoolMode {
     Statement,
 }
 
-/// A pooler that pgdyno starts, or one that is there (`attach`).
+/// Pooler that pgdyno starts, or a running one (`attach`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pooler {
+    /// Product.
     pub kind: PoolerKind,
-    /// Address of a pooler that is there, as psql takes it, without a password.
+    /// Connection string of a running pooler, as for psql, without a password.
     pub attach: Option<String>,
-    /// Says that a pooler on another machine may be loaded: its host, port and database once more, as in `db:6432/book`.
+    /// Permission to load a pooler on another machine: its host, port and database again, as in `db:6432/book`.
     pub allow: Option<String>,
-    /// How hard a pooler on another machine may be loaded at most.
+    /// Caps on the load of a pooler on another machine.
     pub caps: Option<Caps>,
-    /// Address of its console, in the same form.
+    /// Connection string of the console of a running pooler.
     pub admin: Option<String>,
-    /// `session` when left out.
+    /// Pooling mode. Default: `session`.
     pub mode: Option<PoolMode>,
-    /// Server connections per user and database; 20 when left out.
+    /// Maximum number of server connections per user and database. Default: 20.
     #[schemars(range(min = 1, max = 100_000))]
     pub size: Option<u32>,
-    /// `tcp` when left out.
+    /// Transport. Default: `tcp`.
     pub entrance: Option<Entrance>,
-    /// Clients at once; 10000 when left out.
+    /// Maximum number of client connections. Default: 10000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_client_conn: Option<u32>,
-    /// Oldest acceptable version, such as 1.21; for a `kind` of which several versions may be installed.
+    /// Minimum version, such as 1.21. Only for kinds of which several versions may be installed.
     pub version: Option<Word>,
-    /// Worker threads, for a `kind` that has them; 1 when left out.
+    /// Number of worker threads. Only for kinds that have worker threads. Default: 1.
     #[schemars(range(min = 1, max = 1024))]
     pub workers: Option<u32>,
-    /// Longest time that a client may wait for a server connection, for a `kind` that has this limit; no limit when 0 or left out.
+    /// Maximum time that a client waits for a server connection. Only for kinds that have this limit. Default: 0, no
+    /// limit.
     pub pool_timeout: Option<Duration>,
-    /// Further settings in the pooler's own configuration.
+    /// Additional settings of the pooler's configuration file.
     #[serde(default)]
     pub settings: Ordered<Word>,
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Option<Limits>,
 }
 
-/// A balancer that pgdyno starts, or one that is there (`attach`).
+/// Balancer that pgdyno starts, or a running one (`attach`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Balancer {
+    /// Product.
     pub kind: Option<BalancerKind>,
-    /// Address of a balancer that is there, as psql takes it, without a password.
+    /// Connection string of a running balancer, as for psql, without a password.
     pub attach: Option<String>,
-    /// Says that a balancer on another machine may be loaded: its host, port and database once more, as in `db:5432/book`.
+    /// Permission to load a balancer on another machine: its host, port and database again, as in `db:5432/book`.
     pub allow: Option<String>,
-    /// How hard a balancer on another machine may be loaded at most.
+    /// Caps on the load of a balancer on another machine.
     pub caps: Option<Caps>,
-    /// `tcp` when left out.
+    /// Transport. Default: `tcp`.
     pub entrance: Option<Entrance>,
-    /// Connections to what is behind it; further ones wait. Without a bound when left out.
+    /// Maximum number of connections to the servers; further clients wait. Default: no limit.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub maxconn: Option<u32>,
-    /// A connection that waits longer is closed; 30s when left out.
+    /// Maximum time that a client waits for a connection before it is closed. Default: 30s.
     pub queue_timeout: Option<Duration>,
-    /// A health check every so often, or `none`, as when left out.
+    /// Interval of health checks, or `none`. Default: `none`; with replicas 500ms.
     pub check: Option<OrNone<Duration>>,
-    /// How often a connection that the server refuses is tried again, a second apart, before the client is told; 3 when left out.
+    /// Number of retries, one second apart, of a connection that the server refuses. Default: 3.
     #[schemars(range(min = 0, max = 100))]
     pub retries: Option<u32>,
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Option<Limits>,
 }
 
-/// The load generator.
+/// Load generator.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratorNode {
-    /// What it may use of the machine.
+    /// Resource limits.
     pub limits: Option<Limits>,
 }
 
-/// What a node may use of the machine; without a bound where left out.
+/// Resource limits of a node. Default: no limits.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Processors: 0.1 is a tenth of one.
+    /// CPUs, from 0.01 to 1024; 0.1 is a tenth of one CPU.
     pub cpu: Option<f64>,
-    /// Page cache included.
+    /// Memory including page cache, at least 1MB.
     pub memory: Option<Bytes>,
-    /// Reads per second.
+    /// Read operations per second.
     pub read_iops: Option<u64>,
-    /// Writes per second.
+    /// Write operations per second.
     pub write_iops: Option<u64>,
     /// Bytes read per second.
     pub read_bps: Option<BytesPerSecond>,
     /// Bytes written per second.
     pub write_bps: Option<BytesPerSecond>,
-    /// Numbers of the processors it may run on, from 0; all when left out.
+    /// Numbers of the CPUs that the node may use, counted from 0. Default: all.
     pub cpus: Option<Vec<u32>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DatasetName {
-    /// `book.tickets`: one table, a railway's bookings; takes `rows`.
+    /// Table `book.tickets`, the bookings of a railway. Size: `rows`.
     Tickets,
-    /// `book.bookv2`: books by author and name, which the service `book` wants; takes `rows`.
+    /// Table `book.bookv2`, books for the service `book`. Size: `rows`.
     Books,
-    /// `delivery.send` and `delivery.receive`: offices all over Russia, which the service `delivery` wants; takes `scale`.
+    /// Tables `delivery.send` and `delivery.receive`, post offices for the service `delivery`. Size: `scale`.
     Delivery,
-    /// `social.users`, who all have one password, which the service `social` wants; takes `users`.
+    /// Table `social.users`, users with one common password for the service `social`. Size: `users`.
     Users,
-    /// A hot table of users' settings; takes `users` and `per_user`.
+    /// Small table of users' settings that is updated often. Size: `users` and `per_user`.
     Profiles,
-    /// pgbench's four tables; takes `scale`.
+    /// The four tables of pgbench. Size: `scale`.
     Pgbench,
 }
 
-/// Whether caches hold the data when a trial begins.
+/// State of the caches when a trial begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// Read through once.
+    /// All tables have been read once.
     Warm,
-    /// Evicted, as far as we may.
+    /// The data has been evicted, as far as pgdyno's permissions allow.
     Cold,
-    /// As loading left it.
+    /// The caches are left as they are after the data is restored.
     AsIs,
 }
 
-/// A dataset by its name, or tables that are declared here.
+/// Built-in dataset (`name`), or tables that are declared here (`tables`).
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
+    /// Built-in dataset.
     pub name: Option<DatasetName>,
-    /// Of tickets, 100000 when left out; of books, 1000000.
+    /// Number of rows. Default: 100000 for `tickets`, 1000000 for `books`.
     #[schemars(range(min = 1))]
     pub rows: Option<u64>,
-    /// Of profiles, 5 when left out; of users, 100000.
+    /// Number of users. Default: 5 for `profiles`, 100000 for `users`.
     #[schemars(range(min = 1))]
     pub users: Option<u64>,
-    /// Of profiles: rows of each user; 2 when left out.
+    /// Number of rows per user, for `profiles`. Default: 2.
     #[schemars(range(min = 1))]
     pub per_user: Option<u64>,
-    /// Of pgbench: each 100000 accounts, 1 when left out; of delivery: each 160 million receivers, 0.025 when left out.
+    /// Scale factor. For `pgbench`, 1 is 100000 accounts; default: 1. For `delivery`, 1 is 160 million receivers;
+    /// default: 0.025.
     pub scale: Option<f64>,
-    /// Decides what the rows hold; the experiment's when left out.
+    /// Seed of the rows' contents. Default: the seed of the experiment.
     pub seed: Option<u64>,
-    /// `warm` when left out.
+    /// State of the caches when a trial begins. Default: `warm`.
     pub cache: Option<Cache>,
-    /// Statements that follow before each trial, such as an index more.
+    /// SQL statements to execute after loading, such as CREATE INDEX.
     #[serde(default)]
     pub after: Vec<String>,
-    /// Instead of a name: tables, by name; a name may begin with a schema's, which is made.
+    /// Tables by name, instead of `name`. A name may include a schema, which is created.
     pub tables: Option<Ordered<Table>>,
 }
 
-/// A table that is made and filled.
+/// Table to create and fill.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
+    /// Number of rows.
     #[schemars(range(min = 1))]
     pub rows: u64,
-    /// By name.
+    /// Columns by name.
     pub columns: Ordered<Column>,
-    /// Names of columns.
+    /// Columns of the primary key.
     #[serde(default)]
     pub primary_key: Vec<String>,
-    /// Each a list of columns or expressions, as between the parentheses of `CREATE INDEX`.
+    /// Indexes: each a list of columns or expressions, as in the parentheses of CREATE INDEX.
     #[serde(default)]
     pub indexes: Vec<String>,
 }
 
-/// What a column is filled with.
+/// Generator of a column's values.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -386,45 +393,46 @@ pub enum Column {
     Plain(Generator),
 }
 
-/// A generator with a type of its own or with NULLs.
+/// Generator with an SQL type or with NULLs.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FullColumn {
+    /// Generator of the values.
     pub generator: Generator,
-    /// Its SQL type; the generator's when left out.
+    /// SQL type. Default: the type of the generator's values.
     #[serde(rename = "type")]
     pub sql_type: Option<String>,
-    /// Share of NULLs, such as 10%.
+    /// Share of NULLs, such as 10%. Default: 0.
     pub nulls: Option<Share>,
 }
 
-/// What values are drawn from.
+/// Generator of values.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Generator {
-    /// 1, 2, 3, …
+    /// Consecutive numbers: 1, 2, 3, …
     Serial,
-    /// Surname, name, patronymic.
+    /// Russian surname, first name and patronymic.
     RussianName,
-    /// First and last name.
+    /// English first and last name.
     EnglishName,
-    /// Whole numbers, each as often.
+    /// Whole numbers, uniformly distributed.
     Uniform(Bounds),
-    /// Whole numbers, the first ones more often: Zipf's law.
+    /// Whole numbers with a Zipf distribution: small ones are the most frequent.
     Zipfian(Zipfian),
-    /// So many English words.
+    /// English words; their number is uniformly distributed.
     Words(WordCount),
     /// Random letters.
     Text(Length),
-    /// Moments between two.
+    /// Timestamps, uniformly distributed.
     Timestamp(Moments),
-    /// Points of a rectangle.
+    /// Points in a rectangle, uniformly distributed.
     Point(Rectangle),
-    /// An object of named generators, as `jsonb`.
+    /// A `jsonb` object whose members have generators.
     Json(Ordered<Generator>),
     /// The same text in every row.
     Constant(Word),
-    /// One of these, each as often.
+    /// One of these texts, uniformly distributed.
     OneOf(Vec<Word>),
 }
 
@@ -440,7 +448,7 @@ pub struct Bounds {
 pub struct Zipfian {
     pub min: i64,
     pub max: i64,
-    /// The law's exponent, above 1; 1.1 when left out.
+    /// Exponent, from 1.001 to 1000. Default: 1.1.
     pub s: Option<f64>,
 }
 
@@ -456,6 +464,7 @@ pub struct WordCount {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Length {
+    /// Number of letters.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub length: u32,
 }
@@ -463,35 +472,36 @@ pub struct Length {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Moments {
-    /// Such as 2024-01-01, or 2024-01-01 12:00:00; UTC.
+    /// Start in UTC, such as 2024-01-01 or 2024-01-01 12:00:00.
     pub from: String,
+    /// End in UTC.
     pub to: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rectangle {
-    /// A corner, as [x, y].
+    /// One corner, as [x, y].
     pub from: [f64; 2],
-    /// The corner across.
+    /// The opposite corner.
     pub to: [f64; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// Transactions start by a schedule, whether or not others were answered.
+    /// Open model: transactions start on a schedule, whether or not earlier ones have ended.
     Open,
-    /// Each client starts its next transaction after the previous one.
+    /// Closed model: each client starts its next transaction after the previous one has ended.
     Closed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// At equal distances.
+    /// At equal intervals.
     Even,
-    /// As independent users come.
+    /// As a Poisson process, like independent users.
     Poisson,
 }
 
@@ -503,66 +513,68 @@ pub enum QueryMode {
     Prepared,
 }
 
-/// The load.
+/// Load on the system.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
+    /// Load model.
     pub model: Model,
-    /// Closed: how many.
+    /// Closed model: number of clients.
     #[schemars(range(min = 1, max = 100_000))]
     pub clients: Option<u32>,
-    /// Closed, instead of `clients`: how many users there are, in stages.
+    /// Closed model, instead of `clients`: number of users over time, in stages.
     pub users: Option<Vec<Stage>>,
-    /// Closed: from a transaction's end to the same client's next one: `50ms`, `exponential(1s)` by its mean,
-    /// `lognormal(1s, 0.5)` by its median and σ. 0 when left out.
+    /// Closed model: pause between a transaction's end and the client's next start. It is constant (`50ms`), or has the
+    /// distribution `exponential(mean)` or `lognormal(median, σ)`. Default: 0.
     pub think: Option<Pause>,
-    /// Closed: from one start to the same client's next one at least.
+    /// Closed model: minimum time between two starts of a client. Default: none.
     pub pacing: Option<Duration>,
-    /// Closed: transactions per second of all clients together, at most.
+    /// Closed model: maximum rate of all clients together, in transactions per second. Default: no limit.
     pub max_rate: Option<f64>,
-    /// Open: what the operations' rates are multiplied by; 1 when left out.
+    /// Open model: factor by which the rates of the operations are multiplied. Default: 1.
     pub coefficient: Option<f64>,
-    /// Open: rates over time in Yandex.Tank's grammar, such as `line(1, 200, 200s)`.
+    /// Open model: rate over time in the grammar of Yandex.Tank, such as `line(1, 200, 200s)`.
     pub schedule: Option<String>,
-    /// Open: `even` when left out.
+    /// Open model: distribution of the start times. Default: `even`.
     pub arrivals: Option<Arrivals>,
-    /// Open: transactions at once; further ones wait.
+    /// Open model: maximum number of transactions in flight; further ones wait.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_in_flight: Option<u32>,
-    /// What is measured: of a closed load, and of an open one that is made of rates. Others last as long as their stages or
-    /// schedule.
+    /// Duration of the measurement, without warm-up. Only for `clients`, and for an open load that consists of rates; other
+    /// loads last as long as their stages or schedule.
     pub duration: Option<Duration>,
-    /// The same load before it, which is not measured; 0 when left out.
+    /// Duration of the warm-up: the same load, not measured. Default: 0.
     pub warmup: Option<Duration>,
-    /// Of the generator; 1 when left out.
+    /// Number of threads of the load generator. Default: 1.
     #[schemars(range(min = 1, max = 1024))]
     pub threads: Option<u16>,
-    /// How statements travel; `simple` when left out.
+    /// Protocol of SQL statements. Default: `simple`.
     pub query_mode: Option<QueryMode>,
-    /// A connection for each transaction.
+    /// Whether each transaction opens a new connection. Default: false.
     pub connect_each: Option<bool>,
-    /// A connection that takes longer to open, its log-in included, is given up; 30s when left out.
+    /// Timeout of opening a connection, including authentication. Default: 30s.
     pub connect_timeout: Option<Duration>,
-    /// A service's answer that has not begun within this time is given up.
+    /// Timeout of the first byte of an HTTP response. Default: none.
     pub first_byte_timeout: Option<Duration>,
-    /// A transaction that takes longer is given up.
+    /// Timeout of a transaction. Default: none.
     pub timeout: Option<Duration>,
-    /// Each client keeps the cookies that a service sets, and sends them back.
+    /// Whether each client stores and returns the cookies of a service. Default: false.
     pub cookies: Option<bool>,
-    /// Tries where a serialization failure or deadlock allows another; 1 when left out.
+    /// Maximum number of attempts after serialization failures and deadlocks. Default: 1.
     #[schemars(range(min = 1))]
     pub max_tries: Option<u16>,
 }
 
-/// A time with so many users.
+/// Stage with a constant target number of users.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
+    /// Number of users.
     #[schemars(range(max = 100_000))]
     pub users: u32,
-    /// How many come, or leave, per second; all at once when left out.
+    /// Users that start or stop per second. Default: all at once.
     pub spawn_rate: Option<f64>,
-    /// Until the next stage.
+    /// Duration of the stage.
     #[serde(rename = "for")]
     pub duration: Duration,
 }

@@ -119,9 +119,9 @@ mod tests {
             ("[{}, []]", "[{},[]]"),
             ("'{\"n\": ${n}}'", r#"{"n": ${n}}"#),
         ] {
-            let mut mistakes = Vec::new();
-            let node = crate::tree::parse(yaml, 0, &mut mistakes).expect("YAML");
-            assert_eq!((text(&node), mistakes), (expected.to_owned(), Vec::new()), "{yaml}");
+            let mut diagnostics = Vec::new();
+            let node = crate::tree::parse(yaml, 0, &mut diagnostics).expect("YAML");
+            assert_eq!((text(&node), diagnostics), (expected.to_owned(), Vec::new()), "{yaml}");
         }
     }
 

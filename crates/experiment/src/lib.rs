@@ -23,6 +23,8 @@ pub use diagnostic::{Diagnostic, Diagnostics, Source, Span, nearest};
 
 use diagnostic::quote;
 use model::Nanos;
+use model::message;
+use model::message::Message;
 use model::plan::{Cell, Experiment, FeedFormat, Setup};
 use model::summary::QueryMode;
 use std::fmt;
@@ -36,10 +38,20 @@ use std::sync::LazyLock;
 pub struct GrammarDiagnostic {
     /// Byte range in that text; an empty range means all of it.
     pub span: Range<usize>,
-    /// Text found there.
-    pub found: String,
-    /// Text to write instead.
-    pub suggestion: String,
+    /// The error; its help is the correction.
+    pub message: Message,
+}
+
+impl GrammarDiagnostic {
+    /// Error in the words of the crate that parses the text.
+    pub fn from_text(
+        span: Range<usize>,
+        found: impl Into<String>,
+        help: impl Into<String>,
+    ) -> GrammarDiagnostic {
+        let (found, help): (String, String) = (found.into(), help.into());
+        GrammarDiagnostic { span, message: message!("experiment-grammar", found, help) }
+    }
 }
 
 /// Result of parsing a text with a grammar.
@@ -137,7 +149,7 @@ pub struct Plan {
     /// Load duration of one trial of each cell, warm-up included.
     pub durations: Vec<Nanos>,
     /// Warnings about settings that are valid but most likely not intended, without duplicates.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// JSON Schema of the file, for editors.
@@ -153,32 +165,32 @@ static SHAPE: LazyLock<schema_index::SchemaIndex> =
 pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     let name = request.path.display().to_string();
     let mut sources = vec![Source { name, text: request.text.to_owned() }];
-    let mut mistakes = Vec::new();
-    let tree = tree::parse(request.text, 0, &mut mistakes);
-    let sets = assignments(request.sets, &mut sources, &mut mistakes);
-    let Some(tree) = tree else { return Err(Diagnostics::new(sources, mistakes)) };
+    let mut diagnostics = Vec::new();
+    let tree = tree::parse(request.text, 0, &mut diagnostics);
+    let sets = assignments(request.sets, &mut sources, &mut diagnostics);
+    let Some(tree) = tree else { return Err(Diagnostics::new(sources, diagnostics)) };
     let shape = &*SHAPE;
-    let form = |tree: &tree::Node, complete, mistakes: &mut Vec<Diagnostic>| {
+    let form = |tree: &tree::Node, complete, diagnostics: &mut Vec<Diagnostic>| {
         let at = Span { source: 0, bytes: 0..0 };
-        schema_index::SchemaReader { shape, mistakes, complete }.read(shape.root(), tree, "", &at)
+        schema_index::SchemaReader { shape, diagnostics, complete }.read(shape.root(), tree, "", &at)
     };
-    form(&tree, false, &mut mistakes);
+    form(&tree, false, &mut diagnostics);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
     // Both ways, so that an error in `quick` is reported even if it is not used.
     let ways = if quick.is_empty() { vec![request.quick] } else { vec![!request.quick, request.quick] };
     let mut plan = None;
     for is_quick in ways {
         let changes: Vec<_> = quick.iter().filter(|_| is_quick).chain(&sets).cloned().collect();
-        let cells = matrix::expand(shape, &tree, &changes, &mut mistakes);
+        let cells = matrix::expand(shape, &tree, &changes, &mut diagnostics);
         let mut read = Vec::new();
         for (label, tree) in &cells.list {
-            let before = mistakes.len();
+            let before = diagnostics.len();
             // Too many errors: skip the rest.
             if before > diagnostic::MAX_COLLECTED {
                 break;
             }
-            let datum = form(tree, true, &mut mistakes);
-            if mistakes.len() == before {
+            let datum = form(tree, true, &mut diagnostics);
+            if diagnostics.len() == before {
                 let file: file::File = serde::Deserialize::deserialize(datum).expect(
                     "what has the form of the schema can be read into the types that it was made from",
                 );
@@ -186,8 +198,8 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
                     tree,
                     request,
                     sources: &mut sources,
-                    mistakes: &mut mistakes,
-                    remarks: Vec::new(),
+                    diagnostics: &mut diagnostics,
+                    warnings: Vec::new(),
                 };
                 read.push((label.clone(), setup.make(file)));
             }
@@ -195,21 +207,21 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
         plan = Some((cells.baseline, read));
     }
     match plan {
-        Some((baseline, read)) if mistakes.is_empty() => Ok(build_plan(baseline, read)),
-        _ => Err(Diagnostics::new(sources, mistakes)),
+        Some((baseline, read)) if diagnostics.is_empty() => Ok(build_plan(baseline, read)),
+        _ => Err(Diagnostics::new(sources, diagnostics)),
     }
 }
 
 /// Name, seed and repeat are equal in all cells: no axis may set them.
 fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
-    let first = &read.first().expect("a matrix without mistakes has a cell").1;
+    let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let find = first.find.clone();
     let lasting: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
-    let mut remarks: Vec<String> = Vec::new();
-    for it in read.iter().flat_map(|(_, made)| &made.remarks) {
-        if !remarks.contains(it) {
-            remarks.push(it.clone());
+    let mut warnings: Vec<Message> = Vec::new();
+    for it in read.iter().flat_map(|(_, made)| &made.warnings) {
+        if !warnings.contains(it) {
+            warnings.push(it.clone());
         }
     }
     let controls = control::cells(&read);
@@ -219,7 +231,7 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
     Plan {
         experiment: Experiment { name, seed, repeat, cells, baseline, goal: find },
         durations: lasting,
-        warnings: remarks,
+        warnings,
     }
 }
 
@@ -227,7 +239,7 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
 fn assignments(
     sets: &[String],
     sources: &mut Vec<Source>,
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<matrix::Assignment> {
     let mut all = Vec::new();
     for set in sets {
@@ -235,17 +247,13 @@ fn assignments(
         sources.push(Source { name: "--set".to_owned(), text: set.clone() });
         let span = |bytes| Span { source, bytes };
         let Some((path, value)) = set.split_once('=') else {
-            let found = format!("{} has no `=`", quote(set));
-            mistakes.push(Diagnostic::new(
-                &span(0..set.len()),
-                found,
-                "write path=value, as in pooler.size=24",
-            ));
+            let message = message!("experiment-set-syntax", text = quote(set));
+            diagnostics.push(Diagnostic::new(&span(0..set.len()), message));
             continue;
         };
         // Padded so that positions refer to the argument.
         let blanks = " ".repeat(path.len() + 1);
-        if let Some(mut node) = tree::parse(&format!("{blanks}{value}"), source, mistakes) {
+        if let Some(mut node) = tree::parse(&format!("{blanks}{value}"), source, diagnostics) {
             if value.trim().is_empty() {
                 node = tree::Node {
                     span: span(set.len()..set.len()),
@@ -292,10 +300,9 @@ mod tests {
             columns: &|_, _, _| Ok(Vec::new()),
             form: &|_| None,
         };
-        let told = read(&request).expect_err("it has a mistake").to_string();
-        let expected = "book.yaml:1:39: `no` is no whole number, as `stack.postgres.max_connections` is; \
-                        write a whole number such as 12 or 1_000\n";
-        assert_eq!(told, expected);
+        let diagnostics = read(&request).expect_err("`no` is not an integer");
+        let [diagnostic] = diagnostics.list.as_slice() else { panic!("{diagnostics:?}") };
+        assert_eq!(diagnostics.line_and_column(&diagnostic.span), (1, 39));
         let right = text.replace(": no", ": 5");
         let plan = read(&Request { text: &right, ..request }).expect("it is right");
         assert_eq!((plan.experiment.cells.len(), plan.durations[899]), (900, Nanos::from_secs(1)));

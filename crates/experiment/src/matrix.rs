@@ -5,7 +5,7 @@ use crate::name::{appearance_error, plain};
 use crate::path::{self, META, Path};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
-
+use model::message;
 /// More cells would take too long to measure.
 const MAX_CELLS: usize = 1000;
 
@@ -44,30 +44,26 @@ pub fn expand(
     shape: &SchemaIndex,
     file: &Node,
     changes: &[Assignment],
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Cells {
     let mut base = file.clone();
     let [matrix, skip, baseline, _] = META.map(|key| base.take(key));
     let mut axes: Vec<Axis> =
-        matrix.iter().flat_map(|it| it.1.entries()).filter_map(|it| axis(shape, it, mistakes)).collect();
+        matrix.iter().flat_map(|it| it.1.entries()).filter_map(|it| axis(shape, it, diagnostics)).collect();
     for (key, value) in changes {
-        change(shape, &mut base, &mut axes, key, value, mistakes);
+        change(shape, &mut base, &mut axes, key, value, diagnostics);
     }
     let empty = axes.iter().any(|axis| axis.chosen.is_empty());
     let count = axes.iter().fold(1usize, |n, axis| n.saturating_mul(axis.chosen.len()));
     if count > MAX_CELLS || empty {
         if let Some((key, _)) = matrix.as_ref().filter(|_| !empty) {
-            let found = format!("the matrix has {count} cells");
-            mistakes.push(Diagnostic::new(
-                &key.span,
-                found,
-                format!("vary less: at most {MAX_CELLS} are run"),
-            ));
+            let (count, max) = (count.to_string(), MAX_CELLS.to_string());
+            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-matrix-size", count, max)));
         }
         return Cells::default();
     }
     let skips: Vec<CellSelector> = match skip.as_ref().map(|it| &it.1.value) {
-        Some(Value::List(items)) => items.iter().filter_map(|it| choice(&axes, it, mistakes)).collect(),
+        Some(Value::List(items)) => items.iter().filter_map(|it| choice(&axes, it, diagnostics)).collect(),
         _ => Vec::new(),
     };
     let mut cells = Cells::default();
@@ -81,18 +77,19 @@ pub fn expand(
         let mut tree = base.clone();
         for (key, path, value) in chosen.iter().flat_map(|it| &it.sets) {
             if let Err(obstacle) = path::set(&mut tree, path, &key.span, value.clone()) {
-                let found = format!("{} cannot be set where {obstacle}", quote(&key.text));
                 let cell: Vec<String> = label.iter().map(|(axis, it)| format!("{axis}: {it}")).collect();
-                mistakes.push(Diagnostic::new(&key.span, found, format!("skip {{ {} }}", cell.join(", "))));
+                let cell = format!("{{ {} }}", cell.join(", "));
+                let message = message!("experiment-axis-obstacle", path = quote(&key.text), obstacle, cell);
+                diagnostics.push(Diagnostic::new(&key.span, message));
             }
         }
         cells.list.push((label, tree));
     }
     if let Some((key, _)) = skip.as_ref().filter(|_| cells.list.is_empty()) {
-        mistakes.push(Diagnostic::new(&key.span, "every cell is left out", "skip less"));
+        diagnostics.push(Diagnostic::new(&key.span, message!("experiment-skip-all")));
     }
     if let Some((key, node)) = &baseline {
-        cells.baseline = base_of(&axes, &cells, key, node, mistakes);
+        cells.baseline = base_of(&axes, &cells, key, node, diagnostics);
     }
     cells
 }
@@ -108,21 +105,21 @@ fn variants_of_cell(axes: &[Axis], mut number: usize) -> Vec<&Variant> {
     chosen
 }
 
-fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagnostic>) -> Option<Axis> {
+fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Diagnostic>) -> Option<Axis> {
     let (path, all) = match &node.value {
         Value::List(items) => {
-            let path = axis_path(shape, key, mistakes)?;
+            let path = axis_path(shape, key, diagnostics)?;
             (Some(path.clone()), items.iter().map(|it| single(key, &path, it)).collect())
         }
         Value::Map(entries) => {
             for name in entries.iter().map(|it| &it.0).chain([key]) {
-                if let Some((found, instead)) = appearance_error(&name.text) {
-                    mistakes.push(Diagnostic::new(&name.span, found, instead));
+                if let Some(message) = appearance_error(&name.text) {
+                    diagnostics.push(Diagnostic::new(&name.span, message));
                 }
             }
             let variant = |(name, sets): &(Key, Node)| {
                 let sets = sets.entries().iter().filter_map(|(key, value)| {
-                    Some((key.clone(), axis_path(shape, key, mistakes)?, value.clone()))
+                    Some((key.clone(), axis_path(shape, key, diagnostics)?, value.clone()))
                 });
                 Variant { label: name.text.clone(), sets: sets.collect() }
             };
@@ -132,24 +129,19 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), mistakes: &mut Vec<Diagn
         Value::Scalar(..) => return None,
     };
     if all.is_empty() {
-        let found = format!("the axis {} has no values", quote(&key.text));
-        mistakes.push(Diagnostic::new(&key.span, found, "give it some, as in [1, 2], or leave it out"));
+        diagnostics
+            .push(Diagnostic::new(&key.span, message!("experiment-axis-empty", axis = quote(&key.text))));
     }
     for (i, it) in all.iter().enumerate() {
         if all[..i].iter().any(|other| other.label == it.label) {
-            let found = format!("{} stands twice in the axis {}", quote(&it.label), quote(&key.text));
-            mistakes.push(Diagnostic::new(
-                &it.sets[0].2.span,
-                found,
-                "leave one of them out; repeat says how often",
-            ));
+            let (value, axis) = (quote(&it.label), quote(&key.text));
+            let message = message!("experiment-axis-duplicate", value, axis);
+            diagnostics.push(Diagnostic::new(&it.sets[0].2.span, message));
         } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&it.label)) {
             // Values have to be as written, so that variants with names tell them apart.
-            let found =
-                format!("{} looks like another value of the axis {}", quote(&it.label), quote(&key.text));
-            let instead =
-                "name the variants, as in `way: { first: { path: value }, second: { path: value } }`";
-            mistakes.push(Diagnostic::new(&it.sets[0].2.span, found, instead));
+            let (value, axis) = (quote(&it.label), quote(&key.text));
+            let message = message!("experiment-axis-lookalike", value, axis);
+            diagnostics.push(Diagnostic::new(&it.sets[0].2.span, message));
         }
     }
     Some(Axis { key: key.clone(), path, chosen: all.clone(), all })
@@ -160,26 +152,19 @@ fn single(key: &Key, path: &Path, value: &Node) -> Variant {
 }
 
 /// Path that an axis sets. Settings that are common to all cells cannot be an axis.
-fn axis_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) -> Option<Path> {
-    let path = resolve_path(shape, key, mistakes)?;
+fn axis_path(shape: &SchemaIndex, key: &Key, diagnostics: &mut Vec<Diagnostic>) -> Option<Path> {
+    let path = resolve_path(shape, key, diagnostics)?;
     let common = ["name", "seed", "repeat", "find", "prove"].contains(&path[0].as_str());
     if common {
-        let found = format!("{} is the same in all cells", quote(&key.text));
-        mistakes.push(Diagnostic::new(&key.span, found, "write it outside of the matrix"));
+        let message = message!("experiment-axis-common", path = quote(&key.text));
+        diagnostics.push(Diagnostic::new(&key.span, message));
     }
     (!common).then_some(path)
 }
 
-fn resolve_path(shape: &SchemaIndex, key: &Key, mistakes: &mut Vec<Diagnostic>) -> Option<Path> {
+fn resolve_path(shape: &SchemaIndex, key: &Key, diagnostics: &mut Vec<Diagnostic>) -> Option<Path> {
     let path = path::resolve(shape, &key.text);
-    path.map_err(|instead| {
-        mistakes.push(Diagnostic::new(
-            &key.span,
-            format!("the path {} names nothing", quote(&key.text)),
-            instead,
-        ));
-    })
-    .ok()
+    path.map_err(|message| diagnostics.push(Diagnostic::new(&key.span, message))).ok()
 }
 
 /// Applies one assignment: to an axis, which then has only these values, or to the base.
@@ -189,7 +174,7 @@ fn change(
     axes: &mut [Axis],
     key: &Key,
     value: &Node,
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     let path = path::resolve(shape, &key.text).ok();
     let wanted = match &value.value {
@@ -204,7 +189,7 @@ fn change(
                 let label = flow(node);
                 let found = axis.all.iter().find(|it| it.label == label);
                 if found.is_none() {
-                    mistakes.push(unknown_label(&node.span, axis, &label));
+                    diagnostics.push(unknown_label(&node.span, axis, &label));
                 }
                 found.cloned()
             }
@@ -212,18 +197,17 @@ fn change(
         axis.chosen = wanted.iter().filter_map(find).collect();
         return;
     }
-    let Some(path) = resolve_path(shape, key, mistakes) else { return };
+    let Some(path) = resolve_path(shape, key, diagnostics) else { return };
     for axis in axes.iter() {
         let mut sets = axis.all.iter().flat_map(|it| &it.sets);
         if sets.any(|(_, other, _)| path.starts_with(other) || other.starts_with(&path)) {
-            let found = format!("the axis {} decides {} too", quote(&axis.key.text), quote(&key.text));
-            let instead = format!("choose by `{}`, or leave this out", axis.key.text);
-            mistakes.push(Diagnostic::new(&key.span, found, instead));
+            let (axis, path) = (quote(&axis.key.text), quote(&key.text));
+            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-axis-sets", axis, path)));
         }
     }
     if let Err(obstacle) = path::set(base, &path, &key.span, value.clone()) {
-        let found = format!("{} cannot be set: {obstacle}", quote(&key.text));
-        mistakes.push(Diagnostic::new(&key.span, found, "set the whole of it"));
+        let message = message!("experiment-set-obstacle", path = quote(&key.text), obstacle);
+        diagnostics.push(Diagnostic::new(&key.span, message));
     }
 }
 
@@ -234,26 +218,20 @@ fn covers(choice: &CellSelector, label: &Label) -> bool {
     choice.iter().all(|it| label.contains(it))
 }
 
-fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Diagnostic>) -> Option<CellSelector> {
+fn choice(axes: &[Axis], node: &Node, diagnostics: &mut Vec<Diagnostic>) -> Option<CellSelector> {
     let mut choice = Vec::new();
     for (key, value) in node.entries() {
         let Some(axis) = axes.iter().find(|axis| axis.key.text == key.text) else {
             let names: Vec<&str> = axes.iter().map(|axis| axis.key.text.as_str()).collect();
-            let instead = match crate::diagnostic::nearest(&key.text, names.iter().copied()) {
-                Some(name) => format!("write `{name}`"),
-                None if names.is_empty() => "leave it out: there is no matrix".to_owned(),
-                None => format!("there are {}", join_quoted(&names)),
-            };
-            mistakes.push(Diagnostic::new(
-                &key.span,
-                format!("the matrix has no axis {}", quote(&key.text)),
-                instead,
-            ));
+            let nearest = crate::diagnostic::nearest(&key.text, names.iter().copied());
+            let axes = (!names.is_empty()).then(|| join_quoted(&names));
+            let message = message!("experiment-unknown-axis", axis = quote(&key.text), nearest, axes);
+            diagnostics.push(Diagnostic::new(&key.span, message));
             continue;
         };
         let label = flow(value);
         if axis.all.iter().chain(&axis.chosen).all(|it| it.label != label) {
-            mistakes.push(unknown_label(&value.span, axis, &label));
+            diagnostics.push(unknown_label(&value.span, axis, &label));
         }
         choice.push((key.text.clone(), label));
     }
@@ -262,11 +240,10 @@ fn choice(axes: &[Axis], node: &Node, mistakes: &mut Vec<Diagnostic>) -> Option<
 
 fn unknown_label(at: &Span, axis: &Axis, label: &str) -> Diagnostic {
     let labels: Vec<&str> = axis.all.iter().map(|it| it.label.as_str()).collect();
-    let instead = match crate::diagnostic::nearest(label, labels.iter().copied()) {
-        Some(name) => format!("write `{name}`"),
-        None => format!("there are {}", join_quoted(&labels)),
-    };
-    Diagnostic::new(at, format!("the axis {} has no {}", quote(&axis.key.text), quote(label)), instead)
+    let nearest = crate::diagnostic::nearest(label, labels.iter().copied()).map(quote);
+    let (axis, value) = (quote(&axis.key.text), quote(label));
+    let message = message!("experiment-unknown-value", axis, value, nearest, values = join_quoted(&labels));
+    Diagnostic::new(at, message)
 }
 
 fn join_quoted(names: &[&str]) -> String {
@@ -279,11 +256,11 @@ fn base_of(
     cells: &Cells,
     key: &Key,
     node: &Node,
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<usize> {
-    let before = mistakes.len();
-    let choice = choice(axes, node, mistakes);
-    if mistakes.len() > before {
+    let before = diagnostics.len();
+    let choice = choice(axes, node, diagnostics);
+    if diagnostics.len() > before {
         return None;
     }
     let choice = choice.unwrap_or_default();
@@ -293,19 +270,15 @@ fn base_of(
         // The baseline's value was removed from its axis, for example by `--quick`.
         [] if axes.iter().any(|it| it.all.len() != it.chosen.len()) => None,
         [] => {
-            mistakes.push(Diagnostic::new(
-                &key.span,
-                "the baseline names a cell that is skipped",
-                "name another",
-            ));
+            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-skipped")));
             None
         }
         many => {
             let given = |axis: &&Axis| choice.iter().any(|it| it.0 == axis.key.text);
             let lacks = axes.iter().filter(|axis| !given(axis) && axis.chosen.len() > 1);
             let lacks: Vec<&str> = lacks.map(|axis| axis.key.text.as_str()).collect();
-            let found = format!("the baseline names {} cells", many.len());
-            mistakes.push(Diagnostic::new(&key.span, found, format!("add {}", join_quoted(&lacks))));
+            let (count, axes) = (many.len(), join_quoted(&lacks));
+            diagnostics.push(Diagnostic::new(&key.span, message!("experiment-baseline-cells", count, axes)));
             None
         }
     }

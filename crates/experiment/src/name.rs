@@ -1,27 +1,28 @@
 //! Names that the user gives: operations, steps, feeds and variants
 
 use crate::diagnostic::quote;
+use model::message;
+use model::message::Message;
 
 /// Longest name, in bytes.
 const BYTES_MAX: usize = 64;
 
-/// Error in a name, and what to write instead. `what` is the named thing, such as `operation`.
-pub(crate) fn name_error(name: &str, what: &str) -> Option<(String, String)> {
+/// Error in a name that the user gives.
+pub(crate) fn name_error(name: &str) -> Option<Message> {
     if plain(name).is_empty() || name.contains(char::is_control) || name.len() > BYTES_MAX {
-        return Some((
-            format!("{} is no name", quote(name)),
-            format!("name the {what} in 1 to {BYTES_MAX} letters"),
-        ));
+        return Some(message!("experiment-invalid-name", name = quote(name), max = BYTES_MAX.to_string()));
     }
     appearance_error(name)
 }
 
 /// Error in a name that looks like another one: with blanks at its ends, two blanks in a row, blanks other than U+0020, or
 /// invisible characters.
-pub(crate) fn appearance_error(name: &str) -> Option<(String, String)> {
+pub(crate) fn appearance_error(name: &str) -> Option<Message> {
     let plain = plain(name);
-    let found = || format!("`{}` looks like {}", spelled(name), quote(&plain));
-    (plain != name).then(|| (found(), format!("write {}", quote(&plain))))
+    let message = || {
+        message!("experiment-name-lookalike", name = format!("`{}`", spelled(name)), plain = quote(&plain))
+    };
+    (plain != name).then(message)
 }
 
 /// The name as a reader sees it: without invisible characters, and with single blanks between words.
@@ -59,24 +60,29 @@ mod tests {
 
     #[test]
     fn names_that_look_alike_are_rejected() {
+        let lookalike = |name: &str, plain: &str| {
+            let (name, plain) = (format!("`{name}`"), format!("`{plain}`"));
+            Some(message!("experiment-name-lookalike", name, plain))
+        };
+        let invalid =
+            |name: &str| Some(message!("experiment-invalid-name", name = format!("`{name}`"), max = "64"));
         for (name, expected) in [
             ("read", None),
             ("read write", None),
             ("Чтение 2", None),
-            ("read ", Some("`read ` looks like `read`; write `read`")),
-            (" read", Some("` read` looks like `read`; write `read`")),
-            ("read  write", Some("`read  write` looks like `read write`; write `read write`")),
-            ("read\u{a0}", Some("`read\\u{a0}` looks like `read`; write `read`")),
-            ("re\u{200b}ad", Some("`re\\u{200b}ad` looks like `read`; write `read`")),
-            ("\u{202e}read", Some("`\\u{202e}read` looks like `read`; write `read`")),
-            ("re\u{ad}ad", Some("`re\\u{ad}ad` looks like `read`; write `read`")),
-            ("", Some("`` is no name; name the operation in 1 to 64 letters")),
-            (" ", Some("` ` is no name; name the operation in 1 to 64 letters")),
-            ("\u{3164}", Some("`\u{3164}` is no name; name the operation in 1 to 64 letters")),
-            ("a\tb", Some("`a b` is no name; name the operation in 1 to 64 letters")),
+            ("read ", lookalike("read ", "read")),
+            (" read", lookalike(" read", "read")),
+            ("read  write", lookalike("read  write", "read write")),
+            ("read\u{a0}", lookalike("read\\u{a0}", "read")),
+            ("re\u{200b}ad", lookalike("re\\u{200b}ad", "read")),
+            ("\u{202e}read", lookalike("\\u{202e}read", "read")),
+            ("re\u{ad}ad", lookalike("re\\u{ad}ad", "read")),
+            ("", invalid("")),
+            (" ", invalid(" ")),
+            ("\u{3164}", invalid("\u{3164}")),
+            ("a\tb", invalid("a b")),
         ] {
-            let error = name_error(name, "operation").map(|(found, instead)| format!("{found}; {instead}"));
-            assert_eq!(error.as_deref(), expected, "{name:?}");
+            assert_eq!(name_error(name), expected, "{name:?}");
         }
     }
 }

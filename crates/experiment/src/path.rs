@@ -1,8 +1,10 @@
 //! Resolves and sets paths such as `pooler.size`.
 
-use crate::diagnostic::{Span, nearest};
+use crate::diagnostic::{Span, nearest, quote};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
+use model::message;
+use model::message::Message;
 use serde_json::Value as Json;
 
 /// Keys that describe other settings and are not settings themselves.
@@ -11,8 +13,8 @@ pub const META: [&str; 4] = ["matrix", "skip", "baseline", "quick"];
 /// Keys from the root of the file.
 pub type Path = Vec<String>;
 
-/// Resolves a path, relative to the root or to `stack`. Error: what to write instead.
-pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, String> {
+/// Resolves a path, relative to the root or to `stack`.
+pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
     let segments: Vec<&str> = written.split('.').collect();
     let root = shape.root();
     let full = || walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
@@ -21,15 +23,12 @@ pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, String> {
         Some(std::iter::once("stack".to_owned()).chain(path).collect())
     };
     full().or_else(short).ok_or_else(|| {
-        let known = known(shape);
+        let (known, path) = (known(shape), quote(written));
         let written = written.trim_start_matches("stack.");
-        match nearest(written, known.iter().map(String::as_str)) {
-            Some(path) => format!("write `{path}`"),
-            None => match known.iter().find(|it| it.rsplit('.').next() == Some(written)) {
-                Some(path) => format!("write `{path}`"),
-                None => "write a path of keys such as `pooler.size` or `load.clients`".to_owned(),
-            },
-        }
+        let with_same_end =
+            || known.iter().map(String::as_str).find(|it| it.rsplit('.').next() == Some(written));
+        let nearest = nearest(written, known.iter().map(String::as_str)).or_else(with_same_end);
+        message!("experiment-unknown-path", path, nearest)
     })
 }
 
@@ -65,7 +64,7 @@ fn known(shape: &SchemaIndex) -> Vec<String> {
 }
 
 /// Sets the value at a path; creates missing mappings on the way. Error: the path's part that is no mapping.
-pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(), String> {
+pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(), Message> {
     let mut node = root;
     for (i, name) in path.iter().enumerate() {
         if node.is_null() {
@@ -73,8 +72,14 @@ pub fn set(root: &mut Node, path: &[String], at: &Span, value: Node) -> Result<(
         }
         let entries = match &mut node.value {
             Value::Map(entries) => entries,
-            Value::Scalar(text, _) => return Err(format!("`{}` is `{text}`", path[..i].join("."))),
-            Value::List(_) => return Err(format!("`{}` is a list", path[..i].join("."))),
+            Value::Scalar(text, _) => {
+                return Err(message!(
+                    "experiment-obstacle-value",
+                    path = path[..i].join("."),
+                    value = quote(text)
+                ));
+            }
+            Value::List(_) => return Err(message!("experiment-obstacle-list", path = path[..i].join("."))),
         };
         let key = Key { text: name.clone(), span: at.clone() };
         let index = entries.iter().position(|it| it.0.text == *name).unwrap_or_else(|| {

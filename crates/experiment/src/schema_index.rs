@@ -8,6 +8,8 @@ use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote}
 use crate::json;
 use crate::tree::{Node, Style, Value};
 use crate::unit;
+use model::message;
+use model::message::{Argument, Message};
 use serde_json::Value as Json;
 
 /// JSON Schema that schemars generates from the file's types.
@@ -62,15 +64,13 @@ impl SchemaIndex {
     }
 
     /// Description of the allowed values at a place.
-    fn describe(&self, schema: &Json) -> String {
+    fn describe(&self, schema: &Json) -> Vec<Message> {
         let all = self.alternatives(schema);
-        let mut words: Vec<String> = words(&all).iter().map(|it| format!("`{it}`")).collect();
-        let mut kinds: Vec<String> = all.iter().filter_map(|it| kind(it)).collect();
-        if kinds.len() > 1 {
-            kinds.dedup();
-        }
+        let mut words = any_of(words(&all));
+        let mut kinds: Vec<Message> = all.iter().filter_map(|it| kind(it)).collect();
+        kinds.dedup();
         words.append(&mut kinds);
-        any_of(&words)
+        words
     }
 }
 
@@ -106,31 +106,30 @@ fn is_word(schema: &Json) -> bool {
     schema.get("enum").is_some() || schema.get("const").is_some()
 }
 
-fn kind(schema: &Json) -> Option<String> {
+fn kind(schema: &Json) -> Option<Message> {
     if is_word(schema) {
         return None;
     }
     if let Some(unit) = schema.get(unit::KEY).and_then(Json::as_str) {
-        return Some(unit::describe(unit).to_owned());
+        return Some(unit::describe(unit));
     }
     if schema.get(json::KEY).is_some() {
-        return Some("a value, which is sent as JSON".to_owned());
+        return Some(message!("experiment-kind-json"));
     }
-    let word = match types(schema).into_iter().find(|it| *it != "null")? {
-        "object" => "a mapping (key: value)",
-        "array" => "a list",
-        "integer" => "a whole number",
-        "number" => "a number",
-        "boolean" => "true or false",
-        _ => "a text",
-    };
-    Some(word.to_owned())
+    Some(match types(schema).into_iter().find(|it| *it != "null")? {
+        "object" => message!("experiment-kind-mapping"),
+        "array" => message!("experiment-kind-list"),
+        "integer" => message!("experiment-kind-integer"),
+        "number" => message!("experiment-kind-number"),
+        "boolean" => message!("experiment-kind-boolean"),
+        _ => message!("experiment-kind-text"),
+    })
 }
 
 /// Reads trees and collects diagnostics.
 pub struct SchemaReader<'a> {
     pub shape: &'a SchemaIndex,
-    pub mistakes: &'a mut Vec<Diagnostic>,
+    pub diagnostics: &'a mut Vec<Diagnostic>,
     /// True if a missing required key is an error.
     pub complete: bool,
 }
@@ -140,7 +139,7 @@ impl SchemaReader<'_> {
     ///
     /// `at` is the position for errors about missing keys, `path` the name of the value in messages.
     pub fn read(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
-        if *schema == Json::Bool(true) || self.mistakes.len() > MAX_COLLECTED {
+        if *schema == Json::Bool(true) || self.diagnostics.len() > MAX_COLLECTED {
             return untyped(node);
         }
         let all = self.shape.alternatives(schema);
@@ -153,12 +152,13 @@ impl SchemaReader<'_> {
         match &node.value {
             Value::Scalar(text, style) => self.scalar(schema, &all, text, *style, &node.span, path),
             Value::List(items) => match all.iter().find(|it| has_type(it, "array")) {
-                None => self.unwanted(schema, "a list", &node.span, path),
+                None => self.invalid(schema, message!("experiment-kind-list"), &node.span, path),
                 Some(it) => {
                     let long = |key| it.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
                     if long("minItems") > items.len() as u64 || long("maxItems") < items.len() as u64 {
-                        let found = format!("{} values stand in {}", items.len(), quote(path));
-                        self.report(&node.span, found, format!("write {} of them", long("minItems")));
+                        let (count, length) = (items.len(), long("minItems").to_string());
+                        let message = message!("experiment-list-length", path = quote(path), count, length);
+                        self.report(&node.span, message);
                     }
                     let schema = it.get("items").unwrap_or(&Json::Bool(true));
                     let read = |(i, item): (usize, &Node)| {
@@ -177,7 +177,7 @@ impl SchemaReader<'_> {
                     (required.is_some_and(|all| all.iter().any(|key| has(&key))), known.count())
                 };
                 if objects.is_empty() {
-                    return self.unwanted(schema, "a mapping", &node.span, path);
+                    return self.invalid(schema, message!("experiment-kind-mapping"), &node.span, path);
                 }
                 let best = objects.iter().copied().rev().max_by_key(there).unwrap_or(objects[0]);
                 if objects.len() > 1 && there(&best) == (false, 0) && extra(best).is_none() {
@@ -205,29 +205,17 @@ impl SchemaReader<'_> {
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         let complete = self.complete;
         for key in required.filter_map(Json::as_str).filter(|key| complete && node.get(key).is_none()) {
-            let found = match path {
-                "" => format!("the file has no `{key}`"),
-                _ => format!("{} has no `{key}`", quote(path)),
-            };
-            let wanted = self.shape.describe(&schema["properties"][key]);
-            self.report(at, found, format!("add `{key}: …`, {wanted}"));
+            let kinds = self.shape.describe(&schema["properties"][key]);
+            self.report(at, message!("experiment-missing-key", path = quoted(path), key, kinds));
         }
         Datum::Map(fields)
     }
 
     fn unknown(&mut self, keys: &[&str], key: &str, at: &Span, path: &str) {
-        let found = match path {
-            "" => format!("an experiment has no {}", quote(key)),
-            _ => format!("{} has no {}", quote(path), quote(key)),
-        };
-        let instead = match nearest(key, keys.iter().copied()) {
-            Some(name) => format!("write `{name}`"),
-            None => format!(
-                "it may have {}",
-                keys.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
-            ),
-        };
-        self.report(at, found, instead);
+        let (nearest, keys) = (nearest(key, keys.iter().copied()), list(keys));
+        let message =
+            message!("experiment-unknown-key", path = quoted(path), key = quote(key), nearest, keys);
+        self.report(at, message);
     }
 
     /// Reports a mapping that matches none of several alternatives.
@@ -241,12 +229,7 @@ impl SchemaReader<'_> {
         let keys: Vec<&str> = forms.iter().flat_map(|it| self.shape.keys(it)).collect();
         match entries {
             [] => {
-                let list: Vec<String> = keys.iter().map(|it| format!("`{it}`")).collect();
-                self.report(
-                    at,
-                    format!("{} is empty", quote(path)),
-                    format!("it may have {}", list.join(", ")),
-                );
+                self.report(at, message!("experiment-empty-mapping", path = quote(path), keys = list(&keys)));
             }
             all => all.iter().for_each(|(key, _)| self.unknown(&keys, &key.text, &key.span, path)),
         }
@@ -269,8 +252,8 @@ impl SchemaReader<'_> {
         if all.iter().any(|it| has_type(it, "array")) {
             return Datum::List(Vec::new());
         }
-        let wanted = self.shape.describe(schema);
-        self.report(at, format!("nothing stands in {}", quote(path)), format!("write {wanted}"));
+        let kinds = self.shape.describe(schema);
+        self.report(at, message!("experiment-no-value", path = quote(path), kinds));
         Datum::Null
     }
 
@@ -288,7 +271,7 @@ impl SchemaReader<'_> {
             return Datum::Text(text.to_owned());
         }
         let plain = style == Style::Plain;
-        let mut refused = None;
+        let mut first_error = None;
         for it in all.iter().filter(|it| !is_word(it)) {
             let read = if let Some(unit) = it.get(unit::KEY).and_then(Json::as_str) {
                 unit::check(unit, text).map(|()| Datum::Text(text.to_owned()))
@@ -305,51 +288,57 @@ impl SchemaReader<'_> {
             };
             match read {
                 Ok(datum) => return datum,
-                Err(mistake) => refused = refused.or(Some(mistake)),
+                Err(message) => first_error = first_error.or(Some(message)),
             }
         }
-        match refused {
-            Some((found, instead)) if words.is_empty() => {
-                self.report(at, found, instead);
+        match first_error {
+            Some(message) if words.is_empty() => {
+                self.report(at, message);
                 Datum::Null
             }
-            _ => {
-                if words.is_empty() {
-                    return self.unwanted(schema, &quote(text), at, path);
+            _ => match nearest(text, words.iter().copied()) {
+                Some(nearest) => {
+                    let (path, value) = (quote(path), quote(text));
+                    self.report(at, message!("experiment-unknown-word", path, value, nearest));
+                    Datum::Null
                 }
-                let found = format!("{} cannot be {}", quote(path), quote(text));
-                match nearest(text, words.iter().copied()) {
-                    Some(word) => {
-                        self.report(at, found, format!("write `{word}`"));
-                        Datum::Null
-                    }
-                    None => {
-                        let wanted = self.shape.describe(schema);
-                        self.report(at, found, format!("write {wanted}"));
-                        Datum::Null
-                    }
-                }
-            }
+                None => self.invalid(schema, quote(text), at, path),
+            },
         }
     }
 
-    fn unwanted(&mut self, schema: &Json, what: &str, at: &Span, path: &str) -> Datum {
-        let wanted = self.shape.describe(schema);
-        let found = match path {
-            "" => format!("the file is {what}"),
-            _ => format!("{what} stands in {}", quote(path)),
-        };
-        self.report(at, found, format!("write {wanted}"));
+    /// Reports a value that the schema does not allow. `value` is its text or its kind.
+    fn invalid(
+        &mut self,
+        schema: &Json,
+        value: impl Into<Argument<'static>>,
+        at: &Span,
+        path: &str,
+    ) -> Datum {
+        let kinds = self.shape.describe(schema);
+        self.report(
+            at,
+            message!("experiment-invalid-value", path = quoted(path), value = value.into(), kinds),
+        );
         Datum::Null
     }
 
-    fn report(&mut self, at: &Span, found: String, instead: String) {
-        self.mistakes.push(Diagnostic::new(at, found, instead));
+    fn report(&mut self, at: &Span, message: Message) {
+        self.diagnostics.push(Diagnostic::new(at, message));
     }
 }
 
-type ScalarResult = Result<Datum, (String, String)>;
+/// Path in backquotes; `None` for the whole file.
+fn quoted(path: &str) -> Option<String> {
+    (!path.is_empty()).then(|| quote(path))
+}
 
+/// Keys in backquotes, separated by commas.
+fn list(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+type ScalarResult = Result<Datum, Message>;
 /// Integer; `1_000_000` is a million.
 fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let digits = text.replace('_', "");
@@ -363,22 +352,23 @@ fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let least = bound("minimum").unwrap_or(i128::from(i64::MIN));
     let most = bound("maximum").unwrap_or(most);
     match digits.parse::<i128>() {
-        Ok(it) if it < least => Err((
-            format!("{} is too small for {}", quote(text), quote(path)),
-            format!("write at least {least}"),
+        Ok(it) if it < least => Err(message!(
+            "experiment-too-small",
+            value = quote(text),
+            path = quote(path),
+            min = least.to_string()
         )),
-        Ok(it) if it > most => Err((
-            format!("{} is too large for {}", quote(text), quote(path)),
-            format!("write at most {most}"),
+        Ok(it) if it > most => Err(message!(
+            "experiment-too-large",
+            value = quote(text),
+            path = quote(path),
+            max = most.to_string()
         )),
         Ok(it) => Ok(u64::try_from(it).map_or_else(|_| Datum::Signed(it as i64), Datum::Unsigned)),
-        Err(_) => Err((
-            format!("{} is no whole number, as {} is", quote(text), quote(path)),
-            match whole(text) {
-                Some(it) => format!("write {it}"),
-                None => "write a whole number such as 12 or 1_000".to_owned(),
-            },
-        )),
+        Err(_) => {
+            let nearest = whole(text).map(|it| it.to_string());
+            Err(message!("experiment-integer", value = quote(text), path = quote(path), nearest))
+        }
     }
 }
 
@@ -396,22 +386,19 @@ fn whole(text: &str) -> Option<u64> {
 fn number(text: &str, path: &str) -> ScalarResult {
     match text.replace('_', "").parse::<f64>() {
         Ok(it) if it.is_finite() => Ok(Datum::Float(it)),
-        _ => Err((
-            format!("{} is no number, as {} is", quote(text), quote(path)),
-            "write a number such as 0.5".to_owned(),
-        )),
+        _ => Err(message!("experiment-number", value = quote(text), path = quote(path))),
     }
 }
 
 fn boolean(text: &str, plain: bool, path: &str) -> ScalarResult {
-    let instead = match text.to_ascii_lowercase().as_str() {
+    let nearest = match text.to_ascii_lowercase().as_str() {
         "true" if plain => return Ok(Datum::Bool(true)),
         "false" if plain => return Ok(Datum::Bool(false)),
-        "true" | "on" | "yes" | "1" => "write true",
-        "false" | "off" | "no" | "0" => "write false",
-        _ => "write true or false",
+        "true" | "on" | "yes" | "1" => Some("true"),
+        "false" | "off" | "no" | "0" => Some("false"),
+        _ => None,
     };
-    Err((format!("{} is not true or false, as {} is", quote(text), quote(path)), instead.to_owned()))
+    Err(message!("experiment-boolean", value = quote(text), path = quote(path), nearest))
 }
 
 /// Value without a schema.

@@ -26,6 +26,8 @@ use crate::tree::Node;
 use crate::{GrammarDiagnostic, GrammarResult, Request};
 use load::RequestedLoad;
 use model::Nanos;
+use model::message;
+use model::message::Message;
 use model::plan::{Goal, Setup};
 use operations::Context;
 
@@ -41,7 +43,7 @@ pub struct CellSetup {
     pub control: Option<Setup>,
     /// Duration of a trial, warm-up included.
     pub duration: Nanos,
-    pub remarks: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 /// State that all submodules share.
@@ -50,9 +52,9 @@ pub struct SetupBuilder<'a> {
     pub tree: &'a Node,
     pub request: &'a Request<'a>,
     pub sources: &'a mut Vec<Source>,
-    pub mistakes: &'a mut Vec<Diagnostic>,
+    pub diagnostics: &'a mut Vec<Diagnostic>,
     /// Warnings about settings that are valid but most likely not intended.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<Message>,
 }
 
 impl SetupBuilder<'_> {
@@ -81,7 +83,7 @@ impl SetupBuilder<'_> {
         self.check_service_load(&load, &operations);
         for feed in feeds.iter().filter(|it| !operations.iter().any(|of| of.feed.as_ref() == Some(&it.name)))
         {
-            self.remarks.push(format!("no operation draws from the feed {}", quote(&feed.name)));
+            self.warnings.push(message!("experiment-feed-unused", feed = quote(&feed.name)));
         }
         self.check_search(&find, &file.load, &mix);
         self.check_pooler_modes(&stack, &load, &operations);
@@ -104,7 +106,7 @@ impl SetupBuilder<'_> {
         }
         let window = Nanos(lasting.0.saturating_sub(setup.load.warmup.0));
         let control = self.failover(file.find.as_ref(), &find, &setup, window);
-        CellSetup { name, seed, repeat, find, setup, control, duration: lasting, remarks: self.remarks }
+        CellSetup { name, seed, repeat, find, setup, control, duration: lasting, warnings: self.warnings }
     }
 
     fn name(&mut self, given: Option<String>) -> String {
@@ -114,10 +116,8 @@ impl SetupBuilder<'_> {
         };
         if let Some(name) = given {
             if !fits(&name) {
-                let found = format!("{} cannot name files", quote(&name));
-                let instead =
-                    format!("write 1 to 64 lower-case letters, digits and hyphens, as in `{}`", tame(&name));
-                self.report("name", found, instead);
+                let message = message!("experiment-name", name = quote(&name), example = tame(&name));
+                self.report("name", message);
             }
             return name;
         }
@@ -126,9 +126,9 @@ impl SetupBuilder<'_> {
     }
 
     /// Reports an error at a path's value.
-    fn report(&mut self, path: &str, found: impl Into<String>, instead: impl Into<String>) {
+    fn report(&mut self, path: &str, message: Message) {
         let at = self.span_of(path);
-        self.mistakes.push(Diagnostic::new(&at, found, instead));
+        self.diagnostics.push(Diagnostic::new(&at, message));
     }
 
     fn span_of(&self, path: &str) -> Span {
@@ -136,25 +136,41 @@ impl SetupBuilder<'_> {
     }
 
     /// Reports the errors of a grammar in item `i` of a list.
-    fn report_grammar(&mut self, list: &str, i: usize, text: &str, said: GrammarResult) {
-        let Err(complaints) = said else { return };
+    fn report_grammar(&mut self, list: &str, i: usize, text: &str, result: GrammarResult) {
+        let Err(diagnostics) = result else { return };
         let span = match self.tree.get(list).map(|it| &it.1.value) {
             Some(crate::tree::Value::List(items)) => items.get(i).map(|it| it.span.clone()),
             _ => None,
         };
         let span = span.unwrap_or_else(|| self.span_of(list));
-        self.report_in_text(&span, text, complaints);
+        self.report_in_text(&span, text, diagnostics);
     }
 
     /// Reports errors in a text at `span`, each at its own position if it can be located.
-    fn report_in_text(&mut self, span: &Span, text: &str, complaints: Vec<GrammarDiagnostic>) {
-        for it in complaints {
+    fn report_in_text(&mut self, span: &Span, text: &str, diagnostics: Vec<GrammarDiagnostic>) {
+        for it in diagnostics {
             let source = &self.sources[span.source].text;
             let bytes = excerpt::locate_excerpt(source, span.bytes.clone(), text, it.span);
             let at = Span { source: span.source, bytes };
-            self.mistakes.push(Diagnostic::new(&at, it.found, it.suggestion));
+            self.diagnostics.push(Diagnostic::new(&at, it.message));
         }
     }
+}
+
+/// Duration in the file's notation.
+fn seconds(duration: Nanos) -> String {
+    format!("{}s", duration.as_secs_f64())
+}
+
+/// Error of a duration that must be whole seconds; the last key of `path` has it.
+fn whole_seconds(path: &str, duration: Nanos) -> Message {
+    let key = path.rsplit('.').next();
+    message!("experiment-whole-seconds", key, value = seconds(duration))
+}
+
+/// Error of a list or mapping with more than `max` entries.
+fn too_many(key: &str, count: usize, max: usize) -> Message {
+    message!("experiment-too-many", key, count = count.to_string(), max = max.to_string())
 }
 
 /// Valid name: lowercase letters, digits and `-`, at most 64 characters.

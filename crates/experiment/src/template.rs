@@ -1,6 +1,7 @@
 //! Templates: `${name}` is a variable, `${env:NAME}` an environment variable, and `$$` a dollar sign.
 
 use crate::GrammarDiagnostic;
+use model::message;
 use std::ops::Range;
 
 /// Variable with its position.
@@ -32,7 +33,7 @@ pub fn secret(name: &str) -> Option<&str> {
 
 /// Splits a text at its variables; reports a `$` that begins none.
 pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> {
-    let (mut pieces, mut complaints) = (Vec::new(), Vec::new());
+    let (mut pieces, mut diagnostics) = (Vec::new(), Vec::new());
     let (mut plain, mut at) = (String::new(), 0);
     let is_known = |name: &str| is_name(name) || secret(name).is_some();
     while let Some(i) = text[at..].find('$') {
@@ -53,10 +54,9 @@ pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> 
                 pieces.push(TemplatePiece::Variable(Variable { name: name.to_owned(), at: begin..at }));
             }
             None => {
-                complaints.push(GrammarDiagnostic {
+                diagnostics.push(GrammarDiagnostic {
                     span: begin..begin + 1,
-                    found: "this `$` begins no variable".to_owned(),
-                    suggestion: "write `${name}`, or `$$` for the sign itself".to_owned(),
+                    message: message!("experiment-variable-syntax"),
                 });
                 at = begin + 1;
             }
@@ -66,7 +66,7 @@ pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> 
     if !plain.is_empty() {
         pieces.push(TemplatePiece::Plain(plain));
     }
-    if complaints.is_empty() { Ok(pieces) } else { Err(complaints) }
+    if diagnostics.is_empty() { Ok(pieces) } else { Err(diagnostics) }
 }
 
 /// Variables of a text; empty if the text has errors.
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn splits_text_into_pieces() {
         let check = |text: &str, expected: &str| {
-            let told = match pieces(text) {
+            let found = match pieces(text) {
                 Ok(all) => all
                     .iter()
                     .map(|it| match it {
@@ -95,7 +95,7 @@ mod tests {
                     .collect::<String>(),
                 Err(all) => all.iter().map(|it| format!("{:?}", it.span)).collect::<Vec<_>>().join(" "),
             };
-            assert_eq!(told, expected, "{text}");
+            assert_eq!(found, expected, "{text}");
         };
         check("/books?author=${author}&n=1", "[/books?author=]<author 14..23>[&n=1]");
         check("${a}${ж_1}", "<a 0..4><ж_1 4..11>");

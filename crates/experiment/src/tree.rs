@@ -4,6 +4,7 @@
 //! Aliases and merge keys (`<<`) are resolved. Depth, size and the expansion of aliases are limited.
 
 use crate::diagnostic::{Diagnostic, MAX_DIAGNOSTICS, Span, quote};
+use model::message;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 
@@ -82,24 +83,20 @@ impl Node {
 
 /// Parses one document. `source` is the index of the text among the sources. Without a tree there is at least one
 /// error.
-pub fn parse(text: &str, source: usize, mistakes: &mut Vec<Diagnostic>) -> Option<Node> {
+pub fn parse(text: &str, source: usize, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
     let whole = |bytes| Span { source, bytes };
     if text.len() > MAX_SIZE {
-        let found = format!("the text is {} kB long", text.len() / 1024);
-        mistakes.push(Diagnostic::new(
-            &whole(0..0),
-            found,
-            format!("at most {} kB are read", MAX_SIZE / 1024),
-        ));
+        let (size, max) = ((text.len() / 1024).to_string(), (MAX_SIZE / 1024).to_string());
+        diagnostics.push(Diagnostic::new(&whole(0..0), message!("experiment-file-size", size, max)));
         return None;
     }
     let mut places: Vec<usize> = text.char_indices().map(|it| it.0).collect();
     places.push(text.len());
-    let mut reader = TreeBuilder { text, source, places, mistakes, nodes: 0, anchors: HashMap::new() };
+    let mut reader = TreeBuilder { text, source, places, diagnostics, nodes: 0, anchors: HashMap::new() };
     match reader.document() {
         Ok(node) => Some(node.unwrap_or_else(|| Node::empty_map(&whole(0..0)))),
-        Err(mistake) => {
-            mistakes.push(mistake);
+        Err(diagnostic) => {
+            diagnostics.push(diagnostic);
             None
         }
     }
@@ -110,7 +107,7 @@ struct TreeBuilder<'a> {
     source: usize,
     /// Byte position of each character.
     places: Vec<usize>,
-    mistakes: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
     nodes: usize,
     anchors: HashMap<usize, Node>,
 }
@@ -142,11 +139,7 @@ impl TreeBuilder<'_> {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(Diagnostic::new(
-                            &span,
-                            "a second document begins",
-                            "write one experiment per file",
-                        ));
+                        return Err(Diagnostic::new(&span, message!("experiment-second-document")));
                     }
                     continue;
                 }
@@ -157,21 +150,13 @@ impl TreeBuilder<'_> {
                         (node, 0)
                     }
                     None => {
-                        return Err(Diagnostic::new(
-                            &span,
-                            "an alias of what is not complete",
-                            "name an earlier value",
-                        ));
+                        return Err(Diagnostic::new(&span, message!("experiment-alias")));
                     }
                 },
                 Event::Scalar(text, style, anchor, tag) => {
                     if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
-                        let found = format!("the tag {}{}", tag.handle, tag.suffix);
-                        self.mistakes.push(Diagnostic::new(
-                            &span,
-                            found,
-                            "leave it out: tags have no meaning here",
-                        ));
+                        let tag = quote(&format!("{}{}", tag.handle, tag.suffix));
+                        self.diagnostics.push(Diagnostic::new(&span, message!("experiment-tag", tag)));
                     }
                     let style = if style == ScalarStyle::Plain { Style::Plain } else { Style::Quoted };
                     (Node { span, value: Value::Scalar(text.into_owned(), style) }, anchor)
@@ -217,11 +202,7 @@ impl TreeBuilder<'_> {
     fn key(node: Node) -> Result<Key, Diagnostic> {
         match node.value {
             Value::Scalar(text, _) => Ok(Key { text, span: node.span }),
-            _ => Err(Diagnostic::new(
-                &node.span,
-                "a list or mapping as a key",
-                "write a word before the colon",
-            )),
+            _ => Err(Diagnostic::new(&node.span, message!("experiment-complex-key"))),
         }
     }
 
@@ -229,12 +210,12 @@ impl TreeBuilder<'_> {
         match entries.iter().find(|it| it.0.text == key.text) {
             None => entries.push((key, node)),
             // Further errors would not be reported, and counting lines takes time.
-            Some(_) if self.mistakes.len() > MAX_DIAGNOSTICS => {}
+            Some(_) if self.diagnostics.len() > MAX_DIAGNOSTICS => {}
             Some((first, _)) => {
                 let line = self.text[..first.span.bytes.start].matches('\n').count() + 1;
-                let found = format!("{} stands here for the second time", quote(&key.text));
-                let instead = format!("leave this out, or what stands in line {line}");
-                self.mistakes.push(Diagnostic::new(&key.span, found, instead));
+                let (text, line) = (quote(&key.text), line.to_string());
+                let message = message!("experiment-duplicate-key", key = text, line);
+                self.diagnostics.push(Diagnostic::new(&key.span, message));
             }
         }
     }
@@ -258,18 +239,17 @@ impl TreeBuilder<'_> {
 
     fn grow(&mut self, nodes: usize, span: &Span) -> Result<(), Diagnostic> {
         self.nodes += nodes;
-        let found = || format!("more than {MAX_NODES} values");
-        match self.nodes > MAX_NODES {
-            true => Err(Diagnostic::new(span, found(), "write less, or fewer aliases of aliases")),
-            false => Ok(()),
+        if self.nodes > MAX_NODES {
+            let message = message!("experiment-too-many-values", max = MAX_NODES.to_string());
+            return Err(Diagnostic::new(span, message));
         }
+        Ok(())
     }
 
     fn not_too_deep(&self, open: &[OpenNode]) -> Result<(), Diagnostic> {
         match open {
             [.., last] if open.len() > MAX_DEPTH => {
-                let found = format!("more than {MAX_DEPTH} values within each other");
-                Err(Diagnostic::new(&last.span, found, "close some of them before"))
+                Err(Diagnostic::new(&last.span, message!("experiment-depth", max = MAX_DEPTH.to_string())))
             }
             _ => Ok(()),
         }
@@ -279,12 +259,8 @@ impl TreeBuilder<'_> {
         let at = self.byte(error.marker().index());
         let end = self.text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
         let span = Span { source: self.source, bytes: at..end };
-        let instead = if self.text.contains('\t') {
-            "write YAML; indent with blanks, not with tabs"
-        } else {
-            "write YAML; quote texts that contain `: `, ` #` or begin with a sign"
-        };
-        Diagnostic::new(&span, format!("this is not YAML: {}", error.info()), instead)
+        let message = message!("experiment-yaml", reason = error.info(), has_tab = self.text.contains('\t'));
+        Diagnostic::new(&span, message)
     }
 
     /// Span without trailing blanks and newlines.

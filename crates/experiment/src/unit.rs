@@ -1,6 +1,9 @@
 //! Quantities with units.
 
+use crate::diagnostic::quote;
 use model::Nanos;
+use model::message;
+use model::message::Message;
 use model::plan::{FeedOrder, ThinkTime};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
@@ -9,8 +12,8 @@ use std::borrow::Cow;
 /// Schema key with the name of a unit; [`check`] knows its notation.
 pub const KEY: &str = "x-unit";
 
-/// Checks that a text is a quantity of this unit. Error: the text found, and what to write instead.
-pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
+/// Checks that a text is a quantity of this unit.
+pub fn check(unit: &str, text: &str) -> Result<(), Message> {
     match unit {
         "duration" => duration(text).map(|_| ()),
         "bytes" => bytes(text).map(|_| ()),
@@ -24,19 +27,19 @@ pub fn check(unit: &str, text: &str) -> Result<(), (String, String)> {
 }
 
 /// Description of such a quantity, with an example.
-pub fn describe(unit: &str) -> &'static str {
+pub fn describe(unit: &str) -> Message {
     match unit {
-        "duration" => "a duration such as 10s or 50ms",
-        "bytes" => "an amount of memory such as 256MB",
-        "bytes per second" => "bytes per second such as 10MB",
-        "pause" => "a pause such as 50ms or exponential(1s)",
-        "order" => "an order such as `shuffled` or zipfian(1.2)",
-        "status" => "a status such as 200 or 2xx",
-        _ => "a share such as 0.1 or 10%",
+        "duration" => message!("experiment-kind-duration"),
+        "bytes" => message!("experiment-kind-bytes"),
+        "bytes per second" => message!("experiment-kind-bytes-per-second"),
+        "pause" => message!("experiment-kind-pause"),
+        "order" => message!("experiment-kind-order"),
+        "status" => message!("experiment-kind-status"),
+        _ => message!("experiment-kind-share"),
     }
 }
 
-type Quantity<T> = Result<T, (String, String)>;
+type Quantity<T> = Result<T, Message>;
 
 /// 100 days.
 const LONGEST: f64 = 100.0 * 86_400.0;
@@ -53,30 +56,28 @@ const SECONDS: [(&str, f64); 8] = [
 ];
 
 fn duration(text: &str) -> Quantity<Nanos> {
-    let wrong = |found: String| Err((found, "write it as 10s, 50ms or 1m30s".to_owned()));
+    let invalid = || Err(message!("experiment-duration", text = quote(text)));
     let mut rest = text.trim();
     if rest == "0" {
         return Ok(Nanos::ZERO);
     }
     if rest.parse::<f64>().is_ok() {
-        let instead = format!("write {rest}s or {rest}ms");
-        return Err((format!("the duration {} has no unit", shown(rest)), instead));
+        return Err(message!("experiment-duration-without-unit", text = quote(rest), number = rest));
     }
     let mut seconds = 0.0;
     while !rest.is_empty() {
         let (number, after) = split(rest);
         let after = after.trim_start();
-        let Some(number) = number else { return wrong(format!("{} is no duration", shown(text))) };
+        let Some(number) = number else { return invalid() };
         let unit = &after[..after.find(|c: char| c.is_ascii_digit() || c == ' ').unwrap_or(after.len())];
         let Some((_, each)) = SECONDS.iter().find(|it| it.0 == unit) else {
-            let found = format!("{} has no unit of time", shown(text));
-            return Err((found, "write ns, us, ms, s, m, h or d behind the number".to_owned()));
+            return Err(message!("experiment-duration-unit", text = quote(text)));
         };
         seconds += number * each;
         rest = after[unit.len()..].trim_start();
     }
     if text.trim().is_empty() || seconds > LONGEST {
-        return wrong(format!("{} is no duration up to 100 days", shown(text)));
+        return invalid();
     }
     Ok(Nanos::from_secs_f64(seconds))
 }
@@ -96,37 +97,31 @@ const BYTES: [(&str, u64); 10] = [
 ];
 
 fn bytes(text: &str) -> Quantity<u64> {
-    let instead = "write it as 256MB or 1GB; units are B, kB, MB, GB and TB";
-    let wrong = || (format!("{} is no amount of memory", shown(text)), instead.to_owned());
+    let invalid = || message!("experiment-bytes", text = quote(text));
     let (number, unit) = split(text.trim());
-    let number = number.ok_or_else(wrong)?;
+    let number = number.ok_or_else(invalid)?;
     let unit = unit.trim_start();
-    let each = BYTES.iter().find(|it| it.0.eq_ignore_ascii_case(unit)).ok_or_else(wrong)?.1;
+    let each = BYTES.iter().find(|it| it.0.eq_ignore_ascii_case(unit)).ok_or_else(invalid)?.1;
     let total = number * each as f64;
     if total > (1u64 << 53) as f64 {
-        return Err(wrong());
+        return Err(invalid());
     }
     Ok(total.round() as u64)
 }
 
 fn bytes_per_second(text: &str) -> Quantity<u64> {
     let amount = text.trim().trim_end_matches("/s");
-    bytes(amount).map_err(|_| {
-        (
-            format!("{} is no number of bytes per second", shown(text)),
-            "write it as 10MB (per second)".to_owned(),
-        )
-    })
+    bytes(amount).map_err(|_| message!("experiment-bytes-per-second", text = quote(text)))
 }
 
 fn share(text: &str) -> Quantity<f64> {
-    let wrong = || (format!("{} is no share", shown(text)), "write it as 0.1 or 10%".to_owned());
+    let invalid = || message!("experiment-share", text = quote(text));
     let text = text.trim();
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.parse::<f64>().map(|it| it / 100.0),
         None => text.parse(),
     };
-    share.ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(wrong)
+    share.ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(invalid)
 }
 
 /// Splits `name(argument, argument)` into its parts.
@@ -137,8 +132,7 @@ fn call(text: &str) -> Option<(&str, Vec<&str>)> {
 
 fn pause(text: &str) -> Quantity<ThinkTime> {
     let Some((name, arguments)) = call(text) else { return duration(text).map(ThinkTime::Constant) };
-    let instead = "write it as 50ms, exponential(1s) or lognormal(1s, 0.5)";
-    let wrong = || (format!("{} is no pause", shown(text)), instead.to_owned());
+
     match (name, arguments.as_slice()) {
         ("exponential", [mean]) => Ok(ThinkTime::Exponential { mean: duration(mean)? }),
         ("lognormal", [median, sigma]) => {
@@ -146,21 +140,15 @@ fn pause(text: &str) -> Quantity<ThinkTime> {
             match sigma.parse::<f64>() {
                 // Beyond that, one pause in a thousand is a million times as long as the median.
                 Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(ThinkTime::LogNormal { median, sigma }),
-                _ => Err((
-                    format!("{} is no σ of a log-normal pause", shown(sigma)),
-                    "write 0 to 4, as in lognormal(1s, 0.5)".to_owned(),
-                )),
+                _ => Err(message!("experiment-sigma", text = quote(sigma))),
             }
         }
-        _ => Err(wrong()),
+        _ => Err(message!("experiment-pause", text = quote(text))),
     }
 }
 
 fn order(text: &str) -> Quantity<FeedOrder> {
-    let wrong = || {
-        let words = "write `sequential`, `shuffled`, `random`, `once` or `zipfian(1.2)`";
-        (format!("{} is no order of rows", shown(text)), words.to_owned())
-    };
+    let unknown = || message!("experiment-order", text = quote(text));
     match text.trim() {
         "sequential" => return Ok(FeedOrder::Sequential),
         "shuffled" => return Ok(FeedOrder::Shuffled),
@@ -168,15 +156,12 @@ fn order(text: &str) -> Quantity<FeedOrder> {
         "once" => return Ok(FeedOrder::Once),
         _ => {}
     }
-    match call(text).ok_or_else(wrong)? {
+    match call(text).ok_or_else(unknown)? {
         ("zipfian", arguments) if arguments.len() == 1 => match arguments[0].parse::<f64>() {
             Ok(s) if (1.001..=1000.0).contains(&s) => Ok(FeedOrder::Zipfian { s }),
-            _ => {
-                let found = format!("an exponent of {}", shown(arguments[0]));
-                Err((found, "write 1.001 to 1000, as in zipfian(1.2)".to_owned()))
-            }
+            _ => Err(message!("experiment-exponent", text = quote(arguments[0]))),
         },
-        _ => Err(wrong()),
+        _ => Err(unknown()),
     }
 }
 
@@ -193,19 +178,15 @@ fn statuses(text: &str) -> Quantity<(u16, u16)> {
         status(first).zip(status(last)).filter(|it| it.0 <= it.1)
     };
     let one = status(text).map(|it| (it, it));
-    one.or_else(|| class(text)).or_else(range).ok_or_else(|| {
-        (format!("{} is no status", shown(text)), "write 100 to 599, as in 200, 2xx or 200-299".to_owned())
-    })
+    one.or_else(|| class(text))
+        .or_else(range)
+        .ok_or_else(|| message!("experiment-status", text = quote(text)))
 }
 
 /// Leading number of a text, and the rest; `1_000` is a thousand.
 fn split(text: &str) -> (Option<f64>, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     (text[..end].replace('_', "").parse().ok(), &text[end..])
-}
-
-fn shown(text: &str) -> String {
-    crate::diagnostic::quote(text)
 }
 
 macro_rules! quantity {
@@ -217,7 +198,7 @@ macro_rules! quantity {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
                 let text = String::deserialize(from)?;
-                $read(&text).map($name).map_err(|(found, instead)| D::Error::custom(format!("{found}; {instead}")))
+                $read(&text).map($name).map_err(|message| D::Error::custom(message.id))
             }
         }
 

@@ -17,6 +17,7 @@ mod interval;
 pub mod live;
 pub mod matrix;
 mod measurement;
+pub mod message;
 pub mod objective;
 pub mod observation;
 pub mod plan;

@@ -141,7 +141,7 @@ pub fn main(args: &[String]) -> ExitCode {
 /// Warnings about probable mistakes, and about stop rules that Yandex.Tank interprets differently. Each warning appears
 /// once, together with its rule.
 pub fn warnings(plan: &Plan, lang: &Lang) -> Vec<String> {
-    let mut all = plan.warnings.clone();
+    let mut all: Vec<String> = plan.warnings.iter().map(|warning| lang.message(warning)).collect();
     for cell in &plan.experiment.cells {
         for text in &cell.setup.stop_rules {
             let warnings = analysis::verdict::rule::parse(text, &RuleContext::for_setup(&cell.setup))

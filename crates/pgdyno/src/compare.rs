@@ -15,6 +15,7 @@ use analysis::present::compare::{
 use clap::{Parser, ValueEnum};
 use experiment::{Diagnostic, Diagnostics, Source, Span};
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
+use model::message;
 use model::run_result::Environment;
 use report::lang::{self, Lang};
 use report::page::Page;
@@ -180,8 +181,11 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
                 let bytes = it.offset..(it.offset + length).min(text.len());
                 wrong.list.push(Diagnostic {
                     span: Span { source: wrong.sources.len(), bytes },
-                    found: format!("found {}", it.found),
-                    suggestion: format!("write {}", it.hint),
+                    message: message!(
+                        "experiment-grammar",
+                        found = format!("found {}", it.found),
+                        help = format!("write {}", it.hint)
+                    ),
                 });
                 wrong.sources.push(Source { name: "--fail-if".into(), text: text.clone() });
             }

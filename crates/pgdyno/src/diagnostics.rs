@@ -18,9 +18,9 @@ pub fn render(diagnostics: &Diagnostics, colour: bool, lang: &Lang) -> String {
             .path(source.name.as_str())
             .annotation(AnnotationKind::Primary.span(diagnostic.span.bytes.clone()));
         let groups: [Group<'_>; 1] = [Level::ERROR
-            .primary_title(diagnostic.found.as_str())
+            .primary_title(lang.message(&diagnostic.message))
             .element(snippet)
-            .element(Level::HELP.message(diagnostic.suggestion.as_str()))];
+            .element(Level::HELP.message(lang.help(&diagnostic.message)))];
         shown += &renderer.render(&groups);
         shown += "\n\n";
     }

@@ -2333,3 +2333,580 @@ compare-history-changes = { $changes ->
 compare-change-point = { $metric } from { $run } on: { $before } → { $after } ({ $change }, p { $p })
 # Neither plan nor versions nor machine changed at the same run.
 compare-history-no-difference = plan, versions and machine did not change with it
+
+
+### Experiment file: experiment-
+
+# Errors have the attribute `help`, which says what to write instead. Arguments that are the user's words, and paths, are
+# in backquotes already.
+experiment-or = { $first } or { $last }
+experiment-keyword = `{ $keyword }`
+# Texts with a grammar of their own, in the words of the crate that parses them.
+experiment-grammar = { $found }
+    .help = { $help }
+
+# YAML and the form of the file.
+experiment-yaml = invalid YAML: { $reason }
+    .help = { $has_tab ->
+        [true] indent with spaces, not with tabs
+       *[false] quote texts that contain `: ` or ` #`, or that begin with a special character
+    }
+experiment-file-size = the file is too large: { $size } kB
+    .help = reduce it to at most { $max } kB; keep data in feed files
+experiment-second-document = the file contains a second YAML document
+    .help = write one experiment per file
+experiment-alias = this alias refers to a value that contains it
+    .help = refer to a value that ends before this line
+experiment-tag = YAML tag { $tag } is not supported
+    .help = remove the tag
+experiment-complex-key = a list or a mapping cannot be a key
+    .help = write a word before the colon
+experiment-duplicate-key = duplicate key { $key }
+    .help = remove it here or in line { $line }
+experiment-too-many-values = the file contains more than { $max } values
+    .help = remove values, or aliases that repeat large values
+experiment-depth = values are nested more than { $max } levels deep
+    .help = reduce the nesting
+experiment-missing-key = { $path ->
+    [none] the file has no `{ $key }`
+   *[other] { $path } has no `{ $key }`
+ }
+    .help = add `{ $key }: …`; the value is { $kinds }
+experiment-unknown-key = { $path ->
+    [none] unknown key { $key }
+   *[other] unknown key { $key } in { $path }
+ }
+    .help = { $nearest ->
+        [none] use one of { $keys }
+       *[other] write `{ $nearest }`
+    }
+experiment-empty-mapping = { $path } is empty
+    .help = add one of { $keys }
+experiment-no-value = { $path } has no value
+    .help = write { $kinds }
+experiment-invalid-value = { $path ->
+    [none] invalid content of the file: { $value }
+   *[other] invalid value of { $path }: { $value }
+ }
+    .help = write { $kinds }
+experiment-unknown-word = invalid value of { $path }: { $value }
+    .help = write `{ $nearest }`
+experiment-list-length = { $path } has { $count ->
+    [one] { $count } value
+   *[other] { $count } values
+ }
+    .help = write { $length } values
+experiment-too-small = { $path } is too small: { $value }
+    .help = write at least { $min }
+experiment-too-large = { $path } is too large: { $value }
+    .help = write at most { $max }
+experiment-integer = { $path } is not a whole number: { $value }
+    .help = { $nearest ->
+        [none] write a whole number such as 12 or 1_000
+       *[other] write { $nearest }
+    }
+experiment-number = { $path } is not a number: { $value }
+    .help = write a number such as 0.5
+experiment-boolean = { $path } is not a boolean: { $value }
+    .help = { $nearest ->
+        [none] write true or false
+       *[other] write { $nearest }
+    }
+
+# Kinds of values, after "write" and "the value is".
+experiment-kind-mapping = a mapping (key: value)
+experiment-kind-list = a list
+experiment-kind-integer = a whole number
+experiment-kind-number = a number
+experiment-kind-boolean = true or false
+experiment-kind-text = a string
+experiment-kind-json = a value, which is sent as JSON
+experiment-kind-duration = a duration such as 10s or 50ms
+experiment-kind-bytes = a size such as 256MB
+experiment-kind-bytes-per-second = a number of bytes per second such as 10MB
+experiment-kind-share = a share such as 0.1 or 10%
+experiment-kind-pause = a pause such as 50ms or exponential(1s)
+experiment-kind-order = an order such as `shuffled` or zipfian(1.2)
+experiment-kind-status = a status code such as 200 or 2xx
+
+# Values with units.
+experiment-duration = invalid duration: { $text }
+    .help = write a duration of at most 100 days, such as 10s, 50ms or 1m30s
+experiment-duration-without-unit = duration { $text } has no unit
+    .help = write { $number }s or { $number }ms
+experiment-duration-unit = unknown unit in duration { $text }
+    .help = use ns, us, ms, s, m, h or d
+experiment-duration-zero = `{ $key }` must be greater than 0
+    .help = write a duration such as 10s
+experiment-whole-seconds = `{ $key }` is not a whole number of seconds: { $value }
+    .help = write whole seconds, at least 1s
+experiment-bytes = invalid size: { $text }
+    .help = write a size such as 256MB or 1GB; the units are B, kB, MB, GB and TB
+experiment-bytes-per-second = invalid number of bytes per second: { $text }
+    .help = write a size such as 10MB, which means 10 MB per second
+experiment-share = invalid share: { $text }
+    .help = write a number from 0 to 1 or a percentage, such as 0.1 or 10%
+experiment-pause = invalid pause: { $text }
+    .help = write a pause such as 50ms, exponential(1s) or lognormal(1s, 0.5)
+experiment-sigma = invalid σ of a log-normal distribution: { $text }
+    .help = write a number from 0 to 4, as in lognormal(1s, 0.5)
+experiment-order = unknown order of rows: { $text }
+    .help = write `sequential`, `shuffled`, `random`, `once` or `zipfian(1.2)`
+experiment-exponent = invalid exponent of a Zipf distribution: { $text }
+    .help = write a number from 1.001 to 1000, as in zipfian(1.2)
+experiment-status = invalid status code: { $text }
+    .help = write 100 to 599, as in 200, 2xx or 200-299
+
+# Errors of several sections.
+experiment-conflicting-keys = `{ $second }` cannot be combined with `{ $first }`
+    .help = remove one of them
+experiment-out-of-range = `{ $key }` is out of range: { $value }
+    .help = write a value from { $min } to { $max }
+experiment-too-many = `{ $key }` has too many entries: { $count }
+    .help = write at most { $max } entries
+experiment-variable-name = { $name } is not a valid variable name
+    .help = use letters, digits and _, and do not begin with a digit
+experiment-invalid-name = { $name } is not a valid name
+    .help = write a name of 1 to { $max } bytes without control characters
+experiment-name-lookalike = { $name } looks like { $plain }
+    .help = write { $plain }
+experiment-name = { $name } is not a valid experiment name
+    .help = use 1 to 64 lowercase letters, digits and hyphens, as in `{ $example }`
+experiment-set-syntax = { $text } has no `=`
+    .help = write path=value, as in pooler.size=24
+
+# Matrix.
+experiment-unknown-path = unknown path { $path }
+    .help = { $nearest ->
+        [none] write a path of keys such as `pooler.size` or `load.clients`
+       *[other] write `{ $nearest }`
+    }
+experiment-obstacle-value = `{ $path }` has the value { $value }
+experiment-obstacle-list = `{ $path }` is a list
+experiment-set-obstacle = { $path } cannot be set: { $obstacle }
+    .help = set that value as a whole
+experiment-axis-obstacle = { $path } cannot be set in all cells: { $obstacle }
+    .help = add { $cell } to `skip`
+experiment-matrix-size = the matrix has too many cells: { $count }
+    .help = reduce it to at most { $max } cells
+experiment-skip-all = `skip` excludes every cell
+    .help = remove entries of `skip`
+experiment-axis-empty = axis { $axis } has no values
+    .help = add values, as in [1, 2], or remove the axis
+experiment-axis-duplicate = duplicate value { $value } in axis { $axis }
+    .help = remove it; `repeat` sets the number of trials of each cell
+experiment-axis-lookalike = { $value } looks like another value of axis { $axis }
+    .help = name the values, as in {"`way: { first: { path: value }, second: { path: value } }`"}
+experiment-axis-common = { $path } cannot differ between cells
+    .help = set it outside of `matrix`
+experiment-axis-sets = axis { $axis } sets { $path } as well
+    .help = select a value of { $axis }, or remove this assignment
+experiment-unknown-axis = the matrix has no axis { $axis }
+    .help = { $nearest ->
+        [none] { $axes ->
+            [none] remove this key: the file has no `matrix`
+           *[other] use one of { $axes }
+        }
+       *[other] write `{ $nearest }`
+    }
+experiment-unknown-value = axis { $axis } has no value { $value }
+    .help = { $nearest ->
+        [none] use one of { $values }
+       *[other] write { $nearest }
+    }
+experiment-baseline-skipped = the baseline is a skipped cell
+    .help = select another cell
+experiment-baseline-cells = the baseline matches { $count ->
+    [one] { $count } cell
+   *[other] { $count } cells
+ }
+    .help = select one cell: add values of { $axes }
+
+# Stack.
+experiment-stack-postgres = the stack has no PostgreSQL
+    .help = {"add `postgres: {}`"}
+experiment-attached-chain = attached `{ $attached }` cannot forward to `{ $node }`, which pgdyno starts
+    .help = { $node ->
+        [postgres] remove `postgres`, or attach it too
+       *[other] attach `{ $node }` too
+    }
+experiment-attached-key = `{ $key }` cannot be combined with `{ $address }`: pgdyno does not configure attached systems
+    .help = remove `{ $key }`
+experiment-address = invalid connection string: { $text }
+    .help = write a connection string of libpq, such as postgres://host:5432/database
+experiment-address-password = the connection string contains a password
+    .help = remove it from the file; set PGPASSWORD, or write it into ~/.pgpass
+experiment-pooler-admin = `admin` is only for an attached pooler
+    .help = remove it: pgdyno knows the console of a pooler that it starts
+experiment-pooler-mode = { $product } does not support { $mode } pooling
+    .help = write { $modes }
+experiment-pooler-option = { $product } has no `{ $key }`
+    .help = remove it, or write { $others }
+experiment-pooler-version = { $text } is not a version of { $product } that pgdyno supports
+    .help = write { $oldest } or later
+experiment-pooler-setting-version = { $product } before { $since } has no setting `{ $name }`
+    .help = add `version: { $since }` to the pooler, or remove the setting
+experiment-pooler-prepared = prepared statements do not work with { $mode } pooling in this version of { $product }
+    .help = write `query_mode: extended`{ $version ->
+        [none] {" "}or `mode: session`
+       *[other] , `mode: session` or, in the pooler, `version: { $version }`
+    }
+experiment-pooler-statement-mode = { $operation } begins a transaction, which statement pooling rejects
+    .help = write `mode: transaction`, or remove BEGIN
+experiment-pool-size = the pool of { $size } connections is larger than PostgreSQL allows: max_connections is { $connections }, { $reserved } of them reserved
+    .help = { $free ->
+        [none] write `postgres.max_connections: { $needed }`
+       *[other] write at most { $free }, or `postgres.max_connections: { $needed }`
+    }
+experiment-balancer-kind = `stack.balancer` has no `kind`
+    .help = add `kind: { $kind }`
+experiment-balancer-duration = `{ $key }` is shorter than 1ms, the resolution of { $product }
+    .help = write at least 1ms
+experiment-managed-setting = setting `{ $setting }` of `{ $node }` is managed by pgdyno
+    .help = { $key ->
+        [none] remove it; `entrance` selects the transport
+       *[other] write it as `{ $key }`
+    }
+experiment-tls-behind = { $product } forwards TLS, but `{ $next }` accepts no TLS
+    .help = write `tcp`, or `{ $next }.entrance: tls`
+experiment-tls-before = { $product } forwards TLS, but only `{ $next }` uses TLS
+    .help = write `balancer.entrance: tls`, or `{ $next }.entrance: tcp`
+experiment-limit-memory = the memory limit is less than 1MB
+    .help = write at least 1MB, as in 256MB
+experiment-limit-zero = `{ $key }` must be greater than 0
+    .help = write at least 1, or remove the limit
+experiment-limit-cpu-twice = duplicate CPU { $cpu }
+    .help = list each CPU once, as in [0, 1]
+experiment-limit-cpu = the limit of { $cpu } CPUs exceeds the { $count ->
+    [one] { $count } CPU
+   *[other] { $count } CPUs
+ } in `cpus`
+    .help = write at most { $count }
+
+# Services.
+experiment-service-command = `stack.service` has no `command`
+    .help = add a command, as in `command: [target/shop, --quiet]`, or the `url` of a running service
+experiment-service-path = { $path } is not a path
+    .help = write a path such as `/health`
+experiment-env-reserved = pgdyno sets the environment variable `{ $name }` itself
+    .help = remove it
+experiment-env-name = { $name } is not a valid name of an environment variable
+    .help = write a name such as `POOL_SIZE`
+experiment-url = invalid URL: { $reason }
+    .help = write a URL such as http://127.0.0.1:8080
+experiment-url-password = the URL contains a user name and a password
+    .help = send them in a header
+experiment-url-path = the URL contains the path { $path }
+    .help = remove the path; write it in the operations
+
+# Systems on other machines.
+experiment-allow-missing = `{ $address }` is on another machine
+    .help = add `allow: "{ $address }"` if the system is yours and may be loaded
+experiment-allow-differs = { $allow } differs from the address in `{ $key }`
+    .help = write `{ $address }` if this system may be loaded
+experiment-guard-unused = `{ $node }.{ $key }` applies only to an attached system
+    .help = remove it, or attach a system with `{ $address }`
+experiment-caps-local = `{ $node }.caps` applies only to systems on other machines
+    .help = remove it, or add `allow: "{ $address }"` if the address leads to another machine
+experiment-caps-others = `caps.others` does not apply to services: their other clients cannot be counted
+    .help = remove it
+experiment-cap-rate = `caps.rate` must be greater than 0: { $rate }
+    .help = write a rate per second such as 100
+experiment-cap = { $key ->
+    [clients] { $value } clients exceed
+   *[other] { $value } exceeds
+ } the cap of { $cap } for systems on other machines
+    .help = reduce it, or raise `{ $node }.caps.{ $key }`
+experiment-warmup-remote = `warmup` is not allowed because `{ $node }` is on another machine: it runs at full load
+    .help = remove it; begin the schedule with a low rate
+
+# Load.
+experiment-load-key = `{ $key }` cannot be used with `model: { $model }`
+    .help = { $other ->
+        [none] { $key ->
+            [clients] use `max_in_flight`, the maximum number of transactions in flight
+            [users] use `max_in_flight`, the maximum number of transactions in flight
+            [duration] remove it: the schedule sets the duration
+            [max_in_flight] use `clients`
+            [coefficient] remove it: in the closed model, rates are only weights
+            [schedule] remove it: in the closed model, a transaction starts after the previous one ends
+            [arrivals] remove it: in the closed model, a transaction starts after the previous one ends
+           *[other] remove it: the schedule sets the start times
+        }
+       *[other] write `model: { $other }`, or remove this key
+    }
+experiment-load-key-missing = `model: { $model }` requires `{ $key }`
+    .help = { $key ->
+        [clients] add the number of clients, as in `clients: 8`
+        [duration] add a duration, as in `duration: 30s`
+        [max_in_flight] add the maximum number of transactions in flight, as in `max_in_flight: 100`
+       *[other] add the rate over time, as in `schedule: line(1, 200, 200s)`
+    }
+experiment-threads = { $threads } threads for { $clients } clients: a client belongs to one thread
+    .help = write at most { $clients } threads
+experiment-users-zero = every stage has 0 users
+    .help = add a stage with users, as in {"`users: [{ users: 100, spawn_rate: 5, for: 90s }]`"}
+experiment-stage-too-short = the stage is too short: going from { $from } to { $to } users at { $rate }/s takes { $seconds } s
+    .help = write `for: { $seconds }s` or longer, or a higher `spawn_rate`
+experiment-schedule-closed = an operation cannot have its own `schedule` in the closed model
+    .help = use `weight`, or write `model: open`
+experiment-schedule-unused = the schedule has no effect: every operation has its own
+    .help = remove it, or the `schedule` of an operation
+experiment-schedule-too-long = the operation's schedule ({ $schedule }) is longer than the load ({ $load })
+    .help = shorten the operation's schedule
+experiment-coefficient-unused = the coefficient has no effect: no operation has a `rate`
+    .help = add `rate` to operations, or remove the coefficient
+experiment-rate-sum = the rates add up to { $rate }/s, more than the maximum of 10000000/s
+    .help = reduce the coefficient or the rates
+experiment-load-http-key = `{ $key }` has no effect: no operation uses HTTP
+    .help = remove it
+
+# Find.
+experiment-find-mode = `find` must have exactly one mode
+    .help = write one of `max`, `confirm`, `soak`, `sweep` and `failover`
+experiment-find-bounds = `most` ({ $most }) is less than `from` ({ $from })
+    .help = write at least { $from }
+experiment-find-of = `of` requires `level`
+    .help = remove it: without `level`, the maximum is searched for
+experiment-share-zero = `share` must be greater than 0%
+    .help = write a share such as 80%
+experiment-prove = `prove` requires a search for a maximum
+    .help = remove it, or write `find: max`
+experiment-search-schedules = the search has no rate to vary: every operation has its own `schedule`
+    .help = remove the `schedule` of at least one operation; the search sets its rate
+experiment-search-users = a search cannot vary `users`
+    .help = use `clients`; the search sets their number
+
+# Operations.
+experiment-operations-empty = there are no operations
+    .help = add one, as in {"`read: { sql: SELECT 1 }`"}
+experiment-operation-empty = operation { $operation } has no action
+    .help = add `sql`, `script` or an HTTP method, as in `get: /path`
+experiment-operation-service = the stack has no service for this HTTP operation
+    .help = add {"`service: { command: […] }`"}, or {"`service: { url: … }`"} for a running service
+experiment-operation-database = the stack has no PostgreSQL for this SQL operation
+    .help = add {"`postgres: { attach: … }`"} to the stack, or send HTTP requests
+experiment-weights-zero = every operation has weight 0
+    .help = give at least one operation `weight: 1`
+experiment-rate-missing = operation { $operation } has no `rate`, but others have one
+    .help = add its `rate` (per second), or use `weight` in all operations
+experiment-to-http = `to` does not apply to HTTP operations
+    .help = remove it
+experiment-to-replicas = `to` names replicas, but the stack has none
+    .help = remove it, or add {"`replicas: { count: 2 }`"} to the stack
+experiment-key-beside-steps = `{ $key }` cannot be combined with `steps`
+    .help = move it into a step
+experiment-key-without-request = `{ $key }` requires an HTTP method
+    .help = add a method, as in `get: /path`, or remove it
+experiment-set-script = `set` does not apply to SQL operations
+    .help = write `\set name expression` in the script
+experiment-set-lines = the expression has several lines
+    .help = write it on one line
+experiment-script-file = cannot read the script { $file }: { $error }
+    .help = write a path relative to this file
+experiment-script-empty = the operation has no statement, only comments and semicolons
+    .help = write a statement such as SELECT 1
+experiment-unknown-variable = unknown variable { $name } in { $operation }
+    .help = { $nearest ->
+        [none] { $names ->
+            [none] add a `feed` with this column, compute the variable in `set`, or `capture` it in an earlier step
+           *[other] use one of { $names }, compute the variable in `set`, or `capture` it in an earlier step
+        }
+       *[other] write `{ $nearest }`
+    }
+experiment-variable-syntax = this `$` does not begin a variable
+    .help = write {"`${name}`"} for a variable, or `$$` for a dollar sign
+experiment-environment = { $is_set ->
+    [true] the environment variable `{ $name }` is not valid UTF-8
+   *[false] the environment variable `{ $name }` is not set
+ }
+    .help = set it before the run, as in `export { $name }=…`, or remove it here
+
+# HTTP requests.
+experiment-steps-empty = `steps` is empty
+    .help = add steps with a method each, as in `get: /path`
+experiment-duplicate-step = duplicate step name { $name }
+    .help = choose another name: reports identify steps by name
+experiment-request-method = the request has no method
+    .help = add one with its path, as in `get: /books`
+experiment-request-methods = the request has two methods, `{ $first }` and `{ $second }`
+    .help = remove one of them, or write two `steps`
+experiment-request-body = a { $method } request cannot have a body
+    .help = use `post` or `put`, or move the fields to `query`
+experiment-request-path = { $path } is not a path
+    .help = write `{ $example }`; the address is set in `stack.service`
+experiment-request-path-empty = the path is empty
+    .help = write a path such as `/books`
+experiment-path-character = a path cannot contain the character { $character }
+    .help = write `{ $encoded }`, or move the value to `query`, which encodes it
+experiment-contains-empty = `contains` is empty, which matches every response
+    .help = write the text that the response must contain
+experiment-header-name = { $name } is not a valid header name
+    .help = use letters, digits and hyphens, as in `Location`
+experiment-header-reserved = pgdyno sets the header { $header } itself
+    .help = remove it
+experiment-header-value = the value of header { $header } contains a line break or a control character
+    .help = write the value on one line
+experiment-json = invalid JSON: { $reason }
+    .help = write JSON, or a YAML value such as {"{ id: \"${id}\" }"}
+experiment-json-pointer = { $text } is not a JSON pointer
+    .help = write a pointer such as `{ $example }`
+experiment-regex = invalid regular expression: { $reason }
+    .help = { $help }
+
+# Feeds.
+experiment-feed-source = feed { $feed } has no source
+    .help = add `file: …`, `sql: …` or {"`rows: [{ column: value }]`"}
+experiment-feed-form = `form` requires `file`
+    .help = remove it
+experiment-feed-of = { $text } is not a column of a table
+    .help = write table.column or schema.table.column
+experiment-feed-query = the stack has no PostgreSQL for this query
+    .help = add {"`postgres: { attach: … }`"} to the stack, or use a `file`
+experiment-feed-query-empty = the query is empty
+    .help = write a query such as `SELECT id FROM users`
+experiment-feed-format = cannot derive the format of the feed from the file name { $file }
+    .help = add `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`
+experiment-feed-file = cannot use the feed file { $file }: { $reason }
+    .help = { $has_columns ->
+        [true] write the columns of the file, or remove `columns` if the file's first line names them
+       *[false] write the path of a file with rows, relative to this file
+    }
+experiment-feed-rows = { $count ->
+    [0] `rows` is empty
+   *[other] `rows` has too many entries: { $count }
+ }
+    .help = write 1 to { $max } rows; keep more rows in a file
+experiment-ammo-columns = `columns` does not apply to a feed of requests
+    .help = remove it: the columns are method, target, headers, body and tag
+experiment-duplicate-column = duplicate column { $column }
+    .help = remove it
+experiment-row-empty = the row is empty
+    .help = write columns with values, as in {"{ id: 1 }"}
+experiment-row-lacks-column = row { $row } has no column { $column }
+    .help = write the columns of the first row in every row
+experiment-row-extra-column = row { $row } has the column { $column }, which the first row lacks
+    .help = write the columns of the first row in every row
+experiment-row-nul = column { $column } contains a NUL byte
+    .help = remove it: PostgreSQL cannot store NUL in text
+experiment-unknown-feed = unknown feed { $feed }
+    .help = { $nearest ->
+        [none] add it to `feeds`
+       *[other] write `{ $nearest }`
+    }
+experiment-feed-is-values = feed { $feed } contains values, not requests
+    .help = use `feed` with a request, or give the feed `form: uri`
+experiment-feed-is-requests = feed { $feed } contains requests
+    .help = write `ammo: { $name }` without a request
+
+# Dataset.
+experiment-dataset-name = the dataset has neither `name` nor `tables`
+    .help = add the `name` `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, or declare `tables`
+experiment-dataset-key = `{ $key }` applies only to the dataset { $datasets }
+    .help = remove it
+experiment-dataset-unnamed = `{ $key }` requires the name of a dataset
+    .help = add `name: { $example }`
+experiment-dataset-scale = `scale` is out of range: { $value }
+    .help = write a whole number from 1 to { $max }
+experiment-tables-empty = `tables` is empty
+    .help = add a table, or remove `tables`
+experiment-table-name = { $name } is not a valid table name
+    .help = write `table` or `schema.table`, in letters, digits and _
+experiment-column-name = { $name } is not a valid column name
+    .help = use letters, digits and _
+experiment-columns-empty = the table has no columns
+    .help = add one, such as `id: serial`
+experiment-unknown-column = the table has no column { $column }
+    .help = { $nearest ->
+        [none] write the name of a column of this table
+       *[other] write `{ $nearest }`
+    }
+experiment-timestamp = invalid timestamp: { $text }
+    .help = write a timestamp such as 2024-01-01 or 2024-01-01 12:00:00
+experiment-one-of-empty = `one_of` is empty
+    .help = add values, as in [a, b]
+experiment-range-order = the lower bound is greater than the upper bound
+    .help = exchange the bounds
+
+# Replicas and faults.
+experiment-replicas-transport = replication requires TCP, but `postgres.entrance` selects another transport
+    .help = write `tcp`, or remove `entrance`
+experiment-replicas-attached = an attached PostgreSQL cannot have `replicas`
+    .help = remove them: pgdyno does not configure attached systems
+experiment-sync = invalid synchronous replication: { $text }
+    .help = write `async`, `first 1` or `any 1`
+experiment-sync-count = commits wait for { $sync } replicas, but there { $count ->
+    [one] is only { $count }
+   *[other] are only { $count }
+ }
+    .help = write at most { $count }
+experiment-manager-key = `{ $key }` does not apply with `manager: { $manager }`
+    .help = remove it, or write `manager: ours`
+experiment-manager-unused = `{ $manager }` requires `manager: { $manager }`
+    .help = add `manager: { $manager }`, or remove this section
+experiment-manager-ttl = `ttl` is too short for { $product }: { $value }
+    .help = write at least { $min }
+experiment-manager-timeouts = `loop_wait` + 2 × `retry_timeout` is longer than `ttl`
+    .help = write values such as `ttl: 20s`, `loop_wait: 5s`, `retry_timeout: 5s`
+experiment-store-servers = unsupported number of servers of `{ $key }`: { $value }
+    .help = write { $counts }
+experiment-fault-action = the fault has { $count ->
+    [0] no action
+   *[other] { $count } actions
+ }
+    .help = write one action, as in {"`{ at: 20s, kill: primary }`"}
+experiment-fault-time = the fault has no time
+    .help = add `at: 20s` or `after: promoted`
+experiment-fault-duration-missing = `{ $action }` requires a duration
+    .help = add a duration, as in `for: 5s`
+experiment-fault-duration = `for` does not apply to `{ $action }`
+    .help = remove `for`
+experiment-fault-part = `part` applies only to `kill`, not to `{ $action }`
+    .help = remove `part`
+experiment-fault-replicas = `{ $action }` requires replicas
+    .help = add {"`replicas: { count: 2 }`"} to the stack
+experiment-fault-withhold = `withhold` does not apply to { $target }
+    .help = write `withhold: primary`
+experiment-fault-disk = the disk of { $target } cannot be filled
+    .help = write `primary`, `replica`, or a PostgreSQL server such as `postgres-2`
+experiment-fault-target = unknown node { $target }
+    .help = { $targets ->
+        [none] remove the fault: pgdyno starts no node of this stack
+       *[other] write { $targets }
+    }
+experiment-fault-too-late = the fault (at { $at }) comes after the end of the load ({ $load })
+    .help = inject it earlier, or extend the load
+
+# Failover and ledgers.
+experiment-failover-replicas = `find: failover` requires replicas
+    .help = add {"`replicas: { count: 2, sync: any 1 }`"} next to a `postgres` that pgdyno starts
+experiment-failover-ledger = `find: failover` requires an operation with a `ledger`, to detect lost writes
+    .help = add `ledger: SELECT token FROM …` to an operation that writes `:token` or {"`${token}`"}
+experiment-failover-faults = `find: failover` requires faults
+    .help = add {"`faults: [{ at: 20s, kill: primary }]`"}
+experiment-control-primary = no fault makes the primary fail, so the positive control cannot lose writes
+    .help = add {"`{ at: 20s, kill: primary }`"}, or write `control: false`
+experiment-control-after = the positive control needs to know when this fault begins, to block replication before it
+    .help = write `at` without `after`, or `control: false`
+experiment-control-early = the positive control blocks replication for 500ms before this fault
+    .help = write `at: 500ms` or later, or `control: false`
+experiment-ledger-command = `ledger` contains a pgbench meta-command
+    .help = write one query of one column, as in `SELECT token FROM payments`
+experiment-ledger-query = `ledger` contains { $count ->
+    [0] no query
+   *[other] { $count } statements
+ }
+    .help = write one query of one column, as in `SELECT token FROM payments`
+experiment-ledger-ammo = `ledger` cannot be combined with `ammo`: requests of a feed cannot contain a token
+    .help = remove it, or write the requests here, with {"`${token}`"}
+experiment-ledger-database = the stack has no PostgreSQL to read the ledger from
+    .help = add {"`postgres: { … }`"} to the stack, or remove `ledger`
+experiment-ledger-token = { $operation } has a ledger but writes no token
+    .help = write `{ $token }` into a column that the ledger's query reads
+experiment-ledger-second-token = the variable `token` is reserved for the ledger
+    .help = rename this variable
+
+# Warnings.
+experiment-feed-unused = feed { $feed } is not used by any operation
+experiment-capture-unused = variable { $variable } captured by { $operation } is not used
+experiment-remote-stop-rule = stop rule { $rule } applies because `{ $node }` is on another machine; set `stop` to replace it

@@ -2495,3 +2495,574 @@ compare-history-changes = { $changes ->
 compare-change-point = { $metric }, начиная с { $run }: { $before } → { $after } ({ $change }, p { $p })
 # Вместе с этим не изменились ни план, ни версии, ни машина.
 compare-history-no-difference = план, версии и машина при этом не менялись
+
+
+### Experiment file: experiment-
+
+# У ошибок есть атрибут `help`: что написать вместо этого. Слова пользователя и пути в аргументах уже в обратных кавычках.
+experiment-or = { $first } или { $last }
+experiment-keyword = `{ $keyword }`
+# Тексты со своей грамматикой: слова того крейта, который их разбирает.
+experiment-grammar = { $found }
+    .help = { $help }
+
+# YAML и форма файла.
+experiment-yaml = неверный YAML: { $reason }
+    .help = { $has_tab ->
+        [true] отступы делайте пробелами, а не табуляцией
+       *[false] заключите в кавычки тексты, в которых есть `: ` или ` #` или которые начинаются со специального символа
+    }
+experiment-file-size = файл слишком велик: { $size } кБ
+    .help = сократите его до { $max } кБ; данные храните в файлах из `feeds`
+experiment-second-document = в файле начинается второй документ YAML
+    .help = пишите по одному эксперименту в файле
+experiment-alias = псевдоним указывает на значение, внутри которого стоит
+    .help = укажите значение, которое закончилось раньше этой строки
+experiment-tag = тег YAML { $tag } не поддерживается
+    .help = удалите тег
+experiment-complex-key = список или отображение не может быть ключом
+    .help = напишите перед двоеточием слово
+experiment-duplicate-key = ключ { $key } повторяется
+    .help = удалите его здесь или в строке { $line }
+experiment-too-many-values = в файле больше { $max } значений
+    .help = удалите часть значений или псевдонимы, которые повторяют большие значения
+experiment-depth = вложенность значений больше { $max }
+    .help = уменьшите вложенность
+experiment-missing-key = { $path ->
+    [none] в файле нет ключа `{ $key }`
+   *[other] в { $path } нет ключа `{ $key }`
+ }
+    .help = добавьте `{ $key }: …`; ожидается { $kinds }
+experiment-unknown-key = { $path ->
+    [none] неизвестный ключ { $key }
+   *[other] неизвестный ключ { $key } в { $path }
+ }
+    .help = { $nearest ->
+        [none] допустимые ключи: { $keys }
+       *[other] напишите `{ $nearest }`
+    }
+experiment-empty-mapping = раздел { $path } пуст
+    .help = добавьте один из ключей: { $keys }
+experiment-no-value = у { $path } нет значения
+    .help = ожидается { $kinds }
+experiment-invalid-value = { $path ->
+    [none] неверное содержимое файла: { $value }
+   *[other] неверное значение { $path }: { $value }
+ }
+    .help = ожидается { $kinds }
+experiment-unknown-word = неверное значение { $path }: { $value }
+    .help = напишите `{ $nearest }`
+experiment-list-length = в { $path } { $count ->
+    [one] { $count } значение
+    [few] { $count } значения
+   *[many] { $count } значений
+ }
+    .help = число значений должно быть равно { $length }
+experiment-too-small = слишком малое значение { $path }: { $value }
+    .help = напишите не меньше { $min }
+experiment-too-large = слишком большое значение { $path }: { $value }
+    .help = напишите не больше { $max }
+experiment-integer = значение { $path } — не целое число: { $value }
+    .help = { $nearest ->
+        [none] напишите целое число, например 12 или `1_000`
+       *[other] напишите { $nearest }
+    }
+experiment-number = значение { $path } — не число: { $value }
+    .help = напишите число, например `0.5`
+experiment-boolean = значение { $path } — не логическое: { $value }
+    .help = { $nearest ->
+        [none] напишите `true` или `false`
+       *[other] напишите { $nearest }
+    }
+
+# Виды значений после слова «ожидается».
+experiment-kind-mapping = отображение (ключ: значение)
+experiment-kind-list = список
+experiment-kind-integer = целое число
+experiment-kind-number = число
+experiment-kind-boolean = `true` или `false`
+experiment-kind-text = строка
+experiment-kind-json = значение, которое передаётся как JSON
+experiment-kind-duration = длительность, например `10s` или `50ms`
+experiment-kind-bytes = размер, например `256MB`
+experiment-kind-bytes-per-second = число байт в секунду, например `10MB`
+experiment-kind-share = доля, например `0.1` или `10%`
+experiment-kind-pause = пауза, например `50ms` или `exponential(1s)`
+experiment-kind-order = порядок, например `shuffled` или `zipfian(1.2)`
+experiment-kind-status = код состояния, например 200 или `2xx`
+
+# Величины с единицами.
+experiment-duration = неверная длительность: { $text }
+    .help = напишите длительность до 100 дней, например `10s`, `50ms` или `1m30s`
+experiment-duration-without-unit = у длительности { $text } нет единицы
+    .help = напишите `{ $number }s` или `{ $number }ms`
+experiment-duration-unit = неизвестная единица в длительности { $text }
+    .help = единицы: `ns`, `us`, `ms`, `s`, `m`, `h` и `d`
+experiment-duration-zero = значение `{ $key }` должно быть больше 0
+    .help = напишите длительность, например `10s`
+experiment-whole-seconds = значение `{ $key }` — не целое число секунд: { $value }
+    .help = напишите целое число секунд, не меньше `1s`
+experiment-bytes = неверный размер: { $text }
+    .help = напишите размер, например `256MB` или `1GB`; единицы: `B`, `kB`, `MB`, `GB` и `TB`
+experiment-bytes-per-second = неверное число байт в секунду: { $text }
+    .help = напишите размер, например `10MB`: это 10 МБ в секунду
+experiment-share = неверная доля: { $text }
+    .help = напишите число от 0 до 1 или проценты, например `0.1` или `10%`
+experiment-pause = неверная пауза: { $text }
+    .help = напишите паузу, например `50ms`, `exponential(1s)` или `lognormal(1s, 0.5)`
+experiment-sigma = неверное σ логнормального распределения: { $text }
+    .help = напишите число от 0 до 4, например `lognormal(1s, 0.5)`
+experiment-order = неизвестный порядок строк: { $text }
+    .help = напишите `sequential`, `shuffled`, `random`, `once` или `zipfian(1.2)`
+experiment-exponent = неверный показатель распределения Ципфа: { $text }
+    .help = напишите число от `1.001` до 1000, например `zipfian(1.2)`
+experiment-status = неверный код состояния: { $text }
+    .help = напишите число от 100 до 599, например 200, `2xx` или `200-299`
+
+# Ошибки нескольких разделов.
+experiment-conflicting-keys = `{ $second }` нельзя сочетать с `{ $first }`
+    .help = удалите один из ключей
+experiment-out-of-range = значение `{ $key }` вне допустимых границ: { $value }
+    .help = напишите значение от { $min } до { $max }
+experiment-too-many = слишком много элементов в `{ $key }`: { $count }
+    .help = оставьте не больше { $max }
+experiment-variable-name = { $name } не может быть именем переменной
+    .help = используйте буквы, цифры и _; имя не начинается с цифры
+experiment-invalid-name = недопустимое имя: { $name }
+    .help = напишите имя длиной от 1 до { $max } байт без управляющих символов
+experiment-name-lookalike = { $name } выглядит как { $plain }
+    .help = напишите { $plain }
+experiment-name = недопустимое имя эксперимента: { $name }
+    .help = используйте от 1 до 64 строчных латинских букв, цифр и дефисов, например `{ $example }`
+experiment-set-syntax = в { $text } нет знака `=`
+    .help = напишите путь=значение, например `pooler.size=24`
+
+# Матрица.
+experiment-unknown-path = неизвестный путь { $path }
+    .help = { $nearest ->
+        [none] напишите путь из ключей, например `pooler.size` или `load.clients`
+       *[other] напишите `{ $nearest }`
+    }
+experiment-obstacle-value = у `{ $path }` значение { $value }
+experiment-obstacle-list = `{ $path }` — список
+experiment-set-obstacle = { $path } нельзя задать: { $obstacle }
+    .help = задайте это значение целиком
+experiment-axis-obstacle = { $path } нельзя задать во всех ячейках: { $obstacle }
+    .help = добавьте { $cell } в `skip`
+experiment-matrix-size = в матрице слишком много ячеек: { $count }
+    .help = сократите её до { $max } ячеек
+experiment-skip-all = `skip` исключает все ячейки
+    .help = удалите часть записей `skip`
+experiment-axis-empty = у оси { $axis } нет значений
+    .help = добавьте значения, например [1, 2], или удалите ось
+experiment-axis-duplicate = значение { $value } повторяется на оси { $axis }
+    .help = удалите его; число измерений каждой ячейки задаёт `repeat`
+experiment-axis-lookalike = { $value } выглядит как другое значение оси { $axis }
+    .help = дайте значениям имена, например {"`way: { first: { path: value }, second: { path: value } }`"}
+experiment-axis-common = { $path } не может различаться между ячейками
+    .help = задайте его вне `matrix`
+experiment-axis-sets = ось { $axis } тоже задаёт { $path }
+    .help = выберите значение { $axis } или удалите это присваивание
+experiment-unknown-axis = в матрице нет оси { $axis }
+    .help = { $nearest ->
+        [none] { $axes ->
+            [none] удалите этот ключ: в файле нет раздела `matrix`
+           *[other] оси матрицы: { $axes }
+        }
+       *[other] напишите `{ $nearest }`
+    }
+experiment-unknown-value = у оси { $axis } нет значения { $value }
+    .help = { $nearest ->
+        [none] значения оси: { $values }
+       *[other] напишите { $nearest }
+    }
+experiment-baseline-skipped = базовая ячейка исключена в `skip`
+    .help = выберите другую ячейку
+experiment-baseline-cells = `baseline` соответствует { $count ->
+    [one] { $count } ячейке
+   *[other] { $count } ячейкам
+ }
+    .help = выберите одну ячейку: добавьте значения { $axes }
+
+# Стек.
+experiment-stack-postgres = в стеке нет PostgreSQL
+    .help = {"добавьте `postgres: {}`"}
+experiment-attached-chain = подключённый `{ $attached }` не может передавать запросы узлу `{ $node }`, который запускает pgdyno
+    .help = { $node ->
+        [postgres] удалите `postgres` или тоже укажите его адрес в `attach`
+       *[other] укажите адрес `{ $node }` в `attach`
+    }
+experiment-attached-key = `{ $key }` нельзя сочетать с `{ $address }`: pgdyno не настраивает подключённые системы
+    .help = удалите `{ $key }`
+experiment-address = неверная строка подключения: { $text }
+    .help = напишите строку подключения libpq, например `postgres://host:5432/database`
+experiment-address-password = в строке подключения указан пароль
+    .help = удалите его из файла; задайте `PGPASSWORD` или запишите пароль в `~/.pgpass`
+experiment-pooler-admin = `admin` задаётся только для подключённого пулера
+    .help = удалите его: консоль пулера, который запускает pgdyno, известна
+experiment-pooler-mode = { $product } не поддерживает режим пула { $mode }
+    .help = напишите { $modes }
+experiment-pooler-option = у { $product } нет параметра `{ $key }`
+    .help = удалите его или напишите { $others }
+experiment-pooler-version = { $text } — не та версия { $product }, которую поддерживает pgdyno
+    .help = напишите { $oldest } или новее
+experiment-pooler-setting-version = в { $product } до версии { $since } нет параметра `{ $name }`
+    .help = добавьте пулеру `version: { $since }` или удалите параметр
+experiment-pooler-prepared = в режиме пула { $mode } эта версия { $product } не поддерживает подготовленные операторы
+    .help = напишите `query_mode: extended`{ $version ->
+        [none] {" "}или `mode: session`
+       *[other] , `mode: session` или `version: { $version }` у пулера
+    }
+experiment-pooler-statement-mode = { $operation } начинает транзакцию, а режим пула `statement` их отклоняет
+    .help = напишите `mode: transaction` или удалите `BEGIN`
+experiment-pool-size = пул из { $size } соединений больше, чем допускает PostgreSQL: `max_connections` — { $connections }, из них { $reserved } зарезервировано
+    .help = { $free ->
+        [none] напишите `postgres.max_connections: { $needed }`
+       *[other] напишите не больше { $free } или задайте `postgres.max_connections: { $needed }`
+    }
+experiment-balancer-kind = в `stack.balancer` нет ключа `kind`
+    .help = добавьте `kind: { $kind }`
+experiment-balancer-duration = значение `{ $key }` меньше `1ms` — точности { $product }
+    .help = напишите не меньше `1ms`
+experiment-managed-setting = параметром `{ $setting }` узла `{ $node }` управляет pgdyno
+    .help = { $key ->
+        [none] удалите его; транспорт выбирает `entrance`
+       *[other] напишите его как `{ $key }`
+    }
+experiment-tls-behind = { $product } передаёт TLS дальше, но `{ $next }` не принимает TLS
+    .help = напишите `tcp` или `{ $next }.entrance: tls`
+experiment-tls-before = { $product } передаёт TLS дальше, но TLS включён только у `{ $next }`
+    .help = напишите `balancer.entrance: tls` или `{ $next }.entrance: tcp`
+experiment-limit-memory = предел памяти меньше `1MB`
+    .help = напишите не меньше `1MB`, например `256MB`
+experiment-limit-zero = значение `{ $key }` должно быть больше 0
+    .help = напишите не меньше 1 или удалите ограничение
+experiment-limit-cpu-twice = CPU { $cpu } указан дважды
+    .help = укажите каждый CPU один раз, например [0, 1]
+experiment-limit-cpu = предел { $cpu } CPU больше, чем { $count } CPU в `cpus`
+    .help = напишите не больше { $count }
+
+# Сервисы.
+experiment-service-command = в `stack.service` нет ключа `command`
+    .help = добавьте команду, например `command: [target/shop, --quiet]`, или `url` работающего сервиса
+experiment-service-path = { $path } — не путь
+    .help = напишите путь, например `/health`
+experiment-env-reserved = переменную окружения `{ $name }` задаёт pgdyno
+    .help = удалите её
+experiment-env-name = недопустимое имя переменной окружения: { $name }
+    .help = напишите имя, например `POOL_SIZE`
+experiment-url = неверный URL: { $reason }
+    .help = напишите URL, например `http://127.0.0.1:8080`
+experiment-url-password = в URL указаны имя пользователя и пароль
+    .help = передавайте их в заголовке
+experiment-url-path = в URL указан путь { $path }
+    .help = удалите его; пути задаются в операциях
+
+# Системы на других машинах.
+experiment-allow-missing = `{ $address }` — на другой машине
+    .help = добавьте `allow: "{ $address }"`, если это ваша система и её можно нагружать
+experiment-allow-differs = { $allow } не совпадает с адресом в `{ $key }`
+    .help = напишите `{ $address }`, если эту систему можно нагружать
+experiment-guard-unused = `{ $node }.{ $key }` действует только для подключённой системы
+    .help = удалите этот ключ или подключите систему с помощью `{ $address }`
+experiment-caps-local = `{ $node }.caps` действует только для систем на других машинах
+    .help = удалите этот ключ или добавьте `allow: "{ $address }"`, если адрес ведёт на другую машину
+experiment-caps-others = `caps.others` не действует для сервисов: других их клиентов нельзя сосчитать
+    .help = удалите этот ключ
+experiment-cap-rate = значение `caps.rate` должно быть больше 0: { $rate }
+    .help = напишите число запросов в секунду, например 100
+experiment-cap = { $key ->
+    [clients] число клиентов { $value }
+   *[other] { $value }
+ } больше предела { $cap } для систем на других машинах
+    .help = уменьшите значение или увеличьте `{ $node }.caps.{ $key }`
+experiment-warmup-remote = `warmup` недопустим, так как `{ $node }` на другой машине: прогрев идёт с полной нагрузкой
+    .help = удалите его; начните расписание с малой частоты
+
+# Нагрузка.
+experiment-load-key = `{ $key }` нельзя использовать с `model: { $model }`
+    .help = { $other ->
+        [none] { $key ->
+            [clients] используйте `max_in_flight` — наибольшее число одновременных транзакций
+            [users] используйте `max_in_flight` — наибольшее число одновременных транзакций
+            [duration] удалите его: длительность задаёт расписание
+            [max_in_flight] используйте `clients`
+            [coefficient] удалите его: в закрытой модели частоты служат только весами
+            [schedule] удалите его: в закрытой модели транзакция начинается после конца предыдущей
+            [arrivals] удалите его: в закрытой модели транзакция начинается после конца предыдущей
+           *[other] удалите его: моменты начала задаёт расписание
+        }
+       *[other] напишите `model: { $other }` или удалите этот ключ
+    }
+experiment-load-key-missing = для `model: { $model }` нужен ключ `{ $key }`
+    .help = { $key ->
+        [clients] добавьте число клиентов, например `clients: 8`
+        [duration] добавьте длительность, например `duration: 30s`
+        [max_in_flight] добавьте наибольшее число одновременных транзакций, например `max_in_flight: 100`
+       *[other] добавьте частоту по времени, например `schedule: line(1, 200, 200s)`
+    }
+experiment-threads = потоков { $threads }, а клиентов { $clients }: клиент принадлежит одному потоку
+    .help = напишите не больше { $clients }
+experiment-users-zero = на всех ступенях 0 пользователей
+    .help = добавьте ступень с пользователями, например {"`users: [{ users: 100, spawn_rate: 5, for: 90s }]`"}
+experiment-stage-too-short = ступень слишком коротка: переход от { $from } к { $to } пользователям при { $rate } в секунду занимает { $seconds } с
+    .help = напишите `for: { $seconds }s` или больше либо увеличьте `spawn_rate`
+experiment-schedule-closed = в закрытой модели у операции не может быть своего `schedule`
+    .help = используйте `weight` или напишите `model: open`
+experiment-schedule-unused = расписание не действует: у каждой операции есть своё
+    .help = удалите его или `schedule` одной из операций
+experiment-schedule-too-long = расписание операции ({ $schedule }) длиннее нагрузки ({ $load })
+    .help = сократите расписание операции
+experiment-coefficient-unused = коэффициент не действует: ни у одной операции нет `rate`
+    .help = добавьте операциям `rate` или удалите коэффициент
+experiment-rate-sum = сумма частот — { $rate } в секунду, больше предела 10000000 в секунду
+    .help = уменьшите коэффициент или частоты
+experiment-load-http-key = `{ $key }` не действует: ни одна операция не использует HTTP
+    .help = удалите этот ключ
+
+# Цель.
+experiment-find-mode = в `find` должен быть ровно один режим
+    .help = напишите `max`, `confirm`, `soak`, `sweep` или `failover`
+experiment-find-bounds = `most` ({ $most }) меньше, чем `from` ({ $from })
+    .help = напишите не меньше { $from }
+experiment-find-of = для `of` нужен `level`
+    .help = удалите его: без `level` ищется максимум
+experiment-share-zero = значение `share` должно быть больше 0%
+    .help = напишите долю, например 80%
+experiment-prove = для `prove` нужен поиск максимума
+    .help = удалите его или напишите `find: max`
+experiment-search-schedules = поиску нечего менять: у каждой операции свой `schedule`
+    .help = удалите `schedule` хотя бы одной операции; её частоту задаст поиск
+experiment-search-users = поиск не может менять `users`
+    .help = используйте `clients`; их число задаст поиск
+
+# Операции.
+experiment-operations-empty = нет ни одной операции
+    .help = добавьте операцию, например {"`read: { sql: SELECT 1 }`"}
+experiment-operation-empty = у операции { $operation } нет действия
+    .help = добавьте `sql`, `script` или метод HTTP, например `get: /path`
+experiment-operation-service = в стеке нет сервиса для этой операции HTTP
+    .help = добавьте {"`service: { command: […] }`"} или {"`service: { url: … }`"} для работающего сервиса
+experiment-operation-database = в стеке нет PostgreSQL для этой операции SQL
+    .help = добавьте в стек {"`postgres: { attach: … }`"} или отправляйте запросы HTTP
+experiment-weights-zero = вес всех операций равен 0
+    .help = задайте хотя бы одной операции `weight: 1`
+experiment-rate-missing = у операции { $operation } нет `rate`, а у других есть
+    .help = добавьте `rate` (в секунду) или задайте всем операциям `weight`
+experiment-to-http = `to` не действует для операций HTTP
+    .help = удалите этот ключ
+experiment-to-replicas = `to` указывает на реплики, но их нет в стеке
+    .help = удалите этот ключ или добавьте в стек {"`replicas: { count: 2 }`"}
+experiment-key-beside-steps = `{ $key }` нельзя сочетать со `steps`
+    .help = перенесите этот ключ в шаг
+experiment-key-without-request = для `{ $key }` нужен метод HTTP
+    .help = добавьте метод, например `get: /path`, или удалите этот ключ
+experiment-set-script = `set` не действует для операций SQL
+    .help = напишите `\set имя выражение` в сценарии
+experiment-set-lines = выражение занимает несколько строк
+    .help = напишите его в одну строку
+experiment-script-file = не удалось прочитать сценарий { $file }: { $error }
+    .help = напишите путь относительно этого файла
+experiment-script-empty = в операции нет операторов SQL, только комментарии и точки с запятой
+    .help = напишите оператор, например `SELECT 1`
+experiment-unknown-variable = неизвестная переменная { $name } в { $operation }
+    .help = { $nearest ->
+        [none] { $names ->
+            [none] добавьте `feed` с таким столбцом, вычислите переменную в `set` или извлеките её на более раннем шаге с помощью `capture`
+           *[other] доступны { $names }; или вычислите переменную в `set`, или извлеките её на более раннем шаге с помощью `capture`
+        }
+       *[other] напишите `{ $nearest }`
+    }
+experiment-variable-syntax = с этого `$` не начинается переменная
+    .help = напишите {"`${name}`"} для переменной или `$$` для знака доллара
+experiment-environment = { $is_set ->
+    [true] значение переменной окружения `{ $name }` — не в UTF-8
+   *[false] переменная окружения `{ $name }` не задана
+ }
+    .help = задайте её перед запуском, например `export { $name }=…`, или удалите её отсюда
+
+# Запросы HTTP.
+experiment-steps-empty = раздел `steps` пуст
+    .help = добавьте шаги, каждый с методом, например `get: /path`
+experiment-duplicate-step = имя шага { $name } повторяется
+    .help = выберите другое имя: по нему шаги различаются в отчётах
+experiment-request-method = у запроса нет метода
+    .help = добавьте метод и путь, например `get: /books`
+experiment-request-methods = у запроса два метода: `{ $first }` и `{ $second }`
+    .help = удалите один из них или напишите два шага в `steps`
+experiment-request-body = у запроса { $method } не может быть тела
+    .help = используйте `post` или `put` либо перенесите поля в `query`
+experiment-request-path = { $path } — не путь
+    .help = напишите `{ $example }`; адрес задаётся в `stack.service`
+experiment-request-path-empty = путь пуст
+    .help = напишите путь, например `/books`
+experiment-path-character = символ { $character } недопустим в пути
+    .help = напишите `{ $encoded }` или перенесите значение в `query`, где оно кодируется
+experiment-contains-empty = значение `contains` пусто и подходит к любому ответу
+    .help = напишите текст, который должен быть в ответе
+experiment-header-name = недопустимое имя заголовка: { $name }
+    .help = используйте буквы, цифры и дефисы, например `Location`
+experiment-header-reserved = заголовок { $header } задаёт pgdyno
+    .help = удалите его
+experiment-header-value = в значении заголовка { $header } есть перевод строки или управляющий символ
+    .help = напишите значение в одну строку
+experiment-json = неверный JSON: { $reason }
+    .help = напишите JSON или значение YAML, например {"{ id: \"${id}\" }"}
+experiment-json-pointer = { $text } — не указатель JSON
+    .help = напишите указатель, например `{ $example }`
+experiment-regex = неверное регулярное выражение: { $reason }
+    .help = { $help }
+
+# Раздел `feeds`.
+experiment-feed-source = у набора { $feed } нет источника
+    .help = добавьте `file: …`, `sql: …` или {"`rows: [{ column: value }]`"}
+experiment-feed-form = для `form` нужен `file`
+    .help = удалите этот ключ
+experiment-feed-of = { $text } — не столбец таблицы
+    .help = напишите таблица.столбец или схема.таблица.столбец
+experiment-feed-query = в стеке нет PostgreSQL для этого запроса
+    .help = добавьте в стек {"`postgres: { attach: … }`"} или используйте `file`
+experiment-feed-query-empty = запрос пуст
+    .help = напишите запрос, например `SELECT id FROM users`
+experiment-feed-format = по имени файла { $file } нельзя определить формат
+    .help = добавьте `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` или `access`
+experiment-feed-file = файл { $file } нельзя использовать: { $reason }
+    .help = { $has_columns ->
+        [true] напишите столбцы файла или удалите `columns`, если их называет первая строка файла
+       *[false] напишите путь к файлу со строками относительно этого файла
+    }
+experiment-feed-rows = { $count ->
+    [0] список `rows` пуст
+   *[other] слишком много элементов в `rows`: { $count }
+ }
+    .help = напишите от 1 до { $max } строк; остальные храните в файле
+experiment-ammo-columns = `columns` не действует для набора запросов
+    .help = удалите этот ключ: столбцы — `method`, `target`, `headers`, `body` и `tag`
+experiment-duplicate-column = столбец { $column } повторяется
+    .help = удалите его
+experiment-row-empty = строка пуста
+    .help = напишите столбцы и значения, например {"{ id: 1 }"}
+experiment-row-lacks-column = в строке { $row } нет столбца { $column }
+    .help = напишите в каждой строке столбцы первой строки
+experiment-row-extra-column = в строке { $row } есть столбец { $column }, которого нет в первой
+    .help = напишите в каждой строке столбцы первой строки
+experiment-row-nul = в столбце { $column } есть байт NUL
+    .help = удалите его: PostgreSQL не хранит NUL в тексте
+experiment-unknown-feed = неизвестный набор { $feed }
+    .help = { $nearest ->
+        [none] добавьте его в `feeds`
+       *[other] напишите `{ $nearest }`
+    }
+experiment-feed-is-values = в наборе { $feed } значения, а не запросы
+    .help = используйте `feed` и запрос или задайте набору `form: uri`
+experiment-feed-is-requests = в наборе { $feed } запросы
+    .help = напишите `ammo: { $name }` без запроса
+
+# Данные.
+experiment-dataset-name = у `dataset` нет ни `name`, ни `tables`
+    .help = добавьте в `name` `tickets`, `books`, `delivery`, `users`, `profiles` или `pgbench` либо опишите `tables`
+experiment-dataset-key = `{ $key }` действует только для набора данных { $datasets }
+    .help = удалите этот ключ
+experiment-dataset-unnamed = для `{ $key }` нужно имя набора данных
+    .help = добавьте `name: { $example }`
+experiment-dataset-scale = значение `scale` вне допустимых границ: { $value }
+    .help = напишите целое число от 1 до { $max }
+experiment-tables-empty = раздел `tables` пуст
+    .help = добавьте таблицу или удалите `tables`
+experiment-table-name = недопустимое имя таблицы: { $name }
+    .help = напишите `table` или `schema.table`: буквы, цифры и _
+experiment-column-name = недопустимое имя столбца: { $name }
+    .help = используйте буквы, цифры и _
+experiment-columns-empty = в таблице нет столбцов
+    .help = добавьте столбец, например `id: serial`
+experiment-unknown-column = в таблице нет столбца { $column }
+    .help = { $nearest ->
+        [none] напишите имя столбца этой таблицы
+       *[other] напишите `{ $nearest }`
+    }
+experiment-timestamp = неверный момент времени: { $text }
+    .help = напишите, например, 2024-01-01 или 2024-01-01 12:00:00
+experiment-one-of-empty = список `one_of` пуст
+    .help = добавьте значения, например `[a, b]`
+experiment-range-order = нижняя граница больше верхней
+    .help = поменяйте границы местами
+
+# Реплики и сбои.
+experiment-replicas-transport = репликации нужен TCP, но `postgres.entrance` выбирает другой транспорт
+    .help = напишите `tcp` или удалите `entrance`
+experiment-replicas-attached = у подключённого PostgreSQL не может быть `replicas`
+    .help = удалите их: pgdyno не настраивает подключённые системы
+experiment-sync = неверный режим синхронной репликации: { $text }
+    .help = напишите `async`, `first 1` или `any 1`
+experiment-sync-count = фиксация ждёт { $sync } реплик, но их только { $count }
+    .help = напишите не больше { $count }
+experiment-manager-key = `{ $key }` не действует при `manager: { $manager }`
+    .help = удалите этот ключ или напишите `manager: ours`
+experiment-manager-unused = для `{ $manager }` нужен `manager: { $manager }`
+    .help = добавьте `manager: { $manager }` или удалите этот раздел
+experiment-manager-ttl = слишком малый `ttl` для { $product }: { $value }
+    .help = напишите не меньше { $min }
+experiment-manager-timeouts = `loop_wait` + 2 × `retry_timeout` больше, чем `ttl`
+    .help = напишите, например, `ttl: 20s`, `loop_wait: 5s`, `retry_timeout: 5s`
+experiment-store-servers = недопустимое число серверов `{ $key }`: { $value }
+    .help = напишите { $counts }
+experiment-fault-action = { $count ->
+    [0] у сбоя нет действия
+   *[other] действий у сбоя — { $count }
+ }
+    .help = напишите одно действие, например {"`{ at: 20s, kill: primary }`"}
+experiment-fault-time = у сбоя нет времени
+    .help = добавьте `at: 20s` или `after: promoted`
+experiment-fault-duration-missing = для `{ $action }` нужна длительность
+    .help = добавьте длительность, например `for: 5s`
+experiment-fault-duration = `for` не действует для `{ $action }`
+    .help = удалите `for`
+experiment-fault-part = `part` действует только для `kill`, а не для `{ $action }`
+    .help = удалите `part`
+experiment-fault-replicas = для `{ $action }` нужны реплики
+    .help = добавьте в стек {"`replicas: { count: 2 }`"}
+experiment-fault-withhold = `withhold` не действует для { $target }
+    .help = напишите `withhold: primary`
+experiment-fault-disk = диск { $target } нельзя заполнить
+    .help = напишите `primary`, `replica` или сервер PostgreSQL, например `postgres-2`
+experiment-fault-target = неизвестный узел { $target }
+    .help = { $targets ->
+        [none] удалите сбой: в этом стеке нет узлов, которые запускает pgdyno
+       *[other] напишите { $targets }
+    }
+experiment-fault-too-late = сбой (в { $at }) наступает после конца нагрузки ({ $load })
+    .help = перенесите его на более раннее время или увеличьте длительность нагрузки
+
+# Отказы и журналы записей.
+experiment-failover-replicas = для `find: failover` нужны реплики
+    .help = добавьте {"`replicas: { count: 2, sync: any 1 }`"} рядом с `postgres`, который запускает pgdyno
+experiment-failover-ledger = для `find: failover` нужна операция с `ledger`, чтобы обнаружить потерянные записи
+    .help = добавьте `ledger: SELECT token FROM …` операции, которая записывает `:token` или {"`${token}`"}
+experiment-failover-faults = для `find: failover` нужны сбои
+    .help = добавьте {"`faults: [{ at: 20s, kill: primary }]`"}
+experiment-control-primary = ни один сбой не выводит из строя основной сервер, поэтому положительный контроль не может потерять записи
+    .help = добавьте {"`{ at: 20s, kill: primary }`"} или напишите `control: false`
+experiment-control-after = для положительного контроля нужно знать, когда начнётся этот сбой: репликация блокируется перед ним
+    .help = напишите `at` без `after` или `control: false`
+experiment-control-early = положительный контроль блокирует репликацию за `500ms` до этого сбоя
+    .help = напишите `at: 500ms` или позже либо `control: false`
+experiment-ledger-command = в `ledger` есть метакоманда pgbench
+    .help = напишите один запрос с одним столбцом, например `SELECT token FROM payments`
+experiment-ledger-query = в `ledger` { $count ->
+    [0] нет запроса
+   *[other] несколько операторов: { $count }
+ }
+    .help = напишите один запрос с одним столбцом, например `SELECT token FROM payments`
+experiment-ledger-ammo = `ledger` нельзя сочетать с `ammo`: запросы набора не могут содержать токен
+    .help = удалите этот ключ или напишите запросы здесь, с {"`${token}`"}
+experiment-ledger-database = в стеке нет PostgreSQL, из которого можно прочитать записи
+    .help = добавьте в стек {"`postgres: { … }`"} или удалите `ledger`
+experiment-ledger-token = у { $operation } есть `ledger`, но операция не записывает токен
+    .help = записывайте `{ $token }` в столбец, который читает запрос `ledger`
+experiment-ledger-second-token = переменная `token` зарезервирована для `ledger`
+    .help = переименуйте эту переменную
+
+# Предупреждения.
+experiment-feed-unused = набор { $feed } не используется ни одной операцией
+experiment-capture-unused = переменная { $variable }, которую извлекает { $operation }, не используется
+experiment-remote-stop-rule = действует правило остановки { $rule }, так как `{ $node }` на другой машине; чтобы заменить его, задайте `stop`

@@ -20,11 +20,13 @@ mod stop;
 mod text;
 pub mod workload;
 
-pub use catalogue::{Argument, Catalogue};
+pub use catalogue::Catalogue;
+pub use model::message::Argument;
 pub use number::Numbers;
 
 use crate::say;
 use model::Nanos;
+use model::message::Message;
 use std::sync::LazyLock;
 use text::{cell_list, cell_name, request, short};
 
@@ -87,6 +89,16 @@ impl Lang {
     /// The language's own name: `English`.
     pub fn name(&self) -> String {
         say!(self, "number-language")
+    }
+
+    /// Text of a message.
+    pub fn message(&self, message: &Message) -> String {
+        self.catalogue.render(message.id, &message.arguments)
+    }
+
+    /// Correction of the error that a message states; empty if it has none.
+    pub fn help(&self, message: &Message) -> String {
+        self.catalogue.help(message).unwrap_or_default()
     }
 
     /// Format of numbers and their units.

@@ -19,10 +19,12 @@ const REFERENCE: &str = "en.ftl";
 /// A message of a file.
 struct Message {
     line: usize,
+    /// Arguments of its value and of its attributes.
     arguments: BTreeSet<String>,
+    attributes: BTreeSet<String>,
 }
 
-/// A use of a message: `say!(lang, "identifier", argument, name = value)`.
+/// A use of a message: `say!(lang, "identifier", argument, name = value)`, or `message!("identifier", …)`.
 struct Use {
     line: usize,
     identifier: String,
@@ -84,8 +86,11 @@ fn messages(file: &File, all: &mut Vec<Violation>) -> BTreeMap<String, Message> 
         let line =
             file.text.lines().position(|line| line.strip_prefix(name).is_some_and(|it| it.starts_with(" =")));
         let mut arguments = BTreeSet::new();
-        message.value.iter().for_each(|pattern| arguments_of(pattern, &mut arguments));
-        let message = Message { line: line.map_or(1, |index| index + 1), arguments };
+        let attributes = message.attributes.iter();
+        let patterns = message.value.iter().chain(attributes.clone().map(|attribute| &attribute.value));
+        patterns.for_each(|pattern| arguments_of(pattern, &mut arguments));
+        let attributes = attributes.map(|attribute| attribute.id.name.to_owned()).collect();
+        let message = Message { line: line.map_or(1, |index| index + 1), arguments, attributes };
         if let Some(other) = found.insert(name.to_owned(), message) {
             let what = format!("the message {name} is there twice");
             all.push(Violation::new(&file.path, other.line, what, "delete one of them"));
@@ -138,21 +143,24 @@ fn find_uses(tokens: &[TokenTree], found: &mut Vec<Use>) {
     for (i, token) in tokens.iter().enumerate() {
         let TokenTree::Group(group) = token else { continue };
         let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-        let is_macro = matches!(
-            i.checked_sub(2).map(|first| &tokens[first..i]),
-            Some([TokenTree::Ident(name), TokenTree::Punct(mark)]) if *name == "say" && mark.as_char() == '!'
-        );
-        if is_macro {
-            found.extend(read_use(&inner));
+        if let Some([TokenTree::Ident(name), TokenTree::Punct(mark)]) =
+            i.checked_sub(2).map(|first| &tokens[first..i])
+            && mark.as_char() == '!'
+        {
+            match name.to_string().as_str() {
+                "say" => found.extend(read_use(&inner, true)),
+                "message" => found.extend(read_use(&inner, false)),
+                _ => {}
+            }
         }
         find_uses(&inner, found);
     }
 }
 
 /// The use in the tokens between the macro's parentheses; `None` if they have no literal identifier.
-fn read_use(tokens: &[TokenTree]) -> Option<Use> {
-    let mut parts = tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
-    let _language = parts.next()?;
+fn read_use(tokens: &[TokenTree], begins_with_language: bool) -> Option<Use> {
+    let parts = tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
+    let mut parts = parts.skip(usize::from(begins_with_language));
     let [TokenTree::Literal(identifier)] = parts.next()? else { return None };
     let text = identifier.to_string();
     let arguments = parts.filter_map(|part| match part {
@@ -207,6 +215,13 @@ fn compare(
                     message.arguments, known.arguments
                 );
                 all.push(Violation::new(&file.path, message.line, what, "use the same arguments"));
+            }
+            Some(known) if known.attributes != message.attributes => {
+                let what = format!(
+                    "{identifier} has the attributes {:?}, and {REFERENCE} has {:?}",
+                    message.attributes, known.attributes
+                );
+                all.push(Violation::new(&file.path, message.line, what, "translate the same attributes"));
             }
             Some(_) => {}
         }
@@ -268,6 +283,17 @@ mod tests {
         ] {
             assert_eq!(check(en, ru, code), expected);
         }
+        let attribute = "a = text\n    .help = { $n }\n";
+        let neutral = "fn f() { message!(\"a\", n = 1) }";
+        assert_eq!(check(attribute, attribute, neutral), [""; 0]);
+        assert_eq!(
+            check(attribute, attribute, "fn f() { message!(\"a\"); message!(\"b\", n) }"),
+            ["a.rs:1: a lacks the arguments [\"n\"] and has [] too many", "a.rs:1: there is no message b"]
+        );
+        assert_eq!(
+            check("a = { $n }\n    .help = text\n", "a = { $n }\n", neutral),
+            ["ru.ftl:1: a has the attributes {}, and en.ftl has {\"help\"}"]
+        );
         let differs = EN.replace("{ $name }", "one");
         assert_eq!(
             check(EN, &differs, CODE),

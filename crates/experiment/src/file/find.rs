@@ -4,7 +4,7 @@ use crate::unit::{Duration, Share};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What an experiment looks for: a word, or one of its keys with its settings.
+/// Goal of an experiment: a mode, or a mapping with one mode and its settings.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -16,103 +16,103 @@ pub enum Find {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindMode {
-    /// Each cell is measured under the load that stands here; as when left out.
+    /// Measures each cell with the load of this file. This is the default.
     Once,
-    /// How much each cell holds within its objectives.
+    /// Searches for the maximum load at which each cell meets its objectives.
     Max,
-    /// Whether the maximum is held for long.
+    /// Checks whether the maximum is sustained for minutes.
     Confirm,
-    /// What changes over an hour at 80 % of the maximum.
+    /// Detects changes over an hour at 80 % of the maximum.
     Soak,
-    /// Which point of the matrix is enough.
+    /// Finds which cells of the matrix meet the objectives.
     Sweep,
-    /// Whether every acknowledged write outlives the faults.
+    /// Checks whether every acknowledged write survives the faults.
     Failover,
 }
 
-/// Exactly one of these.
+/// Mode with its settings; exactly one key is allowed.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindSettings {
-    /// How much each cell holds within its objectives.
+    /// Searches for the maximum load at which each cell meets its objectives.
     pub max: Option<Max>,
-    /// Whether a level is held for long: a smooth ramp, and a hold.
+    /// Checks whether a load level is sustained: a ramp, then a constant load.
     pub confirm: Option<Confirm>,
-    /// What changes over hours at a level: leaks and drifts.
+    /// Detects leaks and drifts over hours at a constant load.
     pub soak: Option<Soak>,
-    /// Which point of the matrix is enough.
+    /// Finds which cells of the matrix meet the objectives.
     pub sweep: Option<Sweep>,
-    /// Whether every acknowledged write outlives the faults.
+    /// Checks whether every acknowledged write survives the faults.
     pub failover: Option<Failover>,
 }
 
-/// A search for the highest level that meets the objectives.
+/// Search for the highest load level that meets the objectives.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Max {
-    /// The first level, per second or clients; what `load` says when left out, else 10.
+    /// First level: transactions per second (open model) or clients (closed model). Default: the level of `load`, or 10.
     pub from: Option<f64>,
-    /// Not beyond it.
+    /// Maximum level. Default: no limit.
     pub most: Option<f64>,
-    /// How far the answer may be from the truth; 5% when left out.
+    /// Relative precision of the result, from 0.5% to 50%. Default: 5%.
     pub precision: Option<Share>,
-    /// Of one trial; 20s when left out.
+    /// Duration of one trial, in whole seconds. Default: 20s.
     pub window: Option<Duration>,
-    /// Of a confirming trial at the answer; 60s when left out.
+    /// Duration of the confirming trial at the result, in whole seconds. Default: 60s.
     pub hold: Option<Duration>,
 }
 
-/// A smooth ramp to a level, and a hold.
+/// Ramp to a load level, then a constant load.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confirm {
-    /// Per second or clients.
+    /// Level: transactions per second (open model) or clients (closed model).
     pub level: Option<f64>,
-    /// What the maximum is, where a level is given and the maximum is known from elsewhere.
+    /// Known maximum, for the report. Only with `level`.
     pub of: Option<f64>,
-    /// Instead of `level`: of the maximum, which is searched for first; 100% when left out.
+    /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 100%.
     pub share: Option<Share>,
-    /// 60s when left out.
+    /// Duration of the ramp, in whole seconds. Default: 60s.
     pub ramp: Option<Duration>,
-    /// 5m when left out.
+    /// Duration of the constant load, in whole seconds. Default: 5m.
     pub hold: Option<Duration>,
-    /// The search that comes first.
+    /// Settings of the preceding search.
     pub max: Option<Max>,
 }
 
-/// A level that is held for hours.
+/// Constant load for hours.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Soak {
-    /// Per second or clients.
+    /// Level: transactions per second (open model) or clients (closed model).
     pub level: Option<f64>,
-    /// What the maximum is, where a level is given and the maximum is known from elsewhere.
+    /// Known maximum, for the report. Only with `level`.
     pub of: Option<f64>,
-    /// Instead of `level`: of the maximum, which is searched for first; 80% when left out.
+    /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 80%.
     pub share: Option<Share>,
-    /// 1h when left out.
+    /// Duration, in whole seconds. Default: 1h.
     #[serde(rename = "for")]
     pub duration: Option<Duration>,
-    /// The search that comes first.
+    /// Settings of the preceding search.
     pub max: Option<Max>,
 }
 
-/// A grid of settings: the matrix.
+/// Comparison of all cells of the matrix.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
-    /// Search for each point's maximum; without it, response times under `load` decide.
+    /// Search for the maximum of each cell. Default: cells are compared by their response times with `load`.
     pub max: Option<Max>,
 }
 
-/// The faults, again and again, each time with a ledger of what was acknowledged.
+/// Repeated injection of the faults, with a ledger of all acknowledged writes.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failover {
-    /// How often each cell goes through its faults; `repeat` when left out.
+    /// Number of trials of each cell. Default: `repeat`.
     #[schemars(range(min = 1))]
     pub times: Option<u32>,
-    /// Whether the same faults are done to systems that promise nothing, which must lose something, or nothing is proved;
-    /// `true` when left out.
+    /// Whether to run a positive control: the same faults with asynchronous replication, where writes must be lost.
+    /// Default: true.
     pub control: Option<bool>,
 }

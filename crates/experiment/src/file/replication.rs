@@ -5,100 +5,101 @@ use crate::unit::{Bytes, Duration, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Which of several PostgreSQL servers is asked.
+/// Server that executes an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerTarget {
     Primary,
     Replica,
-    /// Whichever.
+    /// Any server.
     Any,
 }
 
-/// Servers that hold the same rows as `postgres`.
+/// Replicas of `postgres`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replicas {
+    /// Number of replicas.
     #[schemars(range(min = 1, max = 16))]
     pub count: u32,
-    /// What a commit waits for: `async`, `first 1` or `any 1`; `async` when left out.
+    /// Replicas that a commit waits for: `async` (none), `first 1` or `any 1`. Default: `async`.
     pub sync: Option<Word>,
-    /// Program that promotes a replica if the primary fails: `ours`, pgdyno itself, or a cluster manager; `ours` when
-    /// left out.
+    /// Program that promotes a replica if the primary fails: `ours`, which is pgdyno, or a cluster manager. Default:
+    /// `ours`.
     pub manager: Option<ManagerKind>,
-    /// Ours: which replica becomes the primary; `advanced` when left out.
+    /// With `manager: ours`: replica to promote. Default: `advanced`.
     pub promote: Option<Promote>,
-    /// Ours: how long the primary may be silent; 1s when left out.
+    /// With `manager: ours`: time without an answer after which the primary is considered failed. Default: 1s.
     #[serde(rename = "patience")]
     pub timeout: Option<Duration>,
-    /// Ours: whether the old primary is killed before another is promoted; `true` when left out.
+    /// With `manager: ours`: whether the old primary is killed before the promotion. Default: true.
     pub fence: Option<bool>,
-    /// Whether the balancer ends the sessions of a server that is no longer what it was; `true` when left out.
+    /// Whether the balancer closes the sessions of a server whose role has changed. Default: true.
     pub shutdown_sessions: Option<bool>,
-    /// Whether it is measured how old what is read on replicas is, by five numbers per second in a table of pgdyno's own;
-    /// `true` when left out.
+    /// Whether to measure the replication lag that readers see, by five writes per second to a table of pgdyno. Default:
+    /// true.
     pub freshness: Option<bool>,
     /// Settings of Patroni.
     #[serde(rename = "patroni")]
     pub manager_settings: Option<ManagerSettings>,
-    /// What each may use of the machine.
+    /// Resource limits of each replica.
     pub limits: Option<Limits>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Promote {
-    /// The replica that has received most of the log.
+    /// The replica that has received the most WAL.
     Advanced,
-    /// The one that has received least: wrong on purpose, it loses what was acknowledged.
+    /// The replica that has received the least WAL. This deliberate error loses acknowledged writes.
     Laggard,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManagerSettings {
-    /// Servers of etcd, 1 or 3; 1 when left out.
+    /// Number of etcd servers, 1 or 3. Default: 1.
     #[serde(rename = "etcd")]
     pub store_servers: Option<u32>,
-    /// How long the leader's key lives, at least 20s, as when left out.
+    /// Time to live of the leader key, at least 20s. Default: 20s.
     pub ttl: Option<Duration>,
-    /// 5s when left out.
+    /// Interval at which Patroni checks its state. Default: 5s.
     pub loop_wait: Option<Duration>,
-    /// 5s when left out.
+    /// Timeout of Patroni's requests to etcd and PostgreSQL. Default: 5s.
     pub retry_timeout: Option<Duration>,
-    /// How long a crashed primary may take to start again before another is promoted; 300s when left out.
+    /// Time that a crashed primary has to restart before a replica is promoted. Default: 300s.
     pub primary_start_timeout: Option<Duration>,
-    /// What of the log a replica may lack and still be promoted; 1MB when left out.
+    /// Maximum WAL that a replica may lack to be promoted. Default: 1MB.
     pub maximum_lag: Option<Bytes>,
-    /// Whether nothing is acknowledged without a synchronous replica; `true` when left out.
+    /// Whether commits wait when there is no synchronous replica (`synchronous_mode_strict`). Default: true.
     pub strict: Option<bool>,
 }
 
-/// Something that goes wrong on purpose: one deed, at a time or after an event.
+/// Fault to inject: one action, at a time or after an event.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// So long after the measured window began; beside `after`, so long after that.
+    /// Time after the begin of the measurement; with `after`, time after that event.
     pub at: Option<Duration>,
-    /// Once this has happened, since the fault before.
+    /// Event after the previous fault that triggers this one.
     pub after: Option<Event>,
-    /// SIGKILL to all processes of `primary`, `replica`, `etcd`, or a node by its name, such as `postgres-2`.
+    /// Sends SIGKILL to all processes of `primary`, `replica`, `etcd` or a node such as `postgres-2`.
     pub kill: Option<Word>,
-    /// Processes that `kill` ends: all of the `node`, its `postmaster`, or its cluster manager; `node` when left out.
+    /// Processes that `kill` ends: all of the `node`, its `postmaster`, or its cluster manager. Default: `node`.
     pub part: Option<Part>,
-    /// All its processes stand still, then go on.
+    /// Suspends all processes of a node for the duration `for`.
     pub pause: Option<Word>,
-    /// Stopped in its own way, and started again.
+    /// Stops a node in the regular way, and starts it again.
     pub restart: Option<Word>,
-    /// Planned: to `any` replica, or to one by its name.
+    /// Planned switchover to `any` replica, or to one by its name.
     pub switchover: Option<Word>,
-    /// Nothing goes over its network.
+    /// Isolates a node from the network for the duration `for`.
     pub cut_off: Option<Word>,
-    /// Nothing is free on its disk, which every server then has of its own.
+    /// Fills the disk of a server for the duration `for`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
-    /// The log of the `primary` is sent to no replica.
+    /// Blocks replication from the `primary` for the duration `for`.
     pub withhold: Option<Word>,
-    /// How long it lasts.
+    /// Duration of the fault.
     #[serde(rename = "for")]
     pub duration: Option<Duration>,
 }

@@ -7,90 +7,91 @@ use crate::unit::{Order, Statuses, Word};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Rows of values: in a file, asked of PostgreSQL, or written here.
+/// Rows of values from a file, a query or this file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Feed {
-    /// A file, plain or packed by gzip; relative to this one.
+    /// File with the rows, plain or compressed with gzip. The path is relative to this file.
     pub file: Option<String>,
-    /// What the file is; told by its name when left out.
+    /// Format of the file. Default: derived from its name.
     pub form: Option<FeedForm>,
-    /// A query, asked before the load begins.
+    /// Query that returns the rows. It is executed before the load begins.
     pub sql: Option<String>,
-    /// Rows that stand here: each a mapping with the same keys.
+    /// Rows, at most 1000: mappings with the same keys.
     pub rows: Option<Vec<Ordered<Word>>>,
-    /// Which columns are taken, by the names that the query or the objects have. Of a CSV or TSV file: the names of all its
-    /// columns in their order, where its first line is a row and does not name them.
+    /// Columns to use, by their names in the query or the objects. For a CSV or TSV file without a header line: the names of
+    /// all columns in their order.
     pub columns: Option<Vec<String>>,
-    /// `sequential` when left out.
+    /// Order in which rows are used. Default: `sequential`.
     pub order: Option<Order>,
-    /// The column of a table that its values are found in, as table.column: how much of the table the feed can touch is told.
+    /// Column of a table in which the values are looked up, as table.column. The report then states which part of the table
+    /// the feed can reach.
     pub of: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FeedForm {
-    /// The first line names the columns; `"` quotes a field.
+    /// Comma-separated values. The first line names the columns; `"` quotes a field.
     Csv,
-    /// The same with tabs; nothing is quoted.
+    /// Tab-separated values without quoting. The first line names the columns.
     Tsv,
-    /// An object per line.
+    /// One JSON object per line.
     #[serde(rename = "jsonl")]
     JsonLines,
-    /// Yandex.Tank's ammunition: headers in brackets, a path per line.
+    /// Ammo of Yandex.Tank: headers in brackets, one path per line.
     Uri,
-    /// The same, with a body behind each line.
+    /// Ammo of Yandex.Tank with a body after each line.
     UriPost,
-    /// The same: whole requests, each behind its length.
+    /// Ammo of Yandex.Tank: complete requests, each after its length.
     Raw,
-    /// A web server's log.
+    /// Access log of a web server.
     Access,
 }
 
-/// One line of the mix: an HTTP request, several of them (`steps`), SQL, a pgbench script, or whole requests of a feed.
+/// Operation: an HTTP request, several of them (`steps`), SQL, a pgbench script, or the requests of a feed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Operation {
-    /// How often it is chosen, relative to the others; 1 when left out.
+    /// Relative frequency. Default: 1.
     pub weight: Option<u32>,
-    /// Instead of weights: how often per second, times `load.coefficient`.
+    /// Rate per second, instead of weights. It is multiplied by `load.coefficient`.
     pub rate: Option<f64>,
-    /// Open: arrivals of its own, beside the mix, such as `const(1, 60s)`.
+    /// Open model: separate schedule of this operation, such as `const(1, 60s)`.
     pub schedule: Option<String>,
-    /// The feed that it draws a row of: columns are variables, `${name}` in requests and `:name` in scripts.
+    /// Feed from which each execution takes a row. Its columns are variables: `${name}` in requests, `:name` in scripts.
     pub feed: Option<String>,
-    /// Variables that are computed before its requests, as by pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
+    /// Variables that are computed before the requests, as with pgbench's `\\set`: `{ id: "random(1, 1000)" }`.
     #[serde(default)]
     pub set: Ordered<Word>,
-    /// Of SQL, where there are replicas: which server it goes to; `primary` when left out.
+    /// Server that executes the SQL if there are replicas. Default: `primary`.
     pub to: Option<ServerTarget>,
-    /// Of what writes: a query of one column, the tokens that were written. Each time the operation begins, its variable
-    /// `token` is a new one; afterwards each that was acknowledged must be there.
+    /// Query of one column that returns the tokens that this operation has written. The variable `token` has a new value in
+    /// each execution. After the load, every acknowledged token must be present.
     pub ledger: Option<String>,
-    /// In pgbench's language.
+    /// Script in pgbench's language.
     pub sql: Option<String>,
-    /// A file in pgbench's language; relative to this one.
+    /// File with a script in pgbench's language. The path is relative to this file.
     pub script: Option<String>,
-    /// The feed whose rows are whole requests.
+    /// Feed whose rows are complete requests.
     pub ammo: Option<String>,
-    /// Requests one after the other; the first that fails ends them.
+    /// Requests that are sent one after the other. The first failure ends the operation.
     pub steps: Option<Vec<Step>>,
     #[serde(flatten)]
     pub request: Request,
 }
 
-/// A request among several.
+/// Request of an operation with several steps.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Step {
-    /// What reports call it.
+    /// Name in reports.
     pub name: Option<String>,
     #[serde(flatten)]
     pub request: Request,
 }
 
-/// An HTTP request: a method with its path. `${name}` stands for a variable's value, `$$` for the sign itself.
+/// HTTP request: a method with its path. `${name}` is the value of a variable, `$$` a dollar sign.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct Request {
     /// Path and query, as in `/books?author=${author}`.
@@ -105,49 +106,49 @@ pub struct Request {
     pub patch: Option<String>,
     /// Path and query.
     pub delete: Option<String>,
-    /// Added to the path, escaped.
+    /// Query parameters; pgdyno encodes them and appends them to the path.
     #[serde(default)]
     pub query: Ordered<Word>,
-    /// `${env:NAME}` is a variable of pgdyno's environment: a secret, which is told to nobody else.
+    /// Headers. `${env:NAME}` is an environment variable of pgdyno; its value appears in no output and no run file.
     #[serde(default)]
     pub headers: Ordered<Word>,
-    /// A body: a value, which is sent as JSON, or a text that is JSON already.
+    /// Body: a value that is sent as JSON, or a JSON text.
     pub json: Option<JsonText>,
-    /// A body: fields, as a browser sends a form.
+    /// Body: fields of a form (`application/x-www-form-urlencoded`).
     pub form: Option<Ordered<Word>>,
-    /// A body: any text.
+    /// Body: a text.
     pub body: Option<String>,
-    /// What of the answer becomes a variable of later steps.
+    /// Parts of the response that become variables of later steps.
     #[serde(default)]
     pub capture: Ordered<Capture>,
-    /// What the answer must be; any other is a failure.
+    /// Expected response; any other response is a failure.
     pub expect: Option<Expect>,
-    /// So many redirects are followed, as long as they stay with the service; none when left out.
+    /// Maximum number of redirects to follow within the service. Default: 0.
     #[schemars(range(max = 20))]
     pub redirects: Option<u8>,
-    /// Packed answers are asked for, and unpacked for `capture` and `contains`.
+    /// Whether to request compressed responses, and to decompress them for `capture` and `contains`. Default: false.
     pub unpack: Option<bool>,
 }
 
-/// Where in an answer a value stands.
+/// Location of a value in a response.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Capture {
-    /// A JSON pointer: `/token`, `/items/0/id`.
+    /// JSON pointer, such as `/token` or `/items/0/id`.
     Json(String),
-    /// A header's name.
+    /// Name of a header.
     Header(String),
-    /// A regular expression: its first group, or all that it finds.
+    /// Regular expression: its first group, or the whole match if it has none.
     Regex(String),
 }
 
-/// What is expected of an answer.
+/// Expected response.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// 200, 2xx, 200-299, or a list of them; 200-399 when left out.
+    /// Status: 200, 2xx, 200-299, or a list of them. Default: 200-399.
     pub status: Option<OneOrMany>,
-    /// What the body holds somewhere.
+    /// Text that the body must contain.
     pub contains: Option<String>,
 }
 

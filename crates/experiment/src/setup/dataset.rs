@@ -3,6 +3,7 @@
 use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName};
+use model::message;
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 
 const ROWS: u64 = 100_000;
@@ -31,31 +32,27 @@ impl SetupBuilder<'_> {
                 continue;
             }
             let names: Vec<&str> = owners.iter().map(|it| it.1).collect();
-            let (found, instead) = match it.name {
-                Some(_) => (
-                    format!("`{key}` is a size of the dataset {}", any_of(&names)),
-                    "leave it out".to_owned(),
-                ),
-                None => (format!("`{key}` of a dataset without a name"), format!("add `name: {}`", names[0])),
+            let message = match it.name {
+                Some(_) => message!("experiment-dataset-key", key = *key, datasets = any_of(names)),
+                None => message!("experiment-dataset-unnamed", key = *key, example = names[0]),
             };
-            self.report(&format!("dataset.{key}"), found, instead);
+            self.report(&format!("dataset.{key}"), message);
         }
         if let Some(scale) = it.scale {
-            let (fits, instead) = match it.name {
-                Some(Delivery) => {
-                    ((1e-6..=100.0).contains(&scale), "write 0.000001 to 100; 0.025 is four million")
+            let value = scale.to_string();
+            let fits = |min: f64, max: f64| (min..=max).contains(&scale);
+            if it.name == Some(Delivery) {
+                if !fits(1e-6, 100.0) {
+                    let (key, min, max) = ("scale", "0.000001", "100");
+                    self.report("dataset.scale", message!("experiment-out-of-range", key, value, min, max));
                 }
-                _ => (
-                    (1.0..=1e5).contains(&scale) && scale.fract() == 0.0,
-                    "write a whole number up to 100000",
-                ),
-            };
-            if !fits {
-                self.report("dataset.scale", format!("a scale of {scale}"), instead);
+            } else if !fits(1.0, 1e5) || scale.fract() != 0.0 {
+                self.report("dataset.scale", message!("experiment-dataset-scale", value, max = "100000"));
             }
         }
         if it.name.is_some() && it.tables.is_some() {
-            self.report("dataset.tables", "tables beside a dataset's name", "leave one of them out");
+            let message = message!("experiment-conflicting-keys", first = "name", second = "tables");
+            self.report("dataset.tables", message);
         }
         let content = match (it.name, it.tables) {
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
@@ -70,11 +67,7 @@ impl SetupBuilder<'_> {
             (Some(Pgbench), _) => Content::Pgbench { scale: it.scale.map_or(1, |it| it as u32) },
             (None, None) => {
                 if !of.iter().any(|it| it.1) {
-                    self.report(
-                        "dataset",
-                        "`dataset` has no `name`",
-                        "add `name: …`, `tickets`, `books`, `delivery`, `users`, `profiles` or `pgbench`, or declare `tables`",
-                    );
+                    self.report("dataset", message!("experiment-dataset-name"));
                 }
                 Content::Declared(Vec::new())
             }
@@ -89,7 +82,7 @@ impl SetupBuilder<'_> {
 
     fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {
         if tables.is_empty() {
-            self.report("dataset.tables", "no tables are declared", "add one, or leave `tables` out");
+            self.report("dataset.tables", message!("experiment-tables-empty"));
         }
         tables.into_iter().map(|(name, it)| self.table(name, it)).collect()
     }
@@ -98,31 +91,17 @@ impl SetupBuilder<'_> {
         let path = format!("dataset.tables.{name}");
         let parts: Vec<&str> = name.split('.').collect();
         if parts.len() > 2 || !parts.iter().all(|it| is_name(it)) {
-            self.report(
-                &path,
-                format!("{} is no name of a table", quote(&name)),
-                "write it as `table` or `schema.table`, in letters, digits and _",
-            );
+            self.report(&path, message!("experiment-table-name", name = quote(&name)));
         }
         if it.columns.0.is_empty() {
-            self.report(
-                &format!("{path}.columns"),
-                "a table without columns",
-                "add one, such as `id: serial`",
-            );
+            self.report(&format!("{path}.columns"), message!("experiment-columns-empty"));
         }
         for key in &it.primary_key {
             if it.columns.0.iter().all(|column| column.0 != *key) {
                 let names = it.columns.0.iter().map(|it| it.0.as_str());
-                let instead = match crate::diagnostic::nearest(key, names) {
-                    Some(name) => format!("write `{name}`"),
-                    None => "name columns of this table".to_owned(),
-                };
-                self.report(
-                    &format!("{path}.primary_key"),
-                    format!("the table has no column {}", quote(key)),
-                    instead,
-                );
+                let (nearest, column) = (crate::diagnostic::nearest(key, names), quote(key));
+                let message = message!("experiment-unknown-column", column, nearest);
+                self.report(&format!("{path}.primary_key"), message);
             }
         }
         let columns = it.columns.0.into_iter().map(|(name, it)| self.column(&path, name, it)).collect();
@@ -132,11 +111,7 @@ impl SetupBuilder<'_> {
     fn column(&mut self, table: &str, name: String, it: file::Column) -> Column {
         let path = format!("{table}.columns.{name}");
         if !is_name(&name) {
-            self.report(
-                &path,
-                format!("{} is no name of a column", quote(&name)),
-                "write letters, digits and _",
-            );
+            self.report(&path, message!("experiment-column-name", name = quote(&name)));
         }
         let (generator, sql_type, nulls) = match it {
             file::Column::Plain(generator) => (generator, None, 0.0),
@@ -159,7 +134,9 @@ impl SetupBuilder<'_> {
                 self.ordered(path, it.min <= it.max);
                 let s = it.s.unwrap_or(ZIPF);
                 if !(1.001..=1000.0).contains(&s) {
-                    self.report(path, format!("an exponent of {s}"), "write s as 1.001 to 1000");
+                    let (key, value) = ("s", s.to_string());
+                    let (min, max) = ("1.001", "1000");
+                    self.report(path, message!("experiment-out-of-range", key, value, min, max));
                 }
                 ColumnGenerator::Zipfian { min: it.min, max: it.max, s }
             }
@@ -171,11 +148,7 @@ impl SetupBuilder<'_> {
             From::Timestamp(it) => {
                 for moment in [&it.from, &it.to] {
                     if !is_moment(moment) {
-                        self.report(
-                            path,
-                            format!("{} is no moment", quote(moment)),
-                            "write it as 2024-01-01 or 2024-01-01 12:00:00",
-                        );
+                        self.report(path, message!("experiment-timestamp", text = quote(moment)));
                     }
                 }
                 // In this notation, the order of times is that of the texts.
@@ -195,7 +168,7 @@ impl SetupBuilder<'_> {
             From::Constant(it) => ColumnGenerator::Constant(it.0),
             From::OneOf(list) => {
                 if list.is_empty() {
-                    self.report(path, "`one_of` of nothing", "write some values, as in [a, b]");
+                    self.report(path, message!("experiment-one-of-empty"));
                 }
                 ColumnGenerator::OneOf(list.into_iter().map(|it| it.0).collect())
             }
@@ -204,7 +177,7 @@ impl SetupBuilder<'_> {
 
     fn ordered(&mut self, path: &str, is_ordered: bool) {
         if !is_ordered {
-            self.report(path, "the end lies before the begin", "write the smaller one first");
+            self.report(path, message!("experiment-range-order"));
         }
     }
 }

@@ -1,24 +1,23 @@
 //! The goal `failover`: checks, and the positive control.
 
-use super::SetupBuilder;
+use super::{SetupBuilder, seconds};
 use crate::file::Find as Asked;
 use crate::tree::Value;
 use model::Nanos;
+use model::message;
 use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goal, Setup};
 
 /// Lead time and duration of blocked replication in a positive control, before the primary fails.
 const AHEAD: Nanos = Nanos::from_millis(500);
 const WITHHELD: Nanos = Nanos::from_secs(1);
 
-const KILL: &str = "`{ at: 20s, kill: primary }`";
-
 impl SetupBuilder<'_> {
     /// Number of measurements of each cell.
     pub(super) fn times(&mut self, find: Option<&Asked>, repeat: Option<u32>) -> u32 {
         let times = settings(find).and_then(|it| it.times);
         if times.is_some() && repeat.is_some() {
-            let found = "`times` beside `repeat`, which says the same";
-            self.report("find.failover.times", found, "leave one of them out");
+            let message = message!("experiment-conflicting-keys", first = "repeat", second = "times");
+            self.report("find.failover.times", message);
         }
         times.or(repeat).unwrap_or(1)
     }
@@ -37,13 +36,10 @@ impl SetupBuilder<'_> {
             return None;
         }
         if setup.stack.replication.as_ref().is_none_or(|it| it.replicas == 0) {
-            let instead = "add `replicas: { count: 2, sync: any 1 }` beside a `postgres` that pgdyno starts";
-            self.report("stack", "a failover is looked for, and nobody can take over", instead);
+            self.report("stack", message!("experiment-failover-replicas"));
         }
         if setup.operations.iter().all(|it| it.ledger.is_none()) {
-            let found = "a failover is looked for, and no operation has a ledger: a loss would not be seen";
-            let instead = "add `ledger: SELECT token FROM …` to one that writes `:token`, or `${token}`";
-            self.report("operations", found, instead);
+            self.report("operations", message!("experiment-failover-ledger"));
         }
         let written = match self.tree.get("faults").map(|it| &it.1.value) {
             Some(Value::List(items)) => items.len(),
@@ -54,16 +50,15 @@ impl SetupBuilder<'_> {
             return None;
         }
         if written == 0 {
-            let found = "a failover is looked for, and nothing goes wrong";
-            self.report("find", found, format!("add `faults: [{}]`", KILL.trim_matches('`')));
+            self.report("find", message!("experiment-failover-faults"));
             return None;
         }
         for (i, it) in setup.faults.iter().enumerate() {
             if let FaultTrigger::At(at) = it.trigger
                 && at >= window
             {
-                let found = format!("this comes when the load, of {}s, has ended", window.as_secs_f64());
-                self.report(&format!("faults[{i}]"), found, "let it happen earlier, or load for longer");
+                let message = message!("experiment-fault-too-late", at = seconds(at), load = seconds(window));
+                self.report(&format!("faults[{i}]"), message);
             }
         }
         let wanted = settings(asked).and_then(|it| it.control).unwrap_or(true);
@@ -74,19 +69,16 @@ impl SetupBuilder<'_> {
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {
-            let found = "no fault takes the primary away, so that no control can show a loss";
-            self.report("faults", found, format!("add {KILL}, or write `control: false`"));
+            self.report("faults", message!("experiment-control-primary"));
             return None;
         };
         let path = format!("faults[{first}]");
         let FaultTrigger::At(at) = setup.faults[first].trigger else {
-            let found = "when this happens is not known, and in the control the log is withheld before it";
-            self.report(&path, found, "write `at` without `after`, or `control: false`");
+            self.report(&path, message!("experiment-control-after"));
             return None;
         };
         if at < AHEAD {
-            let found = "in the control the log is withheld for half a second before this";
-            self.report(&path, found, "write `at: 500ms` or later, or `control: false`");
+            self.report(&path, message!("experiment-control-early"));
             return None;
         }
         let before = &setup.faults[..first];

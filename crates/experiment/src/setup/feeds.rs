@@ -5,6 +5,7 @@ use crate::diagnostic::quote;
 use crate::file;
 use crate::name::name_error;
 use crate::template::is_name;
+use model::message;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 
 /// More rows belong in a file.
@@ -30,17 +31,15 @@ impl SetupBuilder<'_> {
         let alone =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));
         for it in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
-            let found = "a query, and the stack is a service alone";
-            let instead = "add `postgres: { attach: … }` to the stack, or name a `file`";
-            self.report(&format!("feeds.{}.sql", it.name), found, instead);
+            self.report(&format!("feeds.{}.sql", it.name), message!("experiment-feed-query"));
         }
     }
 
     fn feed(&mut self, name: String, it: file::Feed) -> (Feed, FeedInfo) {
         let path = format!("feeds.{name}");
         let at = |key: &str| format!("{path}.{key}");
-        if let Some((found, instead)) = name_error(&name, "feed") {
-            self.report(&path, found, instead);
+        if let Some(message) = name_error(&name) {
+            self.report(&path, message);
         }
         let given: Vec<&str> =
             [("file", it.file.is_some()), ("sql", it.sql.is_some()), ("rows", it.rows.is_some())]
@@ -49,38 +48,30 @@ impl SetupBuilder<'_> {
                 .map(|it| it.0)
                 .collect();
         match given.as_slice() {
-            [] => self.report(
-                &path,
-                format!("the feed {} comes from nowhere", quote(&name)),
-                "add `file: …`, `sql: …` with a query, or `rows: [{ column: value }]`",
-            ),
+            [] => self.report(&path, message!("experiment-feed-source", feed = quote(&name))),
             [_] => {}
-            [first, second, ..] => self.report(
-                &at(second),
-                format!("the feed {} has `{first}` and `{second}`", quote(&name)),
-                "leave one of them out",
-            ),
+            [first, second, ..] => {
+                let message = message!("experiment-conflicting-keys", first = *first, second = *second);
+                self.report(&at(second), message);
+            }
         }
         if it.form.is_some() && it.file.is_none() {
-            self.report(&at("form"), "a form of what is no file", "leave it out");
+            self.report(&at("form"), message!("experiment-feed-form"));
         }
         for (i, column) in it.columns.iter().flatten().enumerate() {
             let twice = it.columns.iter().flatten().take(i).any(|it| it == column);
             if twice || !is_name(column) {
-                let what = if twice { "stands twice" } else { "can be no variable" };
-                let found = format!("the column {} {what}", quote(column));
-                self.report(
-                    &format!("{path}.columns[{i}]"),
-                    found,
-                    "write names of letters, digits and _, each once",
-                );
+                let message = match twice {
+                    true => message!("experiment-duplicate-column", column = quote(column)),
+                    false => message!("experiment-variable-name", name = quote(column)),
+                };
+                self.report(&format!("{path}.columns[{i}]"), message);
             }
         }
         if let Some(of) = &it.of {
             let parts: Vec<&str> = of.split('.').collect();
             if !(2..=3).contains(&parts.len()) || parts.iter().any(|it| it.is_empty()) {
-                let found = format!("{} is no column of a table", quote(of));
-                self.report(&at("of"), found, "write it as table.column or schema.table.column");
+                self.report(&at("of"), message!("experiment-feed-of", text = quote(of)));
             }
         }
         let mut known = FeedInfo { name: name.clone(), columns: it.columns.clone(), is_ammo: false };
@@ -97,7 +88,7 @@ impl SetupBuilder<'_> {
             }
             (None, Some(sql), _) => {
                 if sql.trim().is_empty() {
-                    self.report(&at("sql"), "an empty query", "write one, as in `SELECT id FROM users`");
+                    self.report(&at("sql"), message!("experiment-feed-query-empty"));
                 }
                 FeedSource::Query(sql)
             }
@@ -122,29 +113,21 @@ impl SetupBuilder<'_> {
     ) -> Option<Vec<String>> {
         let at = format!("{path}.file");
         let Some(form) = form else {
-            let found = format!("the name {} does not tell what the file is", quote(file));
-            let instead = "add `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`";
-            self.report(&at, found, instead);
+            self.report(&at, message!("experiment-feed-format", file = quote(file)));
             return None;
         };
         if is_ammo(form) && columns.is_some() {
-            let instead = "leave it out: method, target, headers, body and tag are its columns";
-            self.report(&format!("{path}.columns"), "columns of a feed of whole requests", instead);
+            self.report(&format!("{path}.columns"), message!("experiment-ammo-columns"));
         }
         let folder = self.request.path.parent().unwrap_or("".as_ref());
         let place = folder.join(file);
         match (self.request.columns)(&place, form, columns.filter(|_| !is_ammo(form))) {
             Ok(columns) => Some(columns),
-            Err(why) => {
-                let found = format!("the feed {}: {why}", quote(&place.display().to_string()));
-                let (at, instead) = match columns {
-                    Some(_) => (
-                        format!("{path}.columns"),
-                        "name the file's own columns, or leave it out where the file's first line names them",
-                    ),
-                    None => (at, "name a file of rows, relative to this one"),
-                };
-                self.report(&at, found, instead);
+            Err(reason) => {
+                let at = if columns.is_some() { format!("{path}.columns") } else { at };
+                let file = quote(&place.display().to_string());
+                let has_columns = columns.is_some();
+                self.report(&at, message!("experiment-feed-file", file, reason, has_columns));
                 None
             }
         }
@@ -159,37 +142,37 @@ impl SetupBuilder<'_> {
     ) -> Vec<Vec<String>> {
         let at = format!("{path}.rows");
         if rows.is_empty() || rows.len() > MAX_ROWS {
-            let instead = format!("write 1 to {MAX_ROWS}; more are better kept in a file");
-            self.report(&at, format!("{} rows", rows.len()), instead);
+            let (count, max) = (rows.len(), MAX_ROWS.to_string());
+            self.report(&at, message!("experiment-feed-rows", count, max));
         }
         if columns.is_some() {
-            let found = "columns beside rows that name them";
-            self.report(&format!("{path}.columns"), found, "leave it out");
+            let message = message!("experiment-conflicting-keys", first = "rows", second = "columns");
+            self.report(&format!("{path}.columns"), message);
         }
         let first =
             rows.first().map_or(Vec::new(), |row| row.0.iter().map(|it| it.0.clone()).collect::<Vec<_>>());
         if let Some(name) = first.iter().find(|it| !is_name(it)) {
-            let found = format!("the column {} can be no variable", quote(name));
-            self.report(&format!("{at}[0].{name}"), found, "write a name of letters, digits and _");
+            let message = message!("experiment-variable-name", name = quote(name));
+            self.report(&format!("{at}[0].{name}"), message);
         }
         if first.is_empty() && !rows.is_empty() {
-            self.report(&at, "a row of nothing", "write columns with their values, as in { id: 1 }");
+            self.report(&at, message!("experiment-row-empty"));
         }
         let mut all = Vec::new();
         for (i, row) in rows.into_iter().enumerate() {
             let has = |name: &String| row.0.iter().any(|it| it.0 == *name);
             if let Some(name) = first.iter().find(|it| !has(it)) {
-                let found = format!("row {} has no {}", i + 1, quote(name));
-                self.report(&format!("{at}[{i}]"), found, "give every row the columns of the first");
+                let (row, column) = ((i + 1).to_string(), quote(name));
+                self.report(&format!("{at}[{i}]"), message!("experiment-row-lacks-column", row, column));
             }
             if let Some((name, _)) = row.0.iter().find(|it| !first.contains(&it.0)) {
-                let found = format!("row {} has {}, and the first has not", i + 1, quote(name));
-                self.report(&format!("{at}[{i}].{name}"), found, "give every row the columns of the first");
+                let (row, column) = ((i + 1).to_string(), quote(name));
+                let message = message!("experiment-row-extra-column", row, column);
+                self.report(&format!("{at}[{i}].{name}"), message);
             }
             if let Some((name, _)) = row.0.iter().find(|it| it.1.0.contains('\0')) {
-                let found = format!("a NUL byte in {}", quote(name));
-                let instead = "leave it out: no text of PostgreSQL can hold one";
-                self.report(&format!("{at}[{i}].{name}"), found, instead);
+                let message = message!("experiment-row-nul", column = quote(name));
+                self.report(&format!("{at}[{i}].{name}"), message);
             }
             let value = |name: &String| row.0.iter().find(|it| it.0 == *name).map(|it| it.1.0.clone());
             all.push(first.iter().map(|name| value(name).unwrap_or_default()).collect());

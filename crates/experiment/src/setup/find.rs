@@ -1,10 +1,11 @@
 //! The settings `find` and `prove`: the goal of an experiment.
 
-use super::SetupBuilder;
 use super::mix::Mix;
+use super::{SetupBuilder, whole_seconds};
 use crate::file::find::{self as file, FindMode, FindSettings};
 use crate::unit::Share;
 use model::Nanos;
+use model::message;
 use model::plan::{Confirm, Goal, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
 
 impl SetupBuilder<'_> {
@@ -46,8 +47,7 @@ impl SetupBuilder<'_> {
             how.failover.is_some(),
         ];
         if matches!(it, Some(file::Find::How(_))) && asked.iter().filter(|it| **it).count() != 1 {
-            let instead = "write one of `max`, `confirm`, `soak`, `sweep` and `failover`";
-            self.report("find", "it looks for nothing, or for several things at once", instead);
+            self.report("find", message!("experiment-find-mode"));
         }
         let prove = SearchOptions { asked: prove.unwrap_or(false), scale };
         let found = match how {
@@ -68,8 +68,7 @@ impl SetupBuilder<'_> {
             FindSettings { .. } => Goal::Once,
         };
         if prove.asked && found.max_search().is_none() {
-            let instead = "leave it out, or write `find: max`: what is proved is what limits a maximum";
-            self.report("prove", "`prove` where no maximum is looked for", instead);
+            self.report("prove", message!("experiment-prove"));
         }
         found
     }
@@ -81,16 +80,17 @@ impl SetupBuilder<'_> {
         if let (Some(from), Some(most)) = (it.from, it.most)
             && from > most
         {
-            self.report(
-                &format!("{path}.most"),
-                format!("at most {most}, from {from}"),
-                "write more than `from`",
-            );
+            let message =
+                message!("experiment-find-bounds", from = from.to_string(), most = most.to_string());
+            self.report(&format!("{path}.most"), message);
         }
         let precision = it.precision.map_or(MaxSearch::DEFAULT.precision, |it| it.0);
         if !(0.005..=0.5).contains(&precision) {
-            let found = format!("a precision of {}%", precision * 100.0);
-            self.report(&format!("{path}.precision"), found, "write 0.5% to 50%");
+            let value = format!("{}%", precision * 100.0);
+            self.report(
+                &format!("{path}.precision"),
+                message!("experiment-out-of-range", key = "precision", value, min = "0.5%", max = "50%"),
+            );
         }
         MaxSearch {
             scale: prove.scale,
@@ -115,17 +115,16 @@ impl SetupBuilder<'_> {
         let beside = |it: bool| level.is_some() && it;
         for (key, given) in [("share", share.is_some()), ("max", max.is_some())] {
             if beside(given) {
-                let found = format!("`{key}` beside a level, which is not searched for");
-                self.report(&format!("{path}.{key}"), found, "leave one of them out");
+                let message = message!("experiment-conflicting-keys", first = "level", second = key);
+                self.report(&format!("{path}.{key}"), message);
             }
         }
         if of.is_some() && level.is_none() {
-            let instead = "leave it out: the maximum is searched for";
-            self.report(&format!("{path}.of"), "`of` without a level", instead);
+            self.report(&format!("{path}.of"), message!("experiment-find-of"));
         }
         let given = share.map_or(usual, |it| it.0);
         if given <= 0.0 {
-            self.report(&format!("{path}.share"), "a share of nothing", "write more than 0%, as in 80%");
+            self.report(&format!("{path}.share"), message!("experiment-share-zero"));
         }
         match level {
             Some(level) => TargetLevel::Absolute { level, maximum: of },
@@ -138,8 +137,10 @@ impl SetupBuilder<'_> {
     }
 
     fn above_zero(&mut self, path: &str, given: Option<f64>) {
-        if let Some(it) = given.filter(|it| !(1e-3..=1e7).contains(it)) {
-            self.report(path, format!("{it}"), "write more than 0 and at most 10000000, as in 500");
+        if let Some(value) = given.filter(|it| !(1e-3..=1e7).contains(it)).map(|it| it.to_string()) {
+            let key = path.rsplit('.').next();
+            let (min, max) = ("0.001", "10000000");
+            self.report(path, message!("experiment-out-of-range", key, value, min, max));
         }
     }
 
@@ -147,7 +148,7 @@ impl SetupBuilder<'_> {
     fn lasting(&mut self, path: &str, given: Option<crate::unit::Duration>, usual: Nanos) -> Nanos {
         let it = given.map_or(usual, |it| it.0);
         if it.0 == 0 || !it.0.is_multiple_of(1_000_000_000) {
-            self.report(path, format!("{}s", it.as_secs_f64()), "write whole seconds, at least 1s");
+            self.report(path, whole_seconds(path, it));
         }
         it
     }
@@ -158,16 +159,10 @@ impl SetupBuilder<'_> {
             return;
         }
         if mix.is_empty() {
-            let instead = "leave a `schedule` out: the search sets the rate of operations that have none";
-            self.report(
-                "find",
-                "every operation has a schedule of its own where a level is looked for",
-                instead,
-            );
+            self.report("find", message!("experiment-search-schedules"));
         }
         if load.users.is_some() {
-            let instead = "write `clients`: the search sets how many there are";
-            self.report("load.users", "users in stages where a level is looked for", instead);
+            self.report("load.users", message!("experiment-search-users"));
         }
     }
 }

@@ -3,12 +3,13 @@
 //! Such a system must be named twice. Caps apply until they are raised, and a trial that fails is aborted soon. The
 //! system's own permission is checked when it is attached.
 
-use super::SetupBuilder;
 use super::load::RequestedLoad;
+use super::{SetupBuilder, seconds};
 use crate::UrlTarget;
 use crate::diagnostic::quote;
 use crate::file::Caps;
 use model::Nanos;
+use model::message;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, Soak, Sweep, TargetLevel};
 
 /// Default caps.
@@ -26,8 +27,6 @@ pub struct AttachedSection {
     pub node: &'static str,
     /// Key of its address.
     pub address: &'static str,
-    /// Noun for the attached system.
-    pub noun: &'static str,
 }
 
 /// Caps for a system on another machine.
@@ -42,7 +41,7 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug)]
 struct LimitWithSource<T> {
     most: T,
-    door: AttachedSection,
+    attached: AttachedSection,
 }
 
 /// Combines the caps of a chain: the lowest of each applies.
@@ -61,69 +60,61 @@ impl SetupBuilder<'_> {
     /// Checks the section of a system on another machine: it must be named twice. Returns its caps.
     pub(super) fn guard(
         &mut self,
-        door: &AttachedSection,
+        attached: &AttachedSection,
         allow: Option<&str>,
         caps: Option<Caps>,
         place: &UrlTarget,
     ) -> Option<Guard> {
-        let path = |key: &str| format!("stack.{}.{key}", door.node);
+        let path = |key: &str| format!("stack.{}.{key}", attached.node);
         // An address of this machine may lead to another one; that is detected when it is attached.
         if place.is_local && allow.is_none() {
             if caps.is_some() {
-                let found = format!("`{}.caps` of a {} on this machine", door.node, door.noun);
-                let instead = format!(
-                    "leave it out, or add `allow: \"{}\"` if the address leads to another machine",
-                    place.address
-                );
-                self.report(&path("caps"), found, instead);
+                let (node, address) = (attached.node, &place.address);
+                self.report(&path("caps"), message!("experiment-caps-local", node, address));
             }
             return None;
         }
         match allow {
             Some(allow) if allow.eq_ignore_ascii_case(&place.address) => {}
             Some(allow) => {
-                let found = format!("{} is not the address in `{}`", quote(allow), door.address);
-                let instead = format!("write `{}`, if that one is meant and may be loaded", place.address);
-                self.report(&path("allow"), found, instead);
+                let (allow, key, address) = (quote(allow), attached.address, &place.address);
+                self.report(&path("allow"), message!("experiment-allow-differs", allow, key, address));
             }
             None => {
-                let found = format!("{} is on another machine", quote(&place.address));
-                let instead = format!("add `allow: \"{}\"` if it is yours and may be loaded", place.address);
-                self.report(&path(door.address), found, instead);
+                self.report(
+                    &path(attached.address),
+                    message!("experiment-allow-missing", address = &place.address),
+                );
             }
         }
         let caps = caps.unwrap_or_default();
         if let Some(rate) = caps.rate.filter(|it| *it <= 0.0) {
-            self.report(&path("caps.rate"), format!("a cap of {rate}/s"), "write more than 0");
+            self.report(&path("caps.rate"), message!("experiment-cap-rate", rate = rate.to_string()));
         }
-        if caps.others.is_some() && door.address == "url" {
-            let found = "who else is at work in a service cannot be seen";
-            self.report(&path("caps.others"), found, "leave it out: it is for what speaks SQL");
+        if caps.others.is_some() && attached.address == "url" {
+            self.report(&path("caps.others"), message!("experiment-caps-others"));
         }
-        let door = *door;
+        let attached = *attached;
         Some(Guard {
-            rate: LimitWithSource { most: caps.rate.unwrap_or(RATE), door },
-            clients: LimitWithSource { most: caps.clients.unwrap_or(CLIENTS), door },
-            lasting: LimitWithSource { most: caps.duration.map_or(LASTING, |it| it.0), door },
+            rate: LimitWithSource { most: caps.rate.unwrap_or(RATE), attached },
+            clients: LimitWithSource { most: caps.clients.unwrap_or(CLIENTS), attached },
+            lasting: LimitWithSource { most: caps.duration.map_or(LASTING, |it| it.0), attached },
         })
     }
 
     /// Reports `allow` and `caps` of a node that pgdyno starts: they have no effect.
-    pub(super) fn reject_unused_guards(&mut self, door: &AttachedSection, allow: bool, caps: bool) {
-        let article = if door.address == "url" { "a" } else { "an" };
+    pub(super) fn reject_unused_guards(&mut self, attached: &AttachedSection, allow: bool, caps: bool) {
         for key in given(allow, caps) {
-            let found = format!("`{}.{key}` of a {} that pgdyno starts", door.node, door.noun);
-            let instead =
-                format!("leave it out: it is for one that is there, with {article} `{}`", door.address);
-            self.report(&format!("stack.{}.{key}", door.node), found, instead);
+            let (node, address) = (attached.node, attached.address);
+            let message = message!("experiment-guard-unused", node, key, address);
+            self.report(&format!("stack.{node}.{key}"), message);
         }
     }
 
     /// Checks that a load is within the caps. A closed load gets the rate's cap as its maximum rate.
     pub(super) fn check_load_caps(&mut self, guard: &Guard, asked: &mut RequestedLoad) {
-        let mut beyond = |key: &str, door: AttachedSection, path: &str, is: String, cap: String| {
-            let found = format!("{is}, beyond the cap of {cap} for {}s on other machines", door.noun);
-            self.report(path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
+        let mut beyond = |key: &str, attached: AttachedSection, path: &str, is: String, cap: String| {
+            self.report(path, message!("experiment-cap", value = is, cap, node = attached.node, key));
         };
         let Guard { rate, clients: many, lasting } = *guard;
         let clients = asked.load.model.clients();
@@ -133,25 +124,23 @@ impl SetupBuilder<'_> {
                 LoadModel::Users { stages, .. } if stages.len() > 1 => "load.users",
                 _ => "load.clients",
             };
-            beyond("clients", many.door, path, format!("{clients} at once"), many.most.to_string());
+            beyond("clients", many.attached, path, clients.to_string(), many.most.to_string());
         }
         if asked.duration > lasting.most {
-            let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
-            beyond("duration", lasting.door, "load", seconds(asked.duration), seconds(lasting.most));
+            beyond("duration", lasting.attached, "load", seconds(asked.duration), seconds(lasting.most));
         }
         let per_second = |it: f64| format!("{it}/s");
         match &mut asked.load.model {
             LoadModel::Open { .. } => {
                 if asked.max_rate > rate.most {
                     let is = per_second(asked.max_rate);
-                    beyond("rate", rate.door, "load.schedule", is, per_second(rate.most));
+                    beyond("rate", rate.attached, "load.schedule", is, per_second(rate.most));
                 }
                 if asked.load.warmup > Nanos::ZERO {
-                    let noun = rate.door.noun;
-                    let found = format!(
-                        "a warm-up of a {noun} on another machine: it is as hard as the {noun} can bear"
+                    self.report(
+                        "load.warmup",
+                        message!("experiment-warmup-remote", node = rate.attached.node),
                     );
-                    self.report("load.warmup", found, "leave it out; let the schedule begin slowly");
                 }
             }
             model => {
@@ -160,7 +149,7 @@ impl SetupBuilder<'_> {
                     _ => None,
                 };
                 if let Some(most) = most.filter(|it| *it > rate.most) {
-                    beyond("rate", rate.door, "load.max_rate", per_second(most), per_second(rate.most));
+                    beyond("rate", rate.attached, "load.max_rate", per_second(most), per_second(rate.most));
                 }
                 let measured = asked.load.duration.unwrap_or(Nanos::ZERO);
                 let most = rate.most.min(most.unwrap_or(f64::INFINITY));
@@ -173,14 +162,14 @@ impl SetupBuilder<'_> {
     pub(super) fn check_search_caps(&mut self, guard: &Guard, find: &mut Goal) {
         let Guard { rate, clients, lasting } = *guard;
         let cap = |scale| match scale {
-            LoadScale::Rate => (rate.most, rate.door, "rate"),
-            LoadScale::Clients => (f64::from(clients.most), clients.door, "clients"),
+            LoadScale::Rate => (rate.most, rate.attached, "rate"),
+            LoadScale::Clients => (f64::from(clients.most), clients.attached, "clients"),
         };
-        let mut told = Vec::new();
+        let mut exceeded = Vec::new();
         let mut level = |path: String, level: f64, scale: LoadScale| {
-            let (most, door, key) = cap(scale);
+            let (most, attached, key) = cap(scale);
             if level > most {
-                told.push((path, door, key, level.to_string(), most.to_string()));
+                exceeded.push((path, attached, key, level.to_string(), most.to_string()));
             }
         };
         let (section, held) = match find {
@@ -206,13 +195,12 @@ impl SetupBuilder<'_> {
             longest = longest.max(max.window).max(max.hold);
         }
         if longest > lasting.most {
-            let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
             let (is, most) = (seconds(longest), seconds(lasting.most));
-            told.push((section.to_owned(), lasting.door, "duration", is, most));
+            exceeded.push((section.to_owned(), lasting.attached, "duration", is, most));
         }
-        for (path, door, key, is, most) in told {
-            let found = format!("{is}, beyond the cap of {most} for {}s on other machines", door.noun);
-            self.report(&path, found, format!("write less, or raise `{}.caps.{key}`", door.node));
+        for (path, attached, key, is, most) in exceeded {
+            let node = attached.node;
+            self.report(&path, message!("experiment-cap", value = is, cap = most, node, key));
         }
     }
 
@@ -220,10 +208,9 @@ impl SetupBuilder<'_> {
     pub(super) fn abort(&mut self, guard: &Guard, stop: &mut Vec<String>) {
         if stop.is_empty() {
             stop.push(ABORT.to_owned());
-            self.remarks.push(format!(
-                "{ABORT} ends a trial, since the {} is on another machine; `stop` of your own takes its place",
-                guard.rate.door.noun
-            ));
+            let warning =
+                message!("experiment-remote-stop-rule", rule = ABORT, node = guard.rate.attached.node);
+            self.warnings.push(warning);
         }
     }
 }

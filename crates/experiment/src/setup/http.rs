@@ -1,14 +1,16 @@
 //! HTTP operations: requests and their variables.
 
-use super::SetupBuilder;
+use super::{SetupBuilder, too_many};
 use crate::datum::Ordered;
-use crate::diagnostic::{any_of, nearest, quote};
+use crate::diagnostic::{nearest, quote};
 use crate::file::{self, Capture, OneOrMany};
 use crate::name::name_error;
 use crate::template::{self, TemplatePiece, is_name};
 use crate::tree::{Node, Value};
 use crate::unit::Word;
 use crate::{GrammarDiagnostic, json, path};
+use model::message;
+use model::message::Message;
 use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
 
 /// Longer operations are unreadable.
@@ -77,8 +79,7 @@ impl SetupBuilder<'_> {
             [("cookies", load.cookies), ("first_byte_timeout", load.first_byte_timeout.is_some())]
         {
             if given && !asks {
-                let found = format!("`{key}` of a load that asks no service");
-                self.report(&format!("load.{key}"), found, "leave it out: it is for HTTP operations");
+                self.report(&format!("load.{key}"), message!("experiment-load-http-key", key));
             }
         }
         for it in operations.iter().filter(|_| load.cookies) {
@@ -88,8 +89,9 @@ impl SetupBuilder<'_> {
             for (i, step) in steps.iter().enumerate() {
                 let at = if several { format!("{path}.steps[{i}]") } else { path.clone() };
                 for (name, _) in step.headers.iter().filter(|it| it.0.eq_ignore_ascii_case("cookie")) {
-                    let found = "the header Cookie beside `load.cookies`, which writes it";
-                    self.report(&format!("{at}.headers.{name}"), found, "leave one of them out");
+                    let (first, second) = ("load.cookies", "headers.Cookie");
+                    let message = message!("experiment-conflicting-keys", first, second);
+                    self.report(&format!("{at}.headers.{name}"), message);
                 }
             }
         }
@@ -102,23 +104,22 @@ impl SetupBuilder<'_> {
         variables: &mut Variables,
     ) -> Vec<HttpStep> {
         if all.is_empty() || all.len() > MAX_STEPS {
-            let found = if all.is_empty() { "no steps".to_owned() } else { format!("{} steps", all.len()) };
-            self.report(path, found, format!("write 1 to {MAX_STEPS}, each with a method: `get: /path`"));
+            let message = match all.len() {
+                0 => message!("experiment-steps-empty"),
+                count => too_many("steps", count, MAX_STEPS),
+            };
+            self.report(path, message);
         }
         let mut names: Vec<String> = Vec::new();
         let mut steps = Vec::new();
         for (i, it) in all.into_iter().enumerate() {
             let at = format!("{path}[{i}]");
             if let Some(name) = &it.name {
-                if let Some((found, instead)) = name_error(name, "step") {
-                    self.report(&format!("{at}.name"), found, instead);
+                if let Some(message) = name_error(name) {
+                    self.report(&format!("{at}.name"), message);
                 } else if names.contains(name) {
-                    let found = format!("a second step {}", quote(name));
-                    self.report(
-                        &format!("{at}.name"),
-                        found,
-                        "name each otherwise: reports tell of them by name",
-                    );
+                    let message = message!("experiment-duplicate-step", name = quote(name));
+                    self.report(&format!("{at}.name"), message);
                 }
                 names.push(name.clone());
             }
@@ -138,21 +139,21 @@ impl SetupBuilder<'_> {
         let at = |key: &str| format!("{path}.{key}");
         let (method, target) = match it.methods().as_slice() {
             [] => {
-                self.report(path, "a request without a method", "add one with its path, as in `get: /books`");
+                self.report(path, message!("experiment-request-method"));
                 ("get", String::new())
             }
             [(method, target)] => (*method, (*target).to_owned()),
             [(first, _), (second, target), ..] => {
-                let found = format!("a request has `{first}` and `{second}`");
-                self.report(&at(second), found, "leave one of them out, or write two `steps`");
+                let message = message!("experiment-request-methods", first = *first, second = *second);
+                self.report(&at(second), message);
                 (*first, (*target).to_owned())
             }
         };
-        let before = self.mistakes.len();
+        let before = self.diagnostics.len();
         for key in [method, "query", "headers", "json", "form", "body"] {
             self.check_variables(&at(key), path, variables);
         }
-        let target = self.target(&at(method), target, &it.query, self.mistakes.len() == before);
+        let target = self.target(&at(method), target, &it.query, self.diagnostics.len() == before);
         let headers = it.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
         let bodies: Vec<&str> =
             [("json", it.json.is_some()), ("form", it.form.is_some()), ("body", it.body.is_some())]
@@ -161,12 +162,12 @@ impl SetupBuilder<'_> {
                 .map(|it| it.0)
                 .collect();
         if let [first, second, ..] = bodies.as_slice() {
-            let found = format!("a request has `{first}` and `{second}`");
-            self.report(&at(second), found, "leave one of them out: it has one body");
+            let message = message!("experiment-conflicting-keys", first = *first, second = *second);
+            self.report(&at(second), message);
         }
         if let (Some(body), "get" | "head") = (bodies.first(), method) {
-            let found = format!("a {} with a body", method.to_uppercase());
-            self.report(&at(body), found, "write `post` or `put`, or put its fields into `query`");
+            let message = message!("experiment-request-body", method = method.to_uppercase());
+            self.report(&at(body), message);
         }
         let body = match (it.json, it.form, it.body) {
             (Some(it), ..) => Some(RequestBody::Json(self.json(&at("json"), it.0))),
@@ -184,11 +185,7 @@ impl SetupBuilder<'_> {
             Some(OneOrMany::Many(all)) => all.into_iter().map(|it| it.0).collect(),
         };
         if expect.contains.as_deref() == Some("") {
-            self.report(
-                &at("expect.contains"),
-                "an empty text, which every answer contains",
-                "write what is to be there",
-            );
+            self.report(&at("expect.contains"), message!("experiment-contains-empty"));
         }
         let expect = Expectation { status, contains: expect.contains };
         HttpStep {
@@ -212,12 +209,13 @@ impl SetupBuilder<'_> {
             None => Some(written.as_str()),
         };
         if let Some(it) = instead {
-            let instead = format!("write `/{}`: `stack.service` says where", it.trim_start_matches('/'));
-            self.report(path, format!("{} is no path", quote(&written)), instead);
+            let example = format!("/{}", it.trim_start_matches('/'));
+            let message = message!("experiment-request-path", path = quote(&written), example);
+            self.report(path, message);
         } else if written.is_empty() {
             // A missing path is reported elsewhere.
             if path::node(self.tree, path).is_some() {
-                self.report(path, "an empty path", "write one, as in `/books`");
+                self.report(path, message!("experiment-request-path-empty"));
             }
         } else if sound
             && let Some((i, sign)) = outside(&written).find(|(_, it)| !it.is_ascii_graphic() || *it == '#')
@@ -225,13 +223,16 @@ impl SetupBuilder<'_> {
             let length = sign.len_utf8();
             let mut bytes = String::new();
             encode(&sign.to_string(), &mut bytes);
-            let complaint = GrammarDiagnostic {
+            let diagnostic = GrammarDiagnostic {
                 span: i..i + length,
-                found: format!("{} in a path", quote(&sign.to_string())),
-                suggestion: format!("write `{bytes}`, or put the value into `query`, where it is escaped"),
+                message: message!(
+                    "experiment-path-character",
+                    character = quote(&sign.to_string()),
+                    encoded = bytes
+                ),
             };
             let at = self.span_of(path);
-            self.report_in_text(&at, &written, vec![complaint]);
+            self.report_in_text(&at, &written, vec![diagnostic]);
         }
         let mut target = written;
         for (name, value) in &query.0 {
@@ -252,14 +253,12 @@ impl SetupBuilder<'_> {
         let at = format!("{path}.headers.{name}");
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
-            let found = format!("{} is no name of a header", quote(&name));
-            self.report(&at, found, "write letters, digits and hyphens, as in `Accept`");
+            self.report(&at, message!("experiment-header-name", name = quote(&name)));
         } else if let Some(ours) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
-            self.report(&at, format!("the header {ours} is pgdyno's to write"), "leave it out");
+            self.report(&at, message!("experiment-header-reserved", header = *ours));
         }
         if value.contains(|it: char| it.is_control() && it != '\t') {
-            let found = format!("the header {} has several lines or a control character", quote(&name));
-            self.report(&at, found, "write its value on one line");
+            self.report(&at, message!("experiment-header-value", header = quote(&name)));
         }
         (name, value.trim().to_owned())
     }
@@ -271,12 +270,9 @@ impl SetupBuilder<'_> {
         {
             let span = self.span_of(path);
             let end = text[at..].chars().next().map_or(at, |it| at + it.len_utf8());
-            let complaint = GrammarDiagnostic {
-                span: at..end,
-                found: format!("this text is no JSON: {why}"),
-                suggestion: "write JSON, or a YAML value as in { id: \"${id}\" }".to_owned(),
-            };
-            self.report_in_text(&span, &text, vec![complaint]);
+            let diagnostic =
+                GrammarDiagnostic { span: at..end, message: message!("experiment-json", reason = why) };
+            self.report_in_text(&span, &text, vec![diagnostic]);
         }
         text
     }
@@ -289,29 +285,28 @@ impl SetupBuilder<'_> {
     ) -> (String, CaptureSource) {
         let at = format!("{path}.{name}");
         if !is_name(&name) {
-            let found = format!("{} can be no variable", quote(&name));
-            self.report(&at, found, "write a name of letters, digits and _");
+            self.report(&at, message!("experiment-variable-name", name = quote(&name)));
         }
         variables.add(&name);
         let from = match from {
             Capture::Json(pointer) => {
-                if let Some(instead) = suggest_json_pointer(&pointer) {
-                    let found = format!("{} is no JSON pointer", quote(&pointer));
-                    self.report(&format!("{at}.json"), found, instead);
+                if let Some(example) = suggest_json_pointer(&pointer) {
+                    let message = message!("experiment-json-pointer", text = quote(&pointer), example);
+                    self.report(&format!("{at}.json"), message);
                 }
                 CaptureSource::Json(pointer)
             }
             Capture::Header(header) => {
                 if header.is_empty() || header.contains(|it: char| !it.is_ascii_graphic() || it == ':') {
-                    let found = format!("{} is no name of a header", quote(&header));
-                    self.report(&format!("{at}.header"), found, "write one such as `Location`");
+                    let message = message!("experiment-header-name", name = quote(&header));
+                    self.report(&format!("{at}.header"), message);
                 }
                 CaptureSource::Header(header)
             }
             Capture::Regex(regex) => {
-                if let Err(complaints) = (self.request.grammars.regex)(&regex) {
+                if let Err(diagnostics) = (self.request.grammars.regex)(&regex) {
                     let span = self.span_of(&format!("{at}.regex"));
-                    self.report_in_text(&span, &regex, complaints);
+                    self.report_in_text(&span, &regex, diagnostics);
                 }
                 CaptureSource::Regex(regex)
             }
@@ -333,25 +328,23 @@ impl SetupBuilder<'_> {
         leaves(node, &mut all);
         for node in all {
             let Value::Scalar(text, _) = &node.value else { continue };
-            if let Err(complaints) = template::pieces(text) {
-                self.report_in_text(&node.span, text, complaints);
+            if let Err(diagnostics) = template::pieces(text) {
+                self.report_in_text(&node.span, text, diagnostics);
             }
             for it in template::variables(text) {
                 if let Some(name) = template::secret(&it.name) {
-                    if let Err(complaints) = (self.request.grammars.secret)(name) {
-                        let there =
-                            |told: GrammarDiagnostic| GrammarDiagnostic { span: it.at.clone(), ..told };
-                        self.report_in_text(&node.span, text, complaints.into_iter().map(there).collect());
+                    if let Err(diagnostics) = (self.request.grammars.secret)(name) {
+                        let there = |diagnostic: GrammarDiagnostic| GrammarDiagnostic {
+                            span: it.at.clone(),
+                            ..diagnostic
+                        };
+                        self.report_in_text(&node.span, text, diagnostics.into_iter().map(there).collect());
                     }
                     continue;
                 }
-                let found = self.unknown_variable(&it.name, whose, variables, |name| format!("${{{name}}}"));
-                if let Some((found, instead)) = found {
-                    self.report_in_text(
-                        &node.span,
-                        text,
-                        vec![GrammarDiagnostic { span: it.at, found, suggestion: instead }],
-                    );
+                let written = |name: &str| format!("${{{name}}}");
+                if let Some(message) = self.unknown_variable(&it.name, whose, variables, written) {
+                    self.report_in_text(&node.span, text, vec![GrammarDiagnostic { span: it.at, message }]);
                 }
                 variables.used.push(it.name);
             }
@@ -365,24 +358,22 @@ impl SetupBuilder<'_> {
         whose: &str,
         variables: &Variables,
         written: impl Fn(&str) -> String,
-    ) -> Option<(String, String)> {
+    ) -> Option<Message> {
         let known = || variables.names.iter().map(String::as_str).chain(PREDEFINED);
         if variables.open || known().any(|it| it == name) {
             return None;
         }
-        let found = format!("{} knows no variable {}", quote(whose), quote(name));
-        let instead = match nearest(name, known()) {
-            Some(name) => format!("write `{}`", written(name)),
-            None if variables.names.is_empty() => {
-                "name a `feed` that has it, `set` it, or `capture` it in an earlier step".to_owned()
-            }
-            None => {
-                let names: Vec<String> =
-                    variables.names.iter().take(12).map(|it| format!("`{}`", written(it))).collect();
-                format!("write {}, `set` it, or `capture` it in an earlier step", any_of(&names))
-            }
-        };
-        Some((found, instead))
+        let nearest = nearest(name, known()).map(&written);
+        let names: Vec<String> =
+            variables.names.iter().take(12).map(|it| format!("`{}`", written(it))).collect();
+        let names = (!names.is_empty()).then(|| names.join(", "));
+        Some(message!(
+            "experiment-unknown-variable",
+            operation = quote(whose),
+            name = quote(name),
+            nearest,
+            names
+        ))
     }
 }
 
@@ -394,10 +385,7 @@ fn suggest_json_pointer(text: &str) -> Option<String> {
     }
     let plain = text.trim_start_matches(['$', '.', '#', '/']).replace('~', "~0").replace(['.', '['], "/");
     let plain = plain.replace([']', '"', '\''], "");
-    Some(match plain.is_empty() {
-        true => "write it as `/token` or `/items/0/id`".to_owned(),
-        false => format!("write `/{plain}`"),
-    })
+    Some(if plain.is_empty() { "/items/0/id".to_owned() } else { format!("/{plain}") })
 }
 
 /// Characters outside of variables, with their positions.
@@ -427,10 +415,10 @@ mod tests {
             ("/token", None),
             ("/a~1b/0/~0", None),
             ("/", None),
-            ("token", Some("write `/token`")),
-            ("$.items[0].id", Some("write `/items/0/id`")),
-            ("/a~b", Some("write `/a~0b`")),
-            ("$", Some("write it as `/token` or `/items/0/id`")),
+            ("token", Some("/token")),
+            ("$.items[0].id", Some("/items/0/id")),
+            ("/a~b", Some("/a~0b")),
+            ("$", Some("/items/0/id")),
         ] {
             assert_eq!(suggest_json_pointer(text).as_deref(), expected, "{text}");
         }

@@ -6,6 +6,7 @@ use super::operations::{Context, statements};
 use crate::diagnostic::quote;
 use crate::file;
 use crate::template::is_name;
+use model::message;
 use model::plan::{NodeKind, Operation, OperationKind};
 
 /// Variable with a new value each time the operation begins.
@@ -24,23 +25,19 @@ impl SetupBuilder<'_> {
         let here = format!("{path}.ledger");
         let is_command = |it: &str| it.trim_start().starts_with('\\');
         let all: Vec<String> = statements(written).into_iter().filter(|it| !it.trim().is_empty()).collect();
-        let example = "write one query of one column, as in `SELECT token FROM payments`";
         match all.as_slice() {
             _ if written.lines().any(is_command) => {
-                self.report(&here, "a command of pgbench's language in a ledger", example);
+                self.report(&here, message!("experiment-ledger-command"));
             }
-            [] => self.report(&here, "a ledger that asks nothing", example),
             [_] => {}
-            more => self.report(&here, format!("a ledger of {} statements", more.len()), example),
+            statements => self.report(&here, message!("experiment-ledger-query", count = statements.len())),
         }
         if it.ammo.is_some() {
-            let found = "a ledger of requests that stand in a feed: no token can be put into them";
-            self.report(&here, found, "leave it out, or write the requests here, with `${token}`");
+            self.report(&here, message!("experiment-ledger-ammo"));
         }
         let is_database = |kind: &NodeKind| !matches!(kind, NodeKind::Service(_));
         if !context.stack.nodes.is_empty() && !context.stack.nodes.iter().any(|it| is_database(&it.kind)) {
-            let found = "a ledger, and no PostgreSQL in the stack to read it from";
-            self.report(&here, found, "add `postgres: { … }` to the stack, or leave the ledger out");
+            self.report(&here, message!("experiment-ledger-database"));
         }
         if variables.names.iter().any(|it| it == TOKEN) {
             self.second_token(&format!("{path}.feed"));
@@ -78,9 +75,8 @@ impl SetupBuilder<'_> {
             OperationKind::Ammo => return,
         };
         if !written {
-            let found = format!("{} has a ledger and writes no token", quote(&it.name));
-            let instead = format!("put `{sign}` where the ledger's query finds it");
-            self.report(&format!("{path}.ledger"), found, instead);
+            let message = message!("experiment-ledger-token", operation = quote(&it.name), token = sign);
+            self.report(&format!("{path}.ledger"), message);
         }
     }
 
@@ -104,8 +100,7 @@ impl SetupBuilder<'_> {
     }
 
     fn second_token(&mut self, at: &str) {
-        let found = "a second variable `token`: an operation with a ledger has one of its own";
-        self.report(at, found, "name this one otherwise");
+        self.report(at, message!("experiment-ledger-second-token"));
     }
 }
 

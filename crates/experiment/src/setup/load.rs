@@ -1,9 +1,10 @@
 //! The section `load`: model, rate and duration.
 
-use super::SetupBuilder;
 use super::mix::{Mix, decimal};
+use super::{SetupBuilder, seconds, whole_seconds};
 use crate::ScheduleExtent;
 use crate::file::{self, Arrivals, Model};
+use model::message;
 use model::plan::{Load, LoadModel, MaxSearch};
 use model::summary::QueryMode;
 use model::{Nanos, Spacing};
@@ -35,28 +36,22 @@ impl SetupBuilder<'_> {
         ];
         for (key, given) in times {
             if given.is_some_and(|it| it.0 == Nanos::ZERO) {
-                self.report(&format!("load.{key}"), format!("a {key} of 0"), "write how long, as in 10s");
+                self.report(&format!("load.{key}"), message!("experiment-duration-zero", key));
             }
         }
         for (key, given) in [("max_rate", it.max_rate), ("coefficient", it.coefficient)] {
-            if let Some(it) = given.filter(|it| !(1e-6..=1e7).contains(it)) {
-                self.report(
-                    &format!("load.{key}"),
-                    format!("a {key} of {it}"),
-                    "write more than 0 and at most 10000000, as in 500",
-                );
+            if let Some(value) = given.filter(|it| !(1e-6..=1e7).contains(it)).map(|it| it.to_string()) {
+                let (min, max) = ("0.000001", "10000000");
+                let message = message!("experiment-out-of-range", key, value, min, max);
+                self.report(&format!("load.{key}"), message);
             }
         }
         let threads = it.threads.unwrap_or(1);
         let users = it.users.as_deref().and_then(|all| all.iter().map(|it| it.users).max());
         let at_once = it.clients.or(it.max_in_flight).or(users).unwrap_or(u32::MAX);
         if u32::from(threads) > at_once {
-            let found = format!("{threads} threads for {at_once} clients");
-            self.report(
-                "load.threads",
-                found,
-                format!("write at most {at_once}: a client belongs to one thread"),
-            );
+            let (threads, clients) = (threads.to_string(), at_once.to_string());
+            self.report("load.threads", message!("experiment-threads", threads, clients));
         }
         let load = Load {
             duration: (!model.is_open()).then_some(course.duration),
@@ -80,30 +75,20 @@ impl SetupBuilder<'_> {
 
     fn open(&mut self, it: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> (LoadModel, ScheduleExtent) {
         let of_rates = it.schedule.is_none() && (mix.rate.is_some() || mix.is_empty());
-        let starts = "leave it out: the schedule says when transactions start";
-        self.not_with(
-            it,
-            "open",
-            &[
-                ("clients", it.clients.is_some(), "write `max_in_flight`: how many may be under way at once"),
-                ("users", it.users.is_some(), "write `max_in_flight`: how many may be under way at once"),
-                ("think", it.think.is_some(), starts),
-                ("pacing", it.pacing.is_some(), starts),
-                ("max_rate", it.max_rate.is_some(), starts),
-                ("duration", it.duration.is_some() && !of_rates, "leave it out: the schedule says how long"),
-            ],
-        );
-        self.needs(
-            "open",
-            "max_in_flight",
-            it.max_in_flight.is_some(),
-            "add how many may be under way at once, as in `max_in_flight: 100`",
-        );
+        let closed_only = [
+            ("clients", it.clients.is_some()),
+            ("users", it.users.is_some()),
+            ("think", it.think.is_some()),
+            ("pacing", it.pacing.is_some()),
+            ("max_rate", it.max_rate.is_some()),
+            ("duration", it.duration.is_some() && !of_rates),
+        ];
+        self.not_with(it, "open", &closed_only);
+        self.needs("open", "max_in_flight", it.max_in_flight.is_some());
         let (schedule, mut course) = match &it.schedule {
             Some(schedule) => {
                 if mix.is_empty() {
-                    let found = "a schedule of the mix, where every operation has one of its own";
-                    self.report("load.schedule", found, "leave it out, or an operation's own");
+                    self.report("load.schedule", message!("experiment-schedule-unused"));
                 }
                 (schedule.clone(), self.schedule("load.schedule", schedule))
             }
@@ -113,26 +98,25 @@ impl SetupBuilder<'_> {
             },
         };
         if it.coefficient.is_some() && (it.schedule.is_some() || mix.rate.is_none()) {
-            let (found, instead) = match mix.rate {
-                Some(_) => ("a coefficient beside a schedule, which says how much", "leave one of them out"),
-                None => ("a coefficient of nothing", "give operations a `rate`, or leave it out"),
-            };
-            self.report("load.coefficient", found, instead);
+            self.report(
+                "load.coefficient",
+                match mix.rate {
+                    Some(_) => {
+                        message!("experiment-conflicting-keys", first = "schedule", second = "coefficient")
+                    }
+                    None => message!("experiment-coefficient-unused"),
+                },
+            );
         }
         for (path, own) in &mix.own {
             course.max_rate += own.max_rate;
             if own.duration > course.duration && course.duration > Nanos::ZERO {
-                let seconds = |it: Nanos| format!("{}s", it.as_secs_f64());
-                let found = format!(
-                    "a schedule of {}, in a load of {}",
-                    seconds(own.duration),
-                    seconds(course.duration)
+                let message = message!(
+                    "experiment-schedule-too-long",
+                    schedule = seconds(own.duration),
+                    load = seconds(course.duration)
                 );
-                self.report(
-                    path,
-                    found,
-                    "write a shorter one: what is beyond the load's end would not be done",
-                );
+                self.report(path, message);
             }
         }
         let arrivals = match it.arrivals {
@@ -144,9 +128,9 @@ impl SetupBuilder<'_> {
 
     /// Parses a schedule; a zero extent if it has an error.
     pub(super) fn schedule(&mut self, path: &str, text: &str) -> ScheduleExtent {
-        (self.request.grammars.schedule)(text).unwrap_or_else(|complaints| {
+        (self.request.grammars.schedule)(text).unwrap_or_else(|diagnostics| {
             let at = self.span_of(path);
-            self.report_in_text(&at, text, complaints);
+            self.report_in_text(&at, text, diagnostics);
             ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 }
         })
     }
@@ -160,55 +144,41 @@ impl SetupBuilder<'_> {
             // A text that is no schedule is already reported.
             (None, None) if mix.is_empty() => Nanos::from_secs(own.0.div_ceil(1_000_000_000)),
             (None, Some(_)) => {
-                self.needs(
-                    "open",
-                    "duration",
-                    false,
-                    "add how long the operations' rates last, as in `duration: 60s`",
-                );
+                self.needs("open", "duration", false);
                 return (String::new(), ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 });
             }
             (None, None) => {
-                let instead = "add rates over time, as in `schedule: line(1, 200, 200s)`";
-                self.needs("open", "schedule", false, instead);
+                self.needs("open", "schedule", false);
                 return (String::new(), ScheduleExtent { duration: Nanos::ZERO, max_rate: 0.0 });
             }
         };
         if !lasting.0.is_multiple_of(1_000_000_000) {
-            let found = format!("a duration of {}s", lasting.as_secs_f64());
-            self.report("load.duration", found, "write whole seconds in the open model");
+            self.report("load.duration", whole_seconds("load.duration", lasting));
         }
         let rate = mix.rate.unwrap_or(0.0) * it.coefficient.unwrap_or(1.0);
         if rate > 1e7 {
-            let found = format!("{rate}/s in all");
-            self.report("load.coefficient", found, "write less: at most 10,000,000/s are offered");
+            self.report("load.coefficient", message!("experiment-rate-sum", rate = rate.to_string()));
         }
         let schedule = format!("const({}, {}s)", decimal(rate), lasting.0 / 1_000_000_000);
         (schedule, ScheduleExtent { duration: lasting, max_rate: rate })
     }
 
-    /// Reports keys of the other model.
-    pub(super) fn not_with(&mut self, it: &file::Load, model: &str, keys: &[(&str, bool, &str)]) {
+    /// Reports keys of the other model that are set.
+    pub(super) fn not_with(&mut self, it: &file::Load, model: &str, keys: &[(&str, bool)]) {
         let fits_other = match it.model {
             Model::Closed => it.schedule.is_some() && it.clients.is_none(),
             Model::Open => it.schedule.is_none() && it.clients.is_some(),
         };
-        for (key, _, instead) in keys.iter().filter(|it| it.1) {
-            let other = if model == "open" { "closed" } else { "open" };
-            let instead = match fits_other {
-                true => format!("write `model: {other}`, or leave this out"),
-                false if instead.starts_with("write") || instead.starts_with("leave") => {
-                    (*instead).to_owned()
-                }
-                false => format!("leave it out: {instead}"),
-            };
-            self.report(&format!("load.{key}"), format!("`{key}` in the {model} model"), instead);
+        let other = fits_other.then_some(if model == "open" { "closed" } else { "open" });
+        for (key, _) in keys.iter().filter(|it| it.1) {
+            let message = message!("experiment-load-key", key = *key, model, other);
+            self.report(&format!("load.{key}"), message);
         }
     }
 
-    pub(super) fn needs(&mut self, model: &str, key: &str, is_there: bool, instead: &str) {
+    pub(super) fn needs(&mut self, model: &str, key: &str, is_there: bool) {
         if !is_there {
-            self.report("load.model", format!("the {model} model without `{key}`"), instead);
+            self.report("load.model", message!("experiment-load-key-missing", key, model));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::SetupBuilder;
 use crate::ScheduleExtent;
 use crate::diagnostic::quote;
 use crate::file;
+use model::message;
 
 /// Shares and rates of all operations.
 #[derive(Debug, Default)]
@@ -35,8 +36,10 @@ impl SetupBuilder<'_> {
                 for (key, _) in
                     [("weight", it.weight.is_some()), ("rate", it.rate.is_some())].iter().filter(|it| it.1)
                 {
-                    let found = format!("`{key}` beside a schedule of its own, which says how often");
-                    self.report(&path(key), found, "leave one of them out");
+                    self.report(
+                        &path(key),
+                        message!("experiment-conflicting-keys", first = "schedule", second = *key),
+                    );
                 }
                 let course = self.schedule(&path("schedule"), schedule);
                 mix.own.push((path("schedule"), course));
@@ -45,19 +48,29 @@ impl SetupBuilder<'_> {
                 match it.rate {
                     Some(rate) => {
                         if it.weight.is_some() {
-                            self.report(&path("weight"), "`weight` beside a rate", "leave one of them out");
+                            self.report(
+                                &path("weight"),
+                                message!("experiment-conflicting-keys", first = "rate", second = "weight"),
+                            );
                         }
                         if !(1e-6..=1e7).contains(&rate) {
-                            let found = format!("a rate of {rate} per second");
-                            self.report(&path("rate"), found, "write more than 0, as in 0.5");
+                            self.report(
+                                &path("rate"),
+                                message!(
+                                    "experiment-out-of-range",
+                                    key = "rate",
+                                    value = rate.to_string(),
+                                    min = "0.000001",
+                                    max = "10000000"
+                                ),
+                            );
                         }
                         rates.push((mix.weights.len(), rate));
                     }
                     None => {
-                        let found = format!("{} has no `rate`, and others have", quote(name));
                         let key = if it.weight.is_some() { "weight" } else { "" };
-                        let instead = "add `rate`, how often per second, or give all of them weights";
-                        self.report(path(key).trim_end_matches('.'), found, instead);
+                        let message = message!("experiment-rate-missing", operation = quote(name));
+                        self.report(path(key).trim_end_matches('.'), message);
                     }
                 }
                 weight = 0;
@@ -70,7 +83,7 @@ impl SetupBuilder<'_> {
         }
         mix.rate = by_rate.then(|| values.iter().sum());
         if !all.is_empty() && !mix.is_empty() && !by_rate && mix.weights.iter().all(|it| *it == 0) {
-            self.report("operations", "no operation has a weight", "give one of them `weight: 1`");
+            self.report("operations", message!("experiment-weights-zero"));
         }
         mix
     }

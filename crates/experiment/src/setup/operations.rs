@@ -1,15 +1,16 @@
 //! The section `operations`.
 
-use super::SetupBuilder;
 use super::feeds::FeedInfo;
 use super::http::{PREDEFINED, Variables};
 use super::mix::Mix;
+use super::{SetupBuilder, too_many};
 use crate::GrammarDiagnostic;
 use crate::diagnostic::{Source, Span, nearest, quote};
 use crate::file;
 use crate::name::name_error;
 use crate::template::is_name;
 use crate::unit::Word;
+use model::message;
 use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
@@ -35,10 +36,9 @@ impl SetupBuilder<'_> {
         context: &Context<'_>,
     ) -> Vec<Operation> {
         if all.is_empty() {
-            self.report("operations", "there are no operations", "add one, as in `read: { sql: SELECT 1 }`");
+            self.report("operations", message!("experiment-operations-empty"));
         } else if all.len() > MAX_OPERATIONS {
-            let instead = format!("write at most {MAX_OPERATIONS}");
-            self.report("operations", format!("{} operations", all.len()), instead);
+            self.report("operations", too_many("operations", all.len(), MAX_OPERATIONS));
         }
         let one = |((name, it), weight): (_, &u32)| self.operation(name, it, *weight, context);
         let made: Vec<Operation> = all.into_iter().zip(&mix.weights).map(one).collect();
@@ -54,8 +54,8 @@ impl SetupBuilder<'_> {
         context: &Context<'_>,
     ) -> Operation {
         let path = format!("operations.{name}");
-        if let Some((found, instead)) = name_error(&name, "operation") {
-            self.report(&path, found, instead);
+        if let Some(message) = name_error(&name) {
+            self.report(&path, message);
         }
         let methods = it.request.methods();
         let mut works: Vec<&str> = [
@@ -71,28 +71,22 @@ impl SetupBuilder<'_> {
         works.extend(methods.first().map(|it| it.0));
         match works.as_slice() {
             [] => {
-                let found = format!("{} does nothing", quote(&name));
-                let instead =
-                    "add `get: /path` or another method, `sql: …`, or `script: …` with a file's name";
-                self.report(&path, found, instead);
+                self.report(&path, message!("experiment-operation-empty", operation = quote(&name)));
             }
             [_] => {}
             [first, second, ..] => {
-                let found = format!("{} has `{first}` and `{second}`", quote(&name));
-                self.report(&path, found, "leave one of them out");
+                let message = message!("experiment-conflicting-keys", first = *first, second = *second);
+                self.report(&path, message);
             }
         }
         let is_http = it.steps.is_some() || !methods.is_empty();
         if !is_http || it.steps.is_some() && methods.is_empty() {
             for key in it.request.details() {
-                let (found, instead) = match it.steps {
-                    Some(_) => (format!("`{key}` beside steps"), "write it into the step that is meant"),
-                    None => (
-                        format!("`{key}` without a request"),
-                        "add a method, as in `get: /path`, or leave it out",
-                    ),
+                let message = match it.steps {
+                    Some(_) => message!("experiment-key-beside-steps", key),
+                    None => message!("experiment-key-without-request", key),
                 };
-                self.report(&format!("{path}.{key}"), found, instead);
+                self.report(&format!("{path}.{key}"), message);
             }
         }
         self.reachable(&path, is_http || it.ammo.is_some(), !works.is_empty(), context);
@@ -156,15 +150,9 @@ impl SetupBuilder<'_> {
     ) -> SqlTarget {
         let Some(to) = to else { return SqlTarget::Primary };
         if is_http {
-            let found = "`to` of an operation that speaks HTTP";
-            self.report(&format!("{path}.to"), found, "leave it out: the service decides whom it asks");
+            self.report(&format!("{path}.to"), message!("experiment-to-http"));
         } else if to != file::ServerTarget::Primary && context.stack.replication.is_none() {
-            let found = "an operation for replicas, and there are none";
-            self.report(
-                &format!("{path}.to"),
-                found,
-                "leave it out, or add `replicas: { count: 2 }` to the stack",
-            );
+            self.report(&format!("{path}.to"), message!("experiment-to-replicas"));
         }
         match to {
             file::ServerTarget::Primary => SqlTarget::Primary,
@@ -180,11 +168,9 @@ impl SetupBuilder<'_> {
         // A stack without nodes is already reported.
         if !is_something || nodes.is_empty() {
         } else if is_http && !nodes.iter().any(is_service) {
-            let instead = "add `service: { command: […] }`, or `service: { url: … }` for one that is there";
-            self.report(path, "an HTTP operation, and no service in the stack", instead);
+            self.report(path, message!("experiment-operation-service"));
         } else if !is_http && nodes.iter().all(is_service) {
-            let found = "an operation in SQL, and the stack is a service alone";
-            self.report(path, found, "add `postgres: { attach: … }` to the stack, or ask the service");
+            self.report(path, message!("experiment-operation-database"));
         }
     }
 
@@ -196,7 +182,8 @@ impl SetupBuilder<'_> {
         context: &Context<'a>,
     ) -> Option<&'a FeedInfo> {
         if it.ammo.is_some() && it.feed.is_some() {
-            self.report(&format!("{path}.feed"), "`feed` beside ammo", "leave it out: `ammo` names the feed");
+            let message = message!("experiment-conflicting-keys", first = "ammo", second = "feed");
+            self.report(&format!("{path}.feed"), message);
         }
         let (key, name) = match (&it.ammo, &it.feed) {
             (Some(name), _) => ("ammo", name),
@@ -206,21 +193,16 @@ impl SetupBuilder<'_> {
         let at = format!("{path}.{key}");
         let Some(feed) = context.feeds.iter().find(|it| it.name == *name) else {
             let names = context.feeds.iter().map(|it| it.name.as_str());
-            let instead = match nearest(name, names) {
-                Some(name) => format!("write `{name}`"),
-                None => format!("declare it: `feeds: {{ {name}: {{ file: … }} }}`"),
-            };
-            self.report(&at, format!("there is no feed {}", quote(name)), instead);
+            let (nearest, feed) = (nearest(name, names), quote(name));
+            self.report(&at, message!("experiment-unknown-feed", feed, nearest));
             return None;
         };
         match (key, feed.is_ammo) {
             ("ammo", false) => {
-                let found = format!("the feed {} holds values, no requests", quote(name));
-                self.report(&at, found, "write `feed`, and what is asked; or give the feed `form: uri`");
+                self.report(&at, message!("experiment-feed-is-values", feed = quote(name)));
             }
             ("feed", true) => {
-                let found = format!("the feed {} holds whole requests", quote(name));
-                self.report(&at, found, format!("write `ammo: {name}`, and nothing else"));
+                self.report(&at, message!("experiment-feed-is-requests", feed = quote(name), name));
             }
             _ => {}
         }
@@ -237,21 +219,15 @@ impl SetupBuilder<'_> {
         mode: QueryMode,
     ) -> Vec<(String, String)> {
         if !all.is_empty() && !is_http {
-            let instead = "write `\\set name expression` into the script";
-            self.report(
-                &format!("{path}.set"),
-                "`set` of an operation that makes no requests of its own",
-                instead,
-            );
+            self.report(&format!("{path}.set"), message!("experiment-set-script"));
         }
         let mut sets = Vec::new();
         for (name, Word(expression)) in all {
             let at = format!("{path}.set.{name}");
             if !is_name(&name) {
-                let found = format!("{} can be no variable", quote(&name));
-                self.report(&at, found, "write a name of letters, digits and _");
+                self.report(&at, message!("experiment-variable-name", name = quote(&name)));
             } else if expression.contains('\n') {
-                self.report(&at, "an expression of several lines", "write it on one");
+                self.report(&at, message!("experiment-set-lines"));
             } else {
                 self.expression(&at, path, &name, &expression, variables, mode);
             }
@@ -272,7 +248,7 @@ impl SetupBuilder<'_> {
     ) {
         let before = format!("\\set {name} ");
         let span = self.span_of(at);
-        if let Err(complaints) = (self.request.grammars.script)(&format!("{before}{expression}"), mode, None)
+        if let Err(diagnostics) = (self.request.grammars.script)(&format!("{before}{expression}"), mode, None)
         {
             let moved = |diagnostic: GrammarDiagnostic| {
                 let place = |it: usize| it.saturating_sub(before.len()).min(expression.len());
@@ -281,7 +257,7 @@ impl SetupBuilder<'_> {
                     ..diagnostic
                 }
             };
-            self.report_in_text(&span, expression, complaints.into_iter().map(moved).collect());
+            self.report_in_text(&span, expression, diagnostics.into_iter().map(moved).collect());
         }
         for (i, _) in expression.match_indices(':') {
             let rest = &expression[i + 1..];
@@ -290,11 +266,9 @@ impl SetupBuilder<'_> {
             if name.is_empty() || expression[..i].ends_with(':') {
                 continue;
             }
-            if let Some((found, instead)) =
-                self.unknown_variable(name, path, variables, |it| format!(":{it}"))
-            {
-                let complaint = GrammarDiagnostic { span: i..i + 1 + end, found, suggestion: instead };
-                self.report_in_text(&span, expression, vec![complaint]);
+            if let Some(message) = self.unknown_variable(name, path, variables, |it| format!(":{it}")) {
+                let diagnostic = GrammarDiagnostic { span: i..i + 1 + end, message };
+                self.report_in_text(&span, expression, vec![diagnostic]);
             }
             variables.used.push(name.to_owned());
         }
@@ -305,11 +279,8 @@ impl SetupBuilder<'_> {
         let OperationKind::Http(steps) = work else { return };
         for (capture, _) in steps.iter().flat_map(|it| &it.captures) {
             if !variables.used.contains(capture) {
-                self.remarks.push(format!(
-                    "{} captures {}, and no step uses it",
-                    quote(name),
-                    quote(capture)
-                ));
+                let (operation, variable) = (quote(name), quote(capture));
+                self.warnings.push(message!("experiment-capture-unused", operation, variable));
             }
         }
     }
@@ -336,10 +307,10 @@ impl SetupBuilder<'_> {
                 (text, Some(origin))
             }
             Err(error) => {
-                let why = error.to_string();
-                let why = why.split(" (os error").next().unwrap_or_default();
-                let found = format!("the script {} cannot be read: {why}", quote(&shown));
-                self.report(&format!("{path}.script"), found, "name a file, relative to this one");
+                let error = error.to_string();
+                let error = error.split(" (os error").next().unwrap_or_default();
+                let message = message!("experiment-script-file", file = quote(&shown), error);
+                self.report(&format!("{path}.script"), message);
                 (String::new(), None)
             }
         }
@@ -349,8 +320,8 @@ impl SetupBuilder<'_> {
         let predefined = PREDEFINED.map(str::to_owned);
         let known: Vec<String> = variables.names.iter().cloned().chain(predefined).collect();
         let known = (!variables.open).then_some(known.as_slice());
-        if let Err(complaints) = (self.request.grammars.script)(text, mode, known) {
-            self.report_in_text(span, text, complaints);
+        if let Err(diagnostics) = (self.request.grammars.script)(text, mode, known) {
+            self.report_in_text(span, text, diagnostics);
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Replicas and faults.
 
-use super::SetupBuilder;
 use super::stack::is_attached;
+use super::{SetupBuilder, seconds};
 use crate::diagnostic::{any_of, quote};
 use crate::file;
 use crate::unit::{Duration, Word};
 use model::Nanos;
+use model::message;
 use model::plan::{
     ClusterManager, FailoverManager, Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger,
     ManagerSettings, Node, NodeKind, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
@@ -20,19 +21,17 @@ impl SetupBuilder<'_> {
             Some(Node { kind: NodeKind::Postgres(_), transport: entrance, .. })
                 if *entrance != Transport::Tcp =>
             {
-                let found = "servers reach each other by TCP here, and `postgres` takes something else";
-                self.report("stack.postgres.entrance", found, "write `tcp`, or leave it out");
+                self.report("stack.postgres.entrance", message!("experiment-replicas-transport"));
             }
             Some(it) if is_attached(&it.kind) => {
-                let found = "replicas of a PostgreSQL that pgdyno does not start";
-                self.report(here, found, "leave them out: what is attached stays as it is");
+                self.report(here, message!("experiment-replicas-attached"));
             }
             _ => {}
         }
         let sync = it.sync.map_or(SyncMode::Async, |it| self.sync(&it.0));
         if sync.count() > it.count {
-            let found = format!("a commit that waits for {} of {} replicas", sync.count(), it.count);
-            self.report(&format!("{here}.sync"), found, format!("write at most {}", it.count));
+            let (sync, count) = (sync.count().to_string(), it.count);
+            self.report(&format!("{here}.sync"), message!("experiment-sync-count", sync, count));
         }
         let product = it.manager.and_then(|it| it.0);
         let of_ours = [
@@ -41,13 +40,12 @@ impl SetupBuilder<'_> {
             ("fence", it.fence.is_some()),
         ];
         for (key, product) in of_ours.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
-            let found = format!("{} itself decides whom to promote and has no `{key}`", product.name);
-            self.report(&format!("{here}.{key}"), found, "leave it out, or write `manager: ours`");
+            let message = message!("experiment-manager-key", key, manager = product.key);
+            self.report(&format!("{here}.{key}"), message);
         }
         if it.manager_settings.is_some() && product.is_none() {
-            let Product { name, key, .. } = product::default_manager();
-            let found = format!("settings of {name} for replicas that it does not manage");
-            self.report(&format!("{here}.{key}"), found, format!("add `manager: {key}`, or leave them out"));
+            let key = product::default_manager().key;
+            self.report(&format!("{here}.{key}"), message!("experiment-manager-unused", manager = key));
         }
         let manager = match product {
             Some(product) => {
@@ -89,12 +87,7 @@ impl SetupBuilder<'_> {
             _ => None,
         };
         found.unwrap_or_else(|| {
-            let ways = ["`async`", "`first 1`", "`any 1`"];
-            self.report(
-                "stack.replicas.sync",
-                format!("{} is nothing a commit can wait for", quote(text)),
-                format!("write {}", any_of(&ways)),
-            );
+            self.report("stack.replicas.sync", message!("experiment-sync", text = quote(text)));
             SyncMode::Async
         })
     }
@@ -115,22 +108,17 @@ impl SetupBuilder<'_> {
         let traits = product.manager.as_ref().expect("the product is a cluster manager");
         let store_servers = it.store_servers.unwrap_or(default.store_servers);
         if let Some(store) = traits.store.as_ref().filter(|it| !it.servers.contains(&store_servers)) {
-            let found = format!("{store_servers} servers of {}", store.product.name);
-            let known: Vec<String> = store.servers.iter().map(u32::to_string).collect();
-            let instead = format!("write {}", any_of(&known));
-            self.report(&format!("{here}.{}", store.product.key), found, instead);
+            let (key, value) = (store.product.key, store_servers.to_string());
+            let counts = any_of(store.servers.iter().map(u32::to_string));
+            let message = message!("experiment-store-servers", key, value, counts);
+            self.report(&format!("{here}.{key}"), message);
         }
         if made.ttl < traits.minimum_ttl {
-            let found = format!("a time to live that {} refuses", product.name);
-            let instead = format!("write at least {}s", traits.minimum_ttl.as_secs_f64());
-            self.report(&format!("{here}.ttl"), found, instead);
+            let (value, min) = (seconds(made.ttl), seconds(traits.minimum_ttl));
+            let message = message!("experiment-manager-ttl", product = product.name, value, min);
+            self.report(&format!("{here}.ttl"), message);
         } else if made.loop_wait.0 + 2 * made.retry_timeout.0 > made.ttl.0 {
-            let found = "`loop_wait` and twice `retry_timeout` are longer than `ttl`";
-            self.report(
-                &here,
-                found,
-                "write `ttl: 20s`, `loop_wait: 5s`, `retry_timeout: 5s`, or longer ones",
-            );
+            self.report(&here, message!("experiment-manager-timeouts"));
         }
         ClusterManager { product, store_servers, settings: made }
     }
@@ -163,30 +151,22 @@ impl SetupBuilder<'_> {
         ];
         let there: Vec<(&str, &Word)> = deeds.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
         let &[(deed, whom)] = there.as_slice() else {
-            let found = match there.is_empty() {
-                true => "a fault that does nothing".to_owned(),
-                false => format!("a fault that does {} things", there.len()),
-            };
-            self.report(path, found, "write one of them, as in `{ at: 20s, kill: primary }`");
+            self.report(path, message!("experiment-fault-action", count = there.len()));
             return None;
         };
         let lasts = ["pause", "cut_off", "fill_disk", "withhold"].contains(&deed);
         match it.duration {
             None if lasts => {
-                self.report(
-                    path,
-                    format!("a `{deed}` without an end"),
-                    "add how long it lasts, as in `for: 5s`",
-                );
+                self.report(path, message!("experiment-fault-duration-missing", action = deed));
             }
             Some(_) if !lasts => {
-                self.report(path, format!("`{deed}` takes no time"), "leave out `for`");
+                self.report(path, message!("experiment-fault-duration", action = deed));
             }
             _ => {}
         }
         let lasting = it.duration.map_or(Nanos::ZERO, |it| it.0);
         if it.part.is_some() && deed != "kill" {
-            self.report(path, format!("`part` beside `{deed}`"), "leave it out: only `kill` knows parts");
+            self.report(path, message!("experiment-fault-part", action = deed));
         }
         let when = match (it.at, it.after) {
             (at, Some(event)) => {
@@ -198,31 +178,24 @@ impl SetupBuilder<'_> {
             }
             (Some(at), None) => FaultTrigger::At(at.0),
             (None, None) => {
-                self.report(path, "a fault without a time", "add `at: 20s` or `after: promoted`");
+                self.report(path, message!("experiment-fault-time"));
                 return None;
             }
         };
         let of_replication = ["switchover", "cut_off", "fill_disk", "withhold"].contains(&deed);
         if of_replication && stack.replication.is_none() {
-            let found = format!("`{deed}` where there are no replicas");
-            self.report(path, found, "add `replicas: { count: 2 }` to the stack");
+            self.report(path, message!("experiment-fault-replicas", action = deed));
             return None;
         }
         let whom = match (deed, whom.0.as_str()) {
             ("switchover", "any") => None,
             ("withhold", "primary") => Some(FaultTarget::Primary),
             ("withhold", other) => {
-                let found = format!("the log of {}", quote(other));
-                self.report(path, found, "write `withhold: primary`");
+                self.report(path, message!("experiment-fault-withhold", target = quote(other)));
                 return None;
             }
             ("fill_disk", other) if !is_server(other) => {
-                let found = format!("the disk of {}", quote(other));
-                self.report(
-                    path,
-                    found,
-                    "write `primary`, `replica`, or a server of PostgreSQL such as `postgres-2`",
-                );
+                self.report(path, message!("experiment-fault-disk", target = quote(other)));
                 return None;
             }
             (_, it) => Some(self.fault_target(path, it, stack)?),
@@ -262,13 +235,8 @@ impl SetupBuilder<'_> {
             _ if names.iter().any(|it| it == name) => return Some(FaultTarget::Node(name.to_owned())),
             _ => {}
         }
-        let quoted: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
-        let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
-        let instead = match quoted.is_empty() {
-            true => "nothing of this stack is ours".to_owned(),
-            false => format!("write {}", any_of(&quoted)),
-        };
-        self.report(path, format!("no node of ours is called {}", quote(name)), instead);
+        let targets = (!names.is_empty()).then(|| any_of(names));
+        self.report(path, message!("experiment-fault-target", target = quote(name), targets));
         None
     }
 }

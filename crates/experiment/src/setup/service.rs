@@ -8,11 +8,12 @@ use crate::diagnostic::quote;
 use crate::file;
 use crate::unit::Word;
 use model::Nanos;
+use model::message;
 use model::plan::{Node, NodeKind, Service, Transport};
 
 /// Health endpoint of the three services of this project.
 const READY: &str = "/health";
-const DOOR: AttachedSection = AttachedSection { node: "service", address: "url", noun: "service" };
+const SECTION: AttachedSection = AttachedSection { node: "service", address: "url" };
 
 impl SetupBuilder<'_> {
     /// Node of the service, and its caps if it is on another machine.
@@ -22,16 +23,11 @@ impl SetupBuilder<'_> {
         for (key, text) in [("ready", &it.ready), ("stats", &it.stats)] {
             let Some(text) = text else { continue };
             if !text.starts_with('/') || text.contains(|c: char| !c.is_ascii_graphic()) {
-                let found = format!("{} is no path", quote(text));
-                self.report(&path(key), found, "write it as `/health`");
+                self.report(&path(key), message!("experiment-service-path", path = quote(text)));
             }
         }
         if it.ready_within.is_some_and(|it| it.0 == Nanos::ZERO) {
-            self.report(
-                &path("ready_within"),
-                "a service that is ready in no time",
-                "write how long, as in 60s",
-            );
+            self.report(&path("ready_within"), message!("experiment-duration-zero", key = "ready_within"));
         }
         let (mut entrance, mut guard) = (Transport::Tcp, None);
         if let Some(url) = &it.url {
@@ -42,29 +38,26 @@ impl SetupBuilder<'_> {
                 ("limits", it.limits.is_some()),
             ];
             for (key, _) in beside.iter().filter(|it| it.1) {
-                let found = format!("`service.{key}` beside a URL: pgdyno does not start what is there");
-                self.report(&path(key), found, "leave it out: what is there stays as it is");
+                self.report(&path(key), message!("experiment-attached-key", key = *key, address = "url"));
             }
             if let Some(place) = self.parse_url(url) {
                 entrance = place.transport;
-                guard = self.guard(&DOOR, it.allow.as_deref(), it.caps, &place);
+                guard = self.guard(&SECTION, it.allow.as_deref(), it.caps, &place);
             }
         } else {
-            self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
+            self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
             if it.command.as_ref().is_none_or(Vec::is_empty) {
-                let instead = "add its program, as in `command: [target/shop, --quiet]`, or the `url` of one that is there";
-                self.report(&path("command"), "`stack.service` has no `command`", instead);
+                self.report(&path("command"), message!("experiment-service-command"));
             }
         }
         for name in ["ADDRESS", "DATABASE_URL"] {
             if it.env.0.iter().any(|it| it.0 == name) {
-                let found = format!("`{name}` in the service's environment");
-                self.report(&path(&format!("env.{name}")), found, "leave it out: pgdyno chooses it");
+                self.report(&path(&format!("env.{name}")), message!("experiment-env-reserved", name));
             }
         }
         for (name, _) in it.env.0.iter().filter(|it| it.0.is_empty() || it.0.contains(['=', '\0'])) {
-            let found = format!("{} is no name of a variable", quote(name));
-            self.report(&path(&format!("env.{name}")), found, "write a name such as `POOL_SIZE`");
+            let message = message!("experiment-env-name", name = quote(name));
+            self.report(&path(&format!("env.{name}")), message);
         }
         let service = Service {
             command: it.command.map_or(Vec::new(), |it| self.command(it)),
@@ -102,19 +95,15 @@ impl SetupBuilder<'_> {
 
     fn parse_url(&mut self, url: &str) -> Option<UrlTarget> {
         match (self.request.grammars.url)(url) {
-            Err(complaints) => {
+            Err(diagnostics) => {
                 let at = self.span_of("stack.service.url");
-                self.report_in_text(&at, url, complaints);
+                self.report_in_text(&at, url, diagnostics);
                 None
             }
             Ok(place) => {
                 if place.target != "/" {
-                    let instead = "leave its path out: operations say what is asked";
-                    self.report(
-                        "stack.service.url",
-                        format!("a path, {}, in the URL", quote(&place.target)),
-                        instead,
-                    );
+                    let message = message!("experiment-url-path", path = quote(&place.target));
+                    self.report("stack.service.url", message);
                 }
                 Some(place)
             }

@@ -7,6 +7,7 @@ use crate::diagnostic::{any_of, quote};
 use crate::file::{self, Caps, OrNone};
 use crate::unit::Word;
 use model::Nanos;
+use model::message;
 use model::plan::{
     AttachedNode, Balancer, Limits, Node, NodeKind, Operation, OperationKind, PoolMode, Pooler, Postgres,
     Stack, Transport,
@@ -51,21 +52,14 @@ impl SetupBuilder<'_> {
         if let Some(it) = stack.postgres {
             nodes.push(self.postgres(it, &mut guards));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
-            self.report("stack", "the chain does not end at a PostgreSQL", "add `postgres: {}` to it");
+            self.report("stack", message!("experiment-stack-postgres"));
         }
         let own = |it: &&Node| !is_attached(&it.kind);
         let first = nodes.iter().position(|it| is_attached(&it.kind)).unwrap_or(nodes.len());
         if let Some(node) = nodes[first..].iter().find(own) {
             let path = format!("stack.{}", node.name);
-            let found = format!(
-                "`{}` is there before pgdyno, and cannot lead to `{}`, which is not",
-                nodes[first].name, node.name
-            );
-            let instead = match node.name.as_str() {
-                "postgres" => "leave it out, or attach it too".to_owned(),
-                _ => "attach it too".to_owned(),
-            };
-            self.report(&path, found, instead);
+            let (attached, node) = (&nodes[first].name, &node.name);
+            self.report(&path, message!("experiment-attached-chain", attached, node));
         }
         self.check_transports(&nodes);
         self.check_pool_fits(&nodes);
@@ -76,7 +70,7 @@ impl SetupBuilder<'_> {
     }
 
     fn postgres(&mut self, it: file::Postgres, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: AttachedSection = AttachedSection { node: "postgres", address: "attach", noun: "server" };
+        const SECTION: AttachedSection = AttachedSection { node: "postgres", address: "attach" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("version", it.version.is_some()),
@@ -92,9 +86,9 @@ impl SetupBuilder<'_> {
                 allow: it.allow,
                 caps: it.caps,
             };
-            return self.attached(&DOOR, there, &beside, guards);
+            return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
         let max_connections = it.max_connections.unwrap_or(MAX_CONNECTIONS);
         let settings = words(it.settings);
         for (name, own) in [
@@ -116,7 +110,7 @@ impl SetupBuilder<'_> {
     }
 
     fn pooler(&mut self, it: file::Pooler, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: AttachedSection = AttachedSection { node: "pooler", address: "attach", noun: "pooler" };
+        const SECTION: AttachedSection = AttachedSection { node: "pooler", address: "attach" };
         let product = it.kind.0;
         let traits = product.pooler.as_ref().expect("the kind is a pooler");
         // Keys that not all poolers have.
@@ -136,15 +130,11 @@ impl SetupBuilder<'_> {
             ];
             beside.extend(options);
             let there = AttachedDsn { dsn, admin: it.admin, product, allow: it.allow, caps: it.caps };
-            return self.attached(&DOOR, there, &beside, guards);
+            return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
         if it.admin.is_some() {
-            self.report(
-                "stack.pooler.admin",
-                "a console of a pooler that pgdyno starts",
-                "leave it out: it is known",
-            );
+            self.report("stack.pooler.admin", message!("experiment-pooler-admin"));
         }
         for (key, _) in options.iter().filter(|it| it.1 && !traits.options.contains(&it.0)) {
             self.unknown_option(product, key);
@@ -155,9 +145,9 @@ impl SetupBuilder<'_> {
             Some(file::PoolMode::Statement) => PoolMode::Statement,
         };
         if !traits.modes.contains(&mode) {
-            let modes: Vec<String> = traits.modes.iter().map(|it| format!("`{}`", it.key())).collect();
-            let found = format!("{} has no {} mode", product.name, mode.key());
-            self.report("stack.pooler.mode", found, format!("write {}", modes.join(" or ")));
+            let modes = any_of(traits.modes.iter().map(|it| it.key()));
+            let (product, mode) = (product.name, mode.key());
+            self.report("stack.pooler.mode", message!("experiment-pooler-mode", product, mode, modes));
         }
         let version = it.version.filter(|_| traits.options.contains(&"version"));
         let version = version.and_then(|it| self.version(product, traits, &it.0));
@@ -171,11 +161,8 @@ impl SetupBuilder<'_> {
             && settings.iter().any(|it| it.0 == keeps.name)
         {
             let (name, since) = (keeps.name, format!("{}.{}", keeps.since.0, keeps.since.1));
-            self.report(
-                &format!("stack.pooler.settings.{name}"),
-                format!("{} before {since} does not know `{name}`", product.name),
-                format!("add `version: {since}` to the pooler, or leave it out"),
-            );
+            let message = message!("experiment-pooler-setting-version", product = product.name, since, name);
+            self.report(&format!("stack.pooler.settings.{name}"), message);
         }
         let kind = NodeKind::Pooler(Pooler {
             product,
@@ -194,18 +181,14 @@ impl SetupBuilder<'_> {
     fn unknown_option(&mut self, product: &Product, key: &str) {
         let has =
             |other: &&Product| other.pooler.as_ref().is_some_and(|traits| traits.options.contains(&key));
-        let others: Vec<String> =
-            product::with_role(Role::Pooler).filter(has).map(|it| format!("`kind: {}`", it.key)).collect();
-        self.report(
-            &format!("stack.pooler.{key}"),
-            format!("{} has no `{key}`", product.name),
-            format!("leave it out, or write {}", others.join(" or ")),
-        );
+        let others =
+            any_of(product::with_role(Role::Pooler).filter(has).map(|it| format!("kind: {}", it.key)));
+        let message = message!("experiment-pooler-option", product = product.name, key, others);
+        self.report(&format!("stack.pooler.{key}"), message);
     }
 
     fn balancer(&mut self, it: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
-        const DOOR: AttachedSection =
-            AttachedSection { node: "balancer", address: "attach", noun: "balancer" };
+        const SECTION: AttachedSection = AttachedSection { node: "balancer", address: "attach" };
         let beside = [
             ("entrance", it.entrance.is_some()),
             ("maxconn", it.maxconn.is_some()),
@@ -217,13 +200,12 @@ impl SetupBuilder<'_> {
         if let Some(dsn) = it.attach {
             let there =
                 AttachedDsn { dsn, admin: None, product: &product::BALANCER, allow: it.allow, caps: it.caps };
-            return self.attached(&DOOR, there, &beside, guards);
+            return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&DOOR, it.allow.is_some(), it.caps.is_some());
+        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
         let product = it.kind.map_or_else(product::default_balancer, |it| it.0);
         if it.kind.is_none() {
-            let instead = format!("add `kind: {}`", product.key);
-            self.report("stack.balancer", "`stack.balancer` has no `kind`", instead);
+            self.report("stack.balancer", message!("experiment-balancer-kind", kind = product.key));
         }
         let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
         // Without a check, the balancer would not know the primary.
@@ -233,11 +215,8 @@ impl SetupBuilder<'_> {
             .iter()
             .filter(|limit| limit.1.is_some_and(|it| it < Nanos::from_millis(1)))
         {
-            self.report(
-                &format!("stack.balancer.{key}"),
-                format!("`{key}` is shorter than {}'s millisecond", product.name),
-                "write at least 1ms",
-            );
+            let message = message!("experiment-balancer-duration", key = *key, product = product.name);
+            self.report(&format!("stack.balancer.{key}"), message);
         }
         let (maxconn, retries) = (it.maxconn, it.retries);
         let kind = NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries });
@@ -247,46 +226,31 @@ impl SetupBuilder<'_> {
     /// Attached node: none of its settings can be changed.
     fn attached(
         &mut self,
-        door: &AttachedSection,
+        attached: &AttachedSection,
         there: AttachedDsn,
         beside: &[(&str, bool)],
         guards: &mut Vec<Guard>,
     ) -> Node {
         let AttachedDsn { dsn, admin, product, allow, caps } = there;
-        let name = door.node;
+        let name = attached.node;
         for (key, _) in beside.iter().filter(|it| it.1) {
-            let found = format!("`{name}.{key}` beside an address: pgdyno does not start what is there");
-            self.report(
-                &format!("stack.{name}.{key}"),
-                found,
-                "leave it out: what is attached stays as it is",
-            );
+            let message = message!("experiment-attached-key", key = *key, address = "attach");
+            self.report(&format!("stack.{name}.{key}"), message);
         }
         for (key, dsn) in [("attach", Some(&dsn)), ("admin", admin.as_ref())] {
             let Some(dsn) = dsn else { continue };
             let path = format!("stack.{name}.{key}");
             if has_password(dsn) {
-                let instead = "leave it out of the file: set PGPASSWORD, or write it into ~/.pgpass";
-                self.report(&path, "a password stands in the address", instead);
-            } else if dsn.trim().is_empty() {
-                self.report(
-                    &path,
-                    "the address is empty",
-                    "write it as psql takes it: postgres://host:5432/database",
-                );
+                self.report(&path, message!("experiment-address-password"));
             } else if !dsn.starts_with("postgres://")
                 && !dsn.starts_with("postgresql://")
                 && !dsn.contains('=')
             {
-                self.report(
-                    &path,
-                    format!("{} is no address", quote(dsn)),
-                    "write it as psql takes it: postgres://host:5432/database",
-                );
+                self.report(&path, message!("experiment-address", text = quote(dsn)));
             }
         }
         let place = (self.request.grammars.dsn)(&dsn);
-        guards.extend(place.and_then(|it| self.guard(door, allow.as_deref(), caps, &it)));
+        guards.extend(place.and_then(|it| self.guard(attached, allow.as_deref(), caps, &it)));
         let others = caps.and_then(|it| it.others).unwrap_or(0);
         let entrance = transport_of_dsn(&dsn);
         Node {
@@ -304,11 +268,8 @@ impl SetupBuilder<'_> {
         let oldest = traits.oldest_version;
         if parts.is_none_or(|it| it < oldest) {
             let (name, oldest) = (product.name, format!("{}.{}", oldest.0, oldest.1));
-            self.report(
-                "stack.pooler.version",
-                format!("{} is no version of {name} from {oldest} on", quote(text)),
-                format!("write it as {oldest}"),
-            );
+            let message = message!("experiment-pooler-version", text = quote(text), product = name, oldest);
+            self.report("stack.pooler.version", message);
         }
         parts
     }
@@ -316,14 +277,10 @@ impl SetupBuilder<'_> {
     /// Reports a setting that has a key of its own or that pgdyno controls.
     fn not_a_setting(&mut self, node: &str, settings: &[(String, String)], name: &str, own: Option<&str>) {
         if settings.iter().any(|it| it.0.eq_ignore_ascii_case(name)) {
-            let instead = match own {
-                Some(key) => format!("write it as `{node}.{key}`"),
-                None => "leave it out: pgdyno chooses it; `entrance` says how the node is reached".to_owned(),
-            };
+            let key = own.map(|key| format!("{node}.{key}"));
             self.report(
                 &format!("stack.{node}.settings.{name}"),
-                format!("`{name}` among the settings of `{node}`"),
-                instead,
+                message!("experiment-managed-setting", setting = name, node, key),
             );
         }
     }
@@ -341,14 +298,12 @@ impl SetupBuilder<'_> {
         let Some(next) = behind.first() else { return };
         match (*entrance == Transport::Tls, next.transport == Transport::Tls) {
             (true, false) => {
-                let found = format!("{name} passes TLS on, and `{}` does not speak it", next.name);
-                let instead = format!("write `tcp`, or `{}.entrance: tls`", next.name);
-                self.report("stack.balancer.entrance", found, instead);
+                let message = message!("experiment-tls-behind", product = name, next = &next.name);
+                self.report("stack.balancer.entrance", message);
             }
             (false, true) => {
-                let found = format!("{name} passes TLS on, and `{}` speaks it", next.name);
-                let instead = format!("write `balancer.entrance: tls`, or `{}.entrance: tcp`", next.name);
-                self.report("stack.balancer.entrance", found, instead);
+                let message = message!("experiment-tls-before", product = name, next = &next.name);
+                self.report("stack.balancer.entrance", message);
             }
             _ => {}
         }
@@ -370,33 +325,27 @@ impl SetupBuilder<'_> {
             + reserved("reserved_connections", 0);
         let free = postgres.max_connections.saturating_sub(reserved);
         if size > free {
-            let found = format!(
-                "a pool of {size} does not fit: PostgreSQL has {} connections, {reserved} of them reserved",
-                postgres.max_connections
+            let message = message!(
+                "experiment-pool-size",
+                size = size.to_string(),
+                connections = postgres.max_connections.to_string(),
+                reserved = reserved.to_string(),
+                free = (free > 0).then(|| free.to_string()),
+                needed = size.saturating_add(reserved).to_string()
             );
-            let instead = match free {
-                0 => format!("write `postgres.max_connections: {}`", size.saturating_add(reserved)),
-                _ => format!(
-                    "write at most {free}, or `postgres.max_connections: {}`",
-                    size.saturating_add(reserved)
-                ),
-            };
-            self.report("stack.pooler.size", found, instead);
+            self.report("stack.pooler.size", message);
         }
     }
 
     pub(super) fn limits(&mut self, path: &str, it: Option<file::Limits>) -> Limits {
         let it = it.unwrap_or_default();
         if let Some(cpu) = it.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
-            let found = format!("a limit of {cpu} processors");
-            self.report(&format!("{path}.cpu"), found, "write 0.01 to 1024; leave it out for no limit");
+            let (key, value) = ("cpu", cpu.to_string());
+            let message = message!("experiment-out-of-range", key, value, min = "0.01", max = "1024");
+            self.report(&format!("{path}.cpu"), message);
         }
         if it.memory.is_some_and(|it| it.0 < 1 << 20) {
-            self.report(
-                &format!("{path}.memory"),
-                "less than a megabyte of memory",
-                "write at least 1MB, as in 256MB",
-            );
+            self.report(&format!("{path}.memory"), message!("experiment-limit-memory"));
         }
         let rates = [
             ("read_iops", it.read_iops),
@@ -405,24 +354,17 @@ impl SetupBuilder<'_> {
             ("write_bps", it.write_bps.map(|it| it.0)),
         ];
         for (key, _) in rates.iter().filter(|it| it.1 == Some(0)) {
-            self.report(
-                &format!("{path}.{key}"),
-                format!("`{key}` of 0: nothing would ever be done"),
-                "write at least 1; leave it out for no limit",
-            );
+            self.report(&format!("{path}.{key}"), message!("experiment-limit-zero", key = *key));
         }
         let cpus = it.cpus.unwrap_or_default();
         if let Some(twice) = cpus.iter().enumerate().find(|(i, it)| cpus[..*i].contains(it)) {
-            self.report(
-                &format!("{path}.cpus"),
-                format!("processor {} stands twice", twice.1),
-                "name each once, as in [0, 1]",
-            );
+            let message = message!("experiment-limit-cpu-twice", cpu = twice.1.to_string());
+            self.report(&format!("{path}.cpus"), message);
         }
         // A quota beyond the node's CPUs has no effect.
         if let Some(cpu) = it.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
-            let found = format!("a limit of {cpu} processors for a node that may run on {}", cpus.len());
-            self.report(&format!("{path}.cpu"), found, format!("write at most {}", cpus.len()));
+            let (cpu, count) = (cpu.to_string(), cpus.len());
+            self.report(&format!("{path}.cpu"), message!("experiment-limit-cpu", cpu, count));
         }
         Limits {
             cpu: it.cpu,
@@ -456,25 +398,19 @@ impl SetupBuilder<'_> {
             && it.mode != PoolMode::Session
             && !kept
         {
-            let name = it.product.name;
-            let found =
-                format!("prepared statements through {name} that lends connections for less than a session");
-            let newer = keeps.map(|it| {
-                format!("in the pooler `version: {}.{}`, which keeps them", it.since.0, it.since.1)
-            });
-            let ways = ["write `query_mode: extended`", "`mode: session`"];
-            let ways: Vec<&str> = ways.into_iter().chain(newer.as_deref()).collect();
-            self.report("load.query_mode", found, any_of(&ways));
+            let message = message!(
+                "experiment-pooler-prepared",
+                product = it.product.name,
+                mode = it.mode.key(),
+                version = keeps.map(|it| format!("{}.{}", it.since.0, it.since.1))
+            );
+            self.report("load.query_mode", message);
         }
         if it.mode == PoolMode::Statement {
             for operation in scripts().filter(|it| super::operations::begins_transaction(&it.text())) {
-                let found =
-                    format!("{} begins a transaction, which statement mode refuses", quote(&operation.name));
-                self.report(
-                    &format!("operations.{}", operation.name),
-                    found,
-                    "write `mode: transaction`, or one statement at a time",
-                );
+                let message =
+                    message!("experiment-pooler-statement-mode", operation = quote(&operation.name));
+                self.report(&format!("operations.{}", operation.name), message);
             }
         }
     }

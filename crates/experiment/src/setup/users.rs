@@ -1,10 +1,11 @@
 //! Clients in the closed model.
 
-use super::SetupBuilder;
 use super::mix::Mix;
+use super::{SetupBuilder, too_many};
 use crate::ScheduleExtent;
 use crate::file;
 use model::Nanos;
+use model::message;
 use model::plan::{LoadModel, MaxSearch, ThinkTime, UserStage};
 
 /// More stages are unreadable.
@@ -18,36 +19,21 @@ impl SetupBuilder<'_> {
         mix: &Mix,
         max: Option<&MaxSearch>,
     ) -> (LoadModel, ScheduleExtent) {
-        let decide = "in the closed model answers decide when the next one starts";
-        self.not_with(
-            it,
-            "closed",
-            &[
-                ("schedule", it.schedule.is_some(), decide),
-                ("arrivals", it.arrivals.is_some(), decide),
-                ("max_in_flight", it.max_in_flight.is_some(), "the closed model has `clients`"),
-                ("coefficient", it.coefficient.is_some(), "rates are only relative to each other there"),
-            ],
-        );
+        let open_only = [
+            ("schedule", it.schedule.is_some()),
+            ("arrivals", it.arrivals.is_some()),
+            ("max_in_flight", it.max_in_flight.is_some()),
+            ("coefficient", it.coefficient.is_some()),
+        ];
+        self.not_with(it, "closed", &open_only);
         for (path, _) in &mix.own {
-            let instead = "write `weight`, or `model: open`";
-            self.report(path, "a schedule of its own in the closed model", instead);
+            self.report(path, message!("experiment-schedule-closed"));
         }
         let stages = match &it.users {
             Some(all) => self.stages(it, all),
             None => {
-                self.needs(
-                    "closed",
-                    "clients",
-                    it.clients.is_some() || max.is_some(),
-                    "add how many, as in `clients: 8`",
-                );
-                self.needs(
-                    "closed",
-                    "duration",
-                    it.duration.is_some() || max.is_some(),
-                    "add what is measured, as in `duration: 30s`",
-                );
+                self.needs("closed", "clients", it.clients.is_some() || max.is_some());
+                self.needs("closed", "duration", it.duration.is_some() || max.is_some());
                 let of_search = max.map_or(Nanos::ZERO, |it| it.window);
                 let lasting = it.duration.map_or(of_search, |it| it.0);
                 vec![UserStage { users: it.clients.unwrap_or(1), spawn_rate: None, duration: lasting }]
@@ -66,26 +52,25 @@ impl SetupBuilder<'_> {
     }
 
     fn stages(&mut self, it: &file::Load, all: &[file::Stage]) -> Vec<UserStage> {
-        for (key, is_there, instead) in [
-            ("clients", it.clients.is_some(), "leave it out: `users` says how many"),
-            ("duration", it.duration.is_some(), "leave it out: it is as long as all stages"),
-        ] {
+        for (key, is_there) in [("clients", it.clients.is_some()), ("duration", it.duration.is_some())] {
             if is_there {
-                self.report(&format!("load.{key}"), format!("`{key}` beside `users`"), instead);
+                self.report(
+                    &format!("load.{key}"),
+                    message!("experiment-conflicting-keys", first = "users", second = key),
+                );
             }
         }
         if all.iter().all(|it| it.users == 0) {
-            let instead = "add a stage, as in `users: [{ users: 100, spawn_rate: 5, for: 90s }]`";
-            self.report("load.users", "stages without a user", instead);
+            self.report("load.users", message!("experiment-users-zero"));
         }
         if all.len() > MAX_STAGES {
-            self.report("load.users", format!("{} stages", all.len()), format!("write at most {MAX_STAGES}"));
+            self.report("load.users", too_many("users", all.len(), MAX_STAGES));
         }
         let mut before = 0;
         for (i, it) in all.iter().enumerate() {
             let path = |key: &str| format!("load.users[{i}].{key}");
             if it.duration.0 == Nanos::ZERO {
-                self.report(&path("for"), "a stage of 0", "write how long, as in 90s");
+                self.report(&path("for"), message!("experiment-duration-zero", key = "for"));
             }
             let Some(rate) = it.spawn_rate else {
                 before = it.users;
@@ -95,14 +80,23 @@ impl SetupBuilder<'_> {
             if !(1e-6..=1e6).contains(&rate) {
                 self.report(
                     &path("spawn_rate"),
-                    format!("{rate} users per second"),
-                    "write more than 0 and at most 1000000, as in 50",
+                    message!(
+                        "experiment-out-of-range",
+                        key = "spawn_rate",
+                        value = rate.to_string(),
+                        min = "0.000001",
+                        max = "1000000"
+                    ),
                 );
             } else if seconds > it.duration.0.as_secs_f64() && it.duration.0 > Nanos::ZERO {
-                let found =
-                    format!("{rate} users per second take {}s from {before} to {}", seconds.ceil(), it.users);
-                let instead = format!("write `for: {}s` or more, or more per second", seconds.ceil());
-                self.report(&path("for"), found, instead);
+                let message = message!(
+                    "experiment-stage-too-short",
+                    from = before.to_string(),
+                    to = it.users.to_string(),
+                    rate = rate.to_string(),
+                    seconds = seconds.ceil().to_string()
+                );
+                self.report(&path("for"), message);
             }
             before = it.users;
         }

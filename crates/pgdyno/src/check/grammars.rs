@@ -5,6 +5,7 @@ use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, Url
 use load::script::Pattern;
 use load::{schedule, script};
 use model::Curve;
+use model::message;
 use model::plan::{Setup, Transport};
 use model::summary::QueryMode;
 use std::net::IpAddr;
@@ -23,10 +24,8 @@ pub const ALL: Grammars<'static> = Grammars {
 };
 
 fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
-    let complaint = |it: schedule::ScheduleDiagnostic| GrammarDiagnostic {
-        span: it.span,
-        found: it.found,
-        suggestion: format!("write {}", it.suggestion),
+    let complaint = |it: schedule::ScheduleDiagnostic| {
+        GrammarDiagnostic::from_text(it.span, it.found, format!("write {}", it.suggestion))
     };
     match schedule::parse(text) {
         Ok(curve) => Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) }),
@@ -43,17 +42,15 @@ fn peak_rate(curve: &Curve) -> f64 {
 }
 
 fn check_address(text: &str) -> GrammarResult<UrlTarget> {
-    let whole = |found: String, instead: &str| {
-        Err(vec![GrammarDiagnostic { span: 0..text.len(), found, suggestion: instead.to_owned() }])
-    };
+    let whole = |message| Err(vec![GrammarDiagnostic { span: 0..text.len(), message }]);
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(why) if why.contains("password") => {
-            return whole("the URL contains a user and a password".to_owned(), "send them in a header");
+            return whole(message!("experiment-url-password"));
         }
         Err(why) => {
             let why = why.split(" in the URL").next().unwrap_or_default();
-            return whole(format!("this is not a URL: {why}"), "write it as http://127.0.0.1:8080");
+            return whole(message!("experiment-url", reason = why));
         }
     };
     let entrance = match (&url.host, url.tls) {
@@ -86,8 +83,11 @@ fn check_regex(text: &str) -> GrammarResult {
         let (found, instead) = why.rsplit_once("; ").unwrap_or((why, "write another"));
         vec![GrammarDiagnostic {
             span: 0..text.len(),
-            found: format!("this is no {found}"),
-            suggestion: instead.to_owned(),
+            message: message!(
+                "experiment-regex",
+                reason = found.trim_start_matches("regular expression: "),
+                help = instead
+            ),
         }]
     })
 }
@@ -97,12 +97,8 @@ fn check_secret(name: &str) -> GrammarResult {
     match std::env::var_os(name) {
         Some(held) if held.to_str().is_some() => Ok(()),
         held => {
-            let wrong = match held {
-                None => format!("the environment has no variable `{name}`"),
-                Some(_) => format!("the environment variable `{name}` is not UTF-8"),
-            };
-            let instead = format!("set it before, as in `export {name}=…`, or leave it out");
-            Err(vec![GrammarDiagnostic { span: 0..0, found: wrong, suggestion: instead }])
+            let message = message!("experiment-environment", name, is_set = held.is_some());
+            Err(vec![GrammarDiagnostic { span: 0..0, message }])
         }
     }
 }
@@ -168,7 +164,7 @@ fn to_diagnostic(text: &str, it: &rule::RuleDiagnostic, whose: &str) -> GrammarD
         "nothing" => format!("something is missing in {whose}"),
         found => format!("{found} in {whose}"),
     };
-    GrammarDiagnostic { span: it.offset..it.offset + length, found, suggestion: instead }
+    GrammarDiagnostic::from_text(it.offset..it.offset + length, found, instead)
 }
 
 fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {
@@ -184,15 +180,13 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
         let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
         let at = if it.line == 0 { 0..0 } else { start..end };
-        GrammarDiagnostic { span: at, found: it.message, suggestion: it.hint }
+        GrammarDiagnostic::from_text(at, it.message, it.hint)
     };
     let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();
     let all = match script::parse(&[source], mode, false, &predefined) {
         Ok(program) if program.has_only_empty_statements(0) => {
-            let found = "the operation has no statement, only comments and semicolons".to_owned();
-            let suggestion = "write a statement such as SELECT 1".to_owned();
-            return Err(vec![GrammarDiagnostic { span: 0..0, found, suggestion }]);
+            return Err(vec![GrammarDiagnostic { span: 0..0, message: message!("experiment-script-empty") }]);
         }
         Ok(_) if known.is_none() => Vec::new(),
         Ok(program) => program.undefined,

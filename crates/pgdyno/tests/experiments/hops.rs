@@ -156,9 +156,9 @@ fn reports_a_missing_secret_with_its_position() {
     let ended = RunOutput::run(command.env_remove("SHOP_SECRET"));
     ended.expect(2);
     for expected in [
-        "error: the environment has no variable `SHOP_SECRET`",
+        "error: the environment variable `SHOP_SECRET` is not set",
         "missing.yaml:2:50",
-        "set it before, as in `export SHOP_SECRET=…`, or leave it out",
+        "set it before the run, as in `export SHOP_SECRET=…`, or remove it here",
     ] {
         assert!(ended.err.contains(expected), "{expected} in\n{}", ended.err);
     }

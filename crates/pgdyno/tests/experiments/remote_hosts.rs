@@ -108,14 +108,14 @@ fn loads_a_remote_database_only_with_consent() {
             assert_eq!(trials(&bench.stored()).remove(0).1, RunStatus::Failed);
         }
     };
-    refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if it is yours")]);
+    refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if the system is yours")]);
     refused(&allowed, 1, &["CREATE SCHEMA pgdyno_allowed"]);
     drop(ask("create schema pgdyno_allowed"));
     let mut busy = ask("begin; select 1");
     refused(&allowed, 1, &[&format!("at work in {here}: 1; let them end"), "write `caps: { others: 1 }`"]);
     let raised = format!("{allowed}, caps: {{ others: 1 }}");
     let (bench, ended) = run(&raised, "SELECT 1", load);
-    check_output(&ended, 0, &["errors(5%, 10s) ends a trial"]);
+    check_output(&ended, 0, &["stop rule errors(5%, 10s) applies"]);
     assert!(counts(&bench.stored(), 1).ok > 0);
     assert_eq!(
         busy.value("select count(*) from pg_class where relname = 'loaded'").expect("it lives").as_deref(),
@@ -220,8 +220,8 @@ fn loads_a_remote_service_only_with_consent() {
         // A page that is served on every path gives no permission.
         ("<html>allowed</html>", "", 1, "is answered by status 200; if it may"),
         ("", "Pgdyno: no\r\n", 1, "status 404"),
-        ("allowed\n", "", 0, "errors(5%, 10s) ends a trial"),
-        ("", "pgdyno: allowed\r\n", 0, "errors(5%, 10s) ends a trial"),
+        ("allowed\n", "", 0, "stop rule errors(5%, 10s) applies"),
+        ("", "pgdyno: allowed\r\n", 0, "stop rule errors(5%, 10s) applies"),
     ] {
         let (address, asked) = service(page, header);
         let bench = Workspace::new(

@@ -7,7 +7,8 @@
 use crate::number::with_comma;
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
-use std::borrow::Cow;
+use fluent_syntax::ast::Pattern;
+use model::message::{Argument, Message};
 use std::fmt;
 
 /// Messages of one language. Rendered from any thread.
@@ -15,72 +16,6 @@ pub struct Catalogue {
     bundle: FluentBundle<FluentResource>,
     /// Identifiers in the order of the file.
     identifiers: Vec<String>,
-}
-
-/// Text for an absent optional argument: a message selects on `[none]`.
-const NONE: &str = "none";
-
-/// Argument of a message.
-///
-/// Whole numbers select plural forms, and are written in the language's format. Everything else is text that is
-/// formatted already. `None` is the text `none` and `true` the text `true`, on which a message can select.
-#[derive(Clone, Debug)]
-pub enum Argument<'a> {
-    Count(u64),
-    Text(Cow<'a, str>),
-}
-
-impl From<u64> for Argument<'_> {
-    fn from(count: u64) -> Self {
-        Argument::Count(count)
-    }
-}
-
-impl From<u32> for Argument<'_> {
-    fn from(count: u32) -> Self {
-        Argument::Count(count.into())
-    }
-}
-
-impl From<usize> for Argument<'_> {
-    fn from(count: usize) -> Self {
-        Argument::Count(count as u64)
-    }
-}
-
-impl From<bool> for Argument<'_> {
-    fn from(truth: bool) -> Self {
-        Argument::Text(if truth { "true" } else { "false" }.into())
-    }
-}
-
-impl<'a> From<&'a str> for Argument<'a> {
-    fn from(text: &'a str) -> Self {
-        Argument::Text(text.into())
-    }
-}
-
-impl<'a> From<&'a String> for Argument<'a> {
-    fn from(text: &'a String) -> Self {
-        Argument::Text(text.as_str().into())
-    }
-}
-
-impl From<String> for Argument<'_> {
-    fn from(text: String) -> Self {
-        Argument::Text(text.into())
-    }
-}
-
-impl<'a, T: Into<Argument<'a>>> From<Option<T>> for Argument<'a> {
-    fn from(optional: Option<T>) -> Self {
-        match optional.map(Into::into) {
-            None => Argument::Text(NONE.into()),
-            // A cell may be called `none`. An invisible word joiner distinguishes its name from an absent argument.
-            Some(Argument::Text(text)) if text == NONE => Argument::Text(format!("\u{2060}{text}").into()),
-            Some(argument) => argument,
-        }
-    }
 }
 
 impl Catalogue {
@@ -121,20 +56,49 @@ impl Catalogue {
             debug_assert!(false, "there is no message {identifier}");
             return identifier.to_owned();
         };
+        self.format(identifier, pattern, arguments)
+    }
+
+    /// The attribute `help` of a message: how to correct the error that the message states.
+    pub fn help(&self, message: &Message) -> Option<String> {
+        let attribute = self.bundle.get_message(message.id)?.get_attribute("help")?;
+        Some(self.format(message.id, attribute.value(), &message.arguments))
+    }
+
+    fn format(
+        &self,
+        identifier: &str,
+        pattern: &Pattern<&str>,
+        arguments: &[(&str, Argument<'_>)],
+    ) -> String {
         let mut values = FluentArgs::with_capacity(arguments.len());
         for (name, argument) in arguments {
-            values.set(
-                *name,
-                match argument {
-                    Argument::Count(count) => FluentValue::from(*count),
-                    Argument::Text(text) => FluentValue::String(text.as_ref().into()),
-                },
-            );
+            values.set(*name, self.value(argument));
         }
         let mut errors = Vec::new();
         let text = self.bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned();
         debug_assert!(errors.is_empty(), "{identifier}: {errors:?}");
         text
+    }
+
+    fn value<'a>(&self, argument: &'a Argument<'_>) -> FluentValue<'a> {
+        match argument {
+            Argument::Count(count) => FluentValue::from(*count),
+            Argument::Text(text) => FluentValue::String(text.as_ref().into()),
+            Argument::Message(message) => self.render(message.id, &message.arguments).into(),
+            Argument::AnyOf(all) => self.any_of(all).into(),
+        }
+    }
+
+    /// `a`, `a or b`, `a, b or c`.
+    fn any_of(&self, all: &[Message]) -> String {
+        let text = |message: &Message| self.render(message.id, &message.arguments);
+        let Some((last, first)) = all.split_last() else { return String::new() };
+        if first.is_empty() {
+            return text(last);
+        }
+        let first = first.iter().map(text).collect::<Vec<_>>().join(", ");
+        self.render("experiment-or", &[("first", first.into()), ("last", text(last).into())])
     }
 
     /// Messages whose identifiers have this prefix, with their identifiers without it, in the order of the file.
@@ -159,7 +123,7 @@ fn count(value: &FluentValue<'_>, comma: bool) -> Option<String> {
 
 /// Text of a message in a language: `say!(lang, "trials-left-out", total, left_out = trials.len())`.
 ///
-/// Arguments are values that convert to [`Argument`](crate::lang::Argument); a name alone is the variable of that name.
+/// Arguments are values that convert to [`Argument`](model::message::Argument); a name alone is the variable of that name.
 /// `cargo xtask tidy` checks identifiers and argument names.
 #[macro_export]
 macro_rules! say {

@@ -329,14 +329,17 @@ fn ill_written(text: &str) -> Option<String> {
 const NAMES: &[&str] = &[
     "B",
     "CONCURRENTLY",
+    "CPU",
     "CREATE",
     "HAProxy",
     "HOT",
     "HTML",
     "HTTP",
     "INDEX",
+    "JSON",
     "JavaScript",
     "LOCKED",
+    "NUL",
     "PG",
     "Pandora",
     "Patroni",
@@ -344,13 +347,17 @@ const NAMES: &[&str] = &[
     "PostgreSQL",
     "Prometheus",
     "SKIP",
+    "SQL",
     "TCP",
     "TLS",
     "Tank",
     "UPDATE",
+    "URL",
     "UTC",
+    "UTF",
     "Unix",
     "WAL",
+    "YAML",
     "Yandex.Tank",
     "book.tickets",
     "delivery.receive",
@@ -358,6 +365,7 @@ const NAMES: &[&str] = &[
     "etcd",
     "goodput",
     "j",
+    "libpq",
     "max_connections",
     "maxconn",
     "n",
@@ -396,23 +404,26 @@ fn russian_is_russian() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Texts of the messages of a file, without their arguments.
+/// Texts of the messages of a file and of their attributes, without their arguments.
 fn texts_of_file(file: &str) -> Vec<String> {
     fn texts(pattern: &ast::Pattern<&str>, found: &mut Vec<String>) {
+        let mut text = String::new();
         for element in &pattern.elements {
             match element {
-                ast::PatternElement::TextElement { value } => found.push((*value).to_owned()),
+                ast::PatternElement::TextElement { value } => text += value,
                 ast::PatternElement::Placeable { expression: ast::Expression::Select { variants, .. } } => {
                     variants.iter().for_each(|variant| texts(&variant.value, found));
                 }
                 ast::PatternElement::Placeable { .. } => {}
             }
         }
+        found.push(text);
     }
     let mut found = Vec::new();
     for entry in fluent_syntax::parser::parse(file).expect("a catalogue").body {
-        if let ast::Entry::Message(ast::Message { value: Some(pattern), .. }) = entry {
-            texts(&pattern, &mut found);
+        if let ast::Entry::Message(message) = entry {
+            let attributes = message.attributes.iter().map(|attribute| &attribute.value);
+            message.value.iter().chain(attributes).for_each(|pattern| texts(pattern, &mut found));
         }
     }
     found

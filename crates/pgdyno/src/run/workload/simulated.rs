@@ -3,6 +3,7 @@
 use super::{HttpTarget, LoadInputs, PreparedLoad, prepare};
 use crate::check;
 use crate::cli::CommandError;
+use crate::diagnostics;
 use crate::run::feeds::Feeds;
 use crate::run::search_runner;
 use analysis::strategy::search::{self, NextStep};
@@ -37,7 +38,7 @@ pub enum SimulationError {
 /// Runs the first second of each cell, or of a search's first step. Returns the records of all cells.
 pub fn first_second(text: &str) -> Result<Vec<Record>, SimulationError> {
     let plan = check::plan(Path::new("file.yaml"), text, &[], false)
-        .map_err(|it| SimulationError::Check(it.to_string()))?;
+        .map_err(|it| SimulationError::Check(diagnostics::render(&it, false, english())))?;
     // The output of `check` depends on the plan, so it is exercised too.
     check::overview(&plan, english());
     let mut records = Vec::new();

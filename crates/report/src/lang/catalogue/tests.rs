@@ -1,4 +1,5 @@
 use super::*;
+use model::message;
 
 #[derive(Debug)]
 struct Language(Catalogue);
@@ -8,6 +9,8 @@ impl Language {
         let text = "\
             trials = { $count ->\n    [one] { $count } trial\n   *[other] { $count } trials\n }\n\
             late = late{ $first ->\n    [none] {\"\"}\n   *[other] , first in second { $first }\n }\n\
+            experiment-or = { $first } or { $last }\nkey = `{ $name }`\n\
+            kind = not { $kinds }\n    .help = write { $kinds }, { $count }\n\
             web-stop = Stop\nweb-copy = Copy\n";
         Language(Catalogue::parse("en", &format!("number-decimal-separator = {separator}\n{text}")))
     }
@@ -33,6 +36,24 @@ fn renders_arguments() {
     // A user's text that equals the text of an absent argument is marked by an invisible character.
     assert_eq!(say!(dot, "late", first = Some("none")), "late, first in second \u{2060}none");
     assert_eq!(say!(dot, "late", first = "{ $x }"), "late, first in second { $x }");
+}
+
+#[test]
+fn renders_language_neutral_messages() {
+    let language = Language::new(".");
+    let keys = |names: &[&str]| names.iter().map(|name| message!("key", name = *name)).collect::<Vec<_>>();
+    for (kinds, expected) in [
+        (keys(&[]), "write , 2"),
+        (keys(&["a"]), "write `a`, 2"),
+        (keys(&["a", "b"]), "write `a` or `b`, 2"),
+        (keys(&["a", "b", "c"]), "write `a`, `b` or `c`, 2"),
+    ] {
+        let message = message!("kind", kinds, count = 2_u64);
+        assert_eq!(language.0.help(&message).as_deref(), Some(expected));
+    }
+    let message = message!("kind", kinds = message!("trials", count = 1_u64), count = 1_u64);
+    assert_eq!(language.0.render(message.id, &message.arguments), "not 1 trial");
+    assert_eq!(language.0.help(&message!("web-stop")), None);
 }
 
 #[test]

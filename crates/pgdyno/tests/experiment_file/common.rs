@@ -3,6 +3,8 @@
 
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
+use report::lang::english;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// `url` is the parsed address of a service.
@@ -14,7 +16,6 @@ pub fn asked(
 }
 
 /// Like [`asked`], with assignments from the command line.
-#[allow(dead_code, reason = "not every test changes something")]
 pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     reading(text, &|_| Err(Vec::new()), sets, quick)
 }
@@ -45,4 +46,16 @@ fn reading(
         columns: &|_, _, _| Ok(Vec::new()),
         form: &|_| None,
     })
+}
+
+/// One line per diagnostic, in English: `book.yaml:7:11: …; write …`.
+pub fn printed(diagnostics: &Diagnostics) -> String {
+    let mut lines = String::new();
+    for it in &diagnostics.list {
+        let (line, column) = diagnostics.line_and_column(&it.span);
+        let name = &diagnostics.sources[it.span.source].name;
+        let (text, help) = (english().message(&it.message), english().help(&it.message));
+        writeln!(lines, "{name}:{line}:{column}: {text}; {help}").expect("a String accepts everything");
+    }
+    lines
 }

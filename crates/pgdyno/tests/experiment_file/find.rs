@@ -1,8 +1,6 @@
 //! Tests the section `find`.
 
-mod common;
-
-use common::asked;
+use super::common::{asked, printed};
 use experiment::{Diagnostics, Plan, UrlTarget};
 use model::Nanos;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
@@ -18,7 +16,7 @@ fn plan(load: &str, rest: &str) -> Result<Plan, Diagnostics> {
 #[test]
 fn reads_modes_and_settings() {
     let check = |load: &str, rest: &str, expected: Goal| {
-        let plan = plan(load, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"));
+        let plan = plan(load, rest).unwrap_or_else(|it| panic!("{rest}\n{}", printed(&it)));
         assert_eq!(plan.experiment.goal, expected, "{rest}");
     };
     let usual = MaxSearch::DEFAULT;
@@ -88,30 +86,30 @@ fn search_needs_no_load_level() {
 #[test]
 fn reports_find_diagnostics() {
     let check = |load: &str, rest: &str, expected: &str| {
-        let told = plan(load, rest).expect_err(rest).to_string();
+        let told = printed(&plan(load, rest).expect_err(rest));
         assert!(told.contains(expected), "{rest}\n{told}");
     };
-    check(OPEN, "find: {}", "it looks for nothing, or for several things at once");
-    check(OPEN, "find: { max: {}, soak: {} }", "several things at once");
+    check(OPEN, "find: {}", "`find` must have exactly one mode");
+    check(OPEN, "find: { max: {}, soak: {} }", "exactly one mode");
     check(OPEN, "find: maximum", "`maximum`");
     check(OPEN, "find: { max: { form: 3 } }", "`form`");
-    check(OPEN, "find: { max: { from: 0 } }", "write more than 0");
-    check(OPEN, "find: { max: { from: 9, most: 3 } }", "at most 3, from 9");
-    check(OPEN, "find: { max: { precision: 90% } }", "a precision of 90%");
+    check(OPEN, "find: { max: { from: 0 } }", "write a value from 0.001 to 10000000");
+    check(OPEN, "find: { max: { from: 9, most: 3 } }", "`most` (3) is less than `from` (9)");
+    check(OPEN, "find: { max: { precision: 90% } }", "`precision` is out of range: 90%");
     check(OPEN, "find: { max: { window: 1500ms } }", "write whole seconds");
-    check(OPEN, "find: { confirm: { level: 5, share: 50% } }", "`share` beside a level");
-    check(OPEN, "find: { soak: { of: 5 } }", "`of` without a level");
-    check(OPEN, "find: { soak: { share: 0% } }", "a share of nothing");
-    check(OPEN, "find: once", "the open model without `schedule`");
-    check(CLOSED, "find: once", "the closed model without `clients`");
-    check(OPEN, "matrix: { find: [once, max] }", "is the same in all cells");
+    check(OPEN, "find: { confirm: { level: 5, share: 50% } }", "`share` cannot be combined with `level`");
+    check(OPEN, "find: { soak: { of: 5 } }", "`of` requires `level`");
+    check(OPEN, "find: { soak: { share: 0% } }", "`share` must be greater than 0%");
+    check(OPEN, "find: once", "`model: open` requires `schedule`");
+    check(CLOSED, "find: once", "`model: closed` requires `clients`");
+    check(OPEN, "matrix: { find: [once, max] }", "cannot differ between cells");
     let rated = "load: { model: open, schedule: \"const(5, 10s)\", max_in_flight: 50 }";
-    check(rated, "prove: true", "`prove` where no maximum is looked for");
+    check(rated, "prove: true", "`prove` requires a search for a maximum");
     let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, for: 10s }] }";
-    check(stages, "find: max", "users in stages where a level is looked for");
+    check(stages, "find: max", "a search cannot vary `users`");
     let own = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
     for find in ["max", "confirm", "soak", "{ soak: { level: 5 } }", "{ sweep: { max: {} } }"] {
-        let told = "every operation has a schedule of its own where a level is looked for";
+        let told = "the search has no rate to vary: every operation has its own `schedule`";
         check(&format!("{own}{OPEN}"), &format!("find: {find}"), told);
     }
 }
@@ -127,17 +125,20 @@ fn searches_on_other_machines_respect_caps() {
         let found = far(&text).map(|plan| plan.experiment.goal.max_search().and_then(|it| it.limit));
         match (found, expected) {
             (Ok(most), Ok(expected)) => assert_eq!(most, expected, "{find}"),
-            (Err(told), Err(expected)) => assert!(told.to_string().contains(expected), "{find}\n{told}"),
+            (Err(told), Err(expected)) => {
+                let told = printed(&told);
+                assert!(told.contains(expected), "{find}\n{told}");
+            }
             (found, _) => panic!("{find}: {found:?}"),
         }
     };
     check("find: max", Ok(Some(1000.0)));
     check("find: { max: { most: 200 } }", Ok(Some(200.0)));
-    check("find: { max: { most: 5000 } }", Err("5000, beyond the cap of 1000 for services"));
-    check("find: { max: { from: 2000 } }", Err("2000, beyond the cap of 1000"));
-    check("find: { max: { hold: 10m } }", Err("600s, beyond the cap of 300s"));
-    check("find: soak", Err("3600s, beyond the cap of 300s"));
-    check("find: { confirm: { level: 1500, hold: 60s } }", Err("1500, beyond the cap of 1000"));
+    check("find: { max: { most: 5000 } }", Err("5000 exceeds the cap of 1000 for systems on other machines"));
+    check("find: { max: { from: 2000 } }", Err("2000 exceeds the cap of 1000"));
+    check("find: { max: { hold: 10m } }", Err("600s exceeds the cap of 300s"));
+    check("find: soak", Err("3600s exceeds the cap of 300s"));
+    check("find: { confirm: { level: 1500, hold: 60s } }", Err("1500 exceeds the cap of 1000"));
 }
 
 fn far(text: &str) -> Result<Plan, Diagnostics> {

@@ -1,8 +1,10 @@
 //! Tests files with HTTP operations, feeds and users.
 
+use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
 use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
+use report::lang::{self, english};
 use std::path::Path;
 
 const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
@@ -11,9 +13,7 @@ const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 /// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always invalid.
 fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
     let refuse = |text: &str| match text.find('!') {
-        Some(i) => {
-            Err(vec![GrammarDiagnostic { span: i..text.len(), found: "a".into(), suggestion: "b".into() }])
-        }
+        Some(i) => Err(vec![GrammarDiagnostic::from_text(i..text.len(), "a", "b")]),
         None => Ok(()),
     };
     let place = |text: &str| UrlTarget {
@@ -46,8 +46,9 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
 }
 
 fn experiment(text: &str) -> (Experiment, Vec<Nanos>, Vec<String>) {
-    let plan = try_reading(text).unwrap_or_else(|mistakes| panic!("{text}\n{mistakes}"));
-    (plan.experiment, plan.durations, plan.warnings)
+    let plan = try_reading(text).unwrap_or_else(|mistakes| panic!("{text}\n{}", printed(&mistakes)));
+    let warnings = plan.warnings.iter().map(|it| english().message(it)).collect();
+    (plan.experiment, plan.durations, warnings)
 }
 
 fn setup(text: &str) -> Setup {
@@ -230,7 +231,7 @@ fn reports_warnings() {
     let (.., remarks) = experiment(&format!("{text}{CLOSED}matrix: {{ load.clients: [1, 2] }}\n"));
     assert_eq!(
         remarks,
-        ["`a` captures `t`, and no step uses it", "no operation draws from the feed `spare`"]
+        ["variable `t` captured by `a` is not used", "feed `spare` is not used by any operation"]
     );
 }
 
@@ -292,7 +293,10 @@ fn no_text_panics() {
                         source.get(it.span.bytes.clone()).is_some(),
                         "seed {seed}, round {round}:\n{text}\n{it:?}"
                     );
-                    assert!(!it.found.is_empty() && !it.suggestion.is_empty(), "{it:?}");
+                    for lang in lang::all() {
+                        let (text, help) = (lang.message(&it.message), lang.help(&it.message));
+                        assert!(!text.is_empty() && !help.is_empty(), "{}: {it:?}", lang.code());
+                    }
                 }
                 wrong += 1;
             }

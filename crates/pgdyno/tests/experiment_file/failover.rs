@@ -1,8 +1,6 @@
 //! Tests files with the goal `failover`.
 
-mod common;
-
-use common::{asked, with};
+use super::common::{asked, printed, with};
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
@@ -25,7 +23,7 @@ fn read(stack: &str, operations: &str, rest: &str) -> Result<Plan, Diagnostics> 
 }
 
 fn plan(rest: &str) -> Plan {
-    read(SEVERAL, WRITE, rest).unwrap_or_else(|it| panic!("{rest}\n{it}"))
+    read(SEVERAL, WRITE, rest).unwrap_or_else(|it| panic!("{rest}\n{}", printed(&it)))
 }
 
 /// `[axis=value …] of N` for a control: `sync`, and when its replication is blocked.
@@ -51,7 +49,7 @@ fn told(it: &Cell) -> String {
 #[test]
 fn reads_ledgers() {
     let check = |operation: &str, expected: &str| {
-        let plan = read("", operation, "").unwrap_or_else(|it| panic!("{operation}\n{it}"));
+        let plan = read("", operation, "").unwrap_or_else(|it| panic!("{operation}\n{}", printed(&it)));
         assert_eq!(plan.experiment.cells[0].setup.operations[0].ledger.as_deref(), Some(expected));
     };
     check(WRITE, "SELECT token FROM t");
@@ -65,27 +63,36 @@ fn reads_ledgers() {
 fn reports_ledger_diagnostics() {
     let check = |operation: &str, expected: &str| {
         let text = text("", operation, "");
-        let told = with_service(&text).expect_err(operation).to_string();
+        let told = printed(&with_service(&text).expect_err(operation));
         assert!(told.contains(expected), "{operation}\n{told}");
         assert_eq!(told.lines().count(), 1, "{operation}\n{told}");
     };
     let sql = "sql: \"INSERT INTO t VALUES (:token)\"";
     check(
         &format!("a: {{ {sql}, ledger: '' }}"),
-        "a ledger that asks nothing; write one query of one column",
+        "`ledger` contains no query; write one query of one column",
     );
-    check(&format!("a: {{ {sql}, ledger: ' -- no; ' }}"), "a ledger that asks nothing");
-    check(&format!("a: {{ {sql}, ledger: 'SELECT 1; SELECT 2' }}"), "a ledger of 2 statements; write one");
-    check(&format!("a: {{ {sql}, ledger: \"\\\\set x 1\" }}"), "a command of pgbench's language");
-    check("a: { sql: SELECT 1, ledger: SELECT 1 }", "`a` has a ledger and writes no token; put `:token`");
-    check("a: { get: /x, ledger: SELECT 1 }", "`a` has a ledger and writes no token; put `${token}`");
-    check("a: { get: '/x?${token}' }", "knows no variable `token`");
-    check("a: { sql: \"\\\\set token 1\\nSELECT :token\", ledger: SELECT 1 }", "a second variable `token`");
-    check("a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }", "a second variable `token`");
+    check(&format!("a: {{ {sql}, ledger: ' -- no; ' }}"), "`ledger` contains no query");
+    check(
+        &format!("a: {{ {sql}, ledger: 'SELECT 1; SELECT 2' }}"),
+        "`ledger` contains 2 statements; write one",
+    );
+    check(&format!("a: {{ {sql}, ledger: \"\\\\set x 1\" }}"), "`ledger` contains a pgbench meta-command");
+    check("a: { sql: SELECT 1, ledger: SELECT 1 }", "`a` has a ledger but writes no token; write `:token`");
+    check("a: { get: /x, ledger: SELECT 1 }", "`a` has a ledger but writes no token; write `${token}`");
+    check("a: { get: '/x?${token}' }", "unknown variable `token` in `operations.a`");
+    check(
+        "a: { sql: \"\\\\set token 1\\nSELECT :token\", ledger: SELECT 1 }",
+        "the variable `token` is reserved for the ledger",
+    );
+    check(
+        "a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }",
+        "the variable `token` is reserved for the ledger",
+    );
     // Another operation must not overwrite it: a client has one set of variables.
     let other =
         "a: { get: '/x?${token}', ledger: SELECT 1 }, b: { post: /login, capture: { token: { json: /t } } }";
-    check(other, "a second variable `token`");
+    check(other, "the variable `token` is reserved for the ledger");
 }
 
 fn with_service(text: &str) -> Result<Plan, Diagnostics> {
@@ -106,12 +113,12 @@ fn reading(text: &str) -> Result<Plan, Diagnostics> {
 #[test]
 fn reads_ledgers_of_services() {
     let text = text("", "a: { post: /x, json: { id: '${token}' }, ledger: SELECT token FROM t }", "");
-    let plan = with_service(&text).unwrap_or_else(|it| panic!("{it}"));
+    let plan = with_service(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
     let operation = &plan.experiment.cells[0].setup.operations[0];
     assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
     let alone = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
-    let told = reading(&alone).expect_err("nobody can be read").to_string();
-    assert!(told.contains("a ledger, and no PostgreSQL in the stack to read it from"), "{told}");
+    let told = printed(&reading(&alone).expect_err("nobody can be read"));
+    assert!(told.contains("the stack has no PostgreSQL to read the ledger from"), "{told}");
 }
 
 #[test]
@@ -128,7 +135,8 @@ fn reads_number_of_trials() {
     for (is_quick, sets, expected) in
         [(false, &[][..], 20), (true, &[], 2), (true, &["find.failover.times=3".to_owned()][..], 3)]
     {
-        let plan = with(&text(SEVERAL, WRITE, &quick), sets, is_quick).unwrap_or_else(|it| panic!("{it}"));
+        let plan = with(&text(SEVERAL, WRITE, &quick), sets, is_quick)
+            .unwrap_or_else(|it| panic!("{}", printed(&it)));
         assert_eq!(plan.experiment.repeat, expected, "{sets:?}");
     }
 }
@@ -183,7 +191,8 @@ fn builds_control_cells() {
 #[test]
 fn builds_control_cells_for_patroni() {
     let stack = "replicas: { count: 2, sync: first 1, manager: patroni }";
-    let plan = read(stack, WRITE, &format!("find: failover\n{KILL}")).unwrap_or_else(|it| panic!("{it}"));
+    let plan = read(stack, WRITE, &format!("find: failover\n{KILL}"))
+        .unwrap_or_else(|it| panic!("{}", printed(&it)));
     let [cell, control] = plan.experiment.cells.as_slice() else { panic!("{:?}", plan.experiment.cells) };
     let replication = |it: &Cell| it.setup.stack.replication.clone().unwrap();
     let usual = ClusterManager::default();
@@ -208,47 +217,42 @@ fn control_names_its_cell() {
 #[test]
 fn reports_failover_diagnostics() {
     let check = |stack: &str, operations: &str, rest: &str, expected: &str| {
-        let told = read(stack, operations, rest).expect_err(rest).to_string();
+        let told = printed(&read(stack, operations, rest).expect_err(rest));
         assert!(told.contains(expected), "{rest}\n{told}");
         assert_eq!(told.lines().count(), 1, "{rest}\n{told}");
     };
     let some =
         |rest: &str, expected: &str| check(SEVERAL, WRITE, &format!("find: failover\n{rest}"), expected);
-    some(
-        "",
-        "book.yaml:4:7: a failover is looked for, and nothing goes wrong; add `faults: [{ at: 20s, kill: primary }]`",
-    );
-    some("faults: []", "and nothing goes wrong");
-    some("faults: [{ kill: primary }]", "a fault without a time");
+    some("", "book.yaml:4:7: `find: failover` requires faults; add `faults: [{ at: 20s, kill: primary }]`");
+    some("faults: []", "`find: failover` requires faults");
+    some("faults: [{ kill: primary }]", "the fault has no time");
     some(
         "faults: [{ at: 9s, kill: primary }]",
-        "this comes when the load, of 9s, has ended; let it happen earlier",
+        "the fault (at 9s) comes after the end of the load (9s); inject it earlier",
     );
-    some("faults: [{ at: 5s, switchover: any }]", "no fault takes the primary away");
+    some("faults: [{ at: 5s, switchover: any }]", "no fault makes the primary fail");
     some("faults: [{ at: 5s, kill: primary, part: postmaster }]\nrepeat: 0", "repeat");
     some("faults: [{ at: 5s, kill: replica }]", "or write `control: false`");
-    some("faults: [{ after: promoted, kill: primary }]", "book.yaml:5:10: when this happens is not known");
+    some(
+        "faults: [{ after: promoted, kill: primary }]",
+        "book.yaml:5:10: the positive control needs to know when this fault begins",
+    );
     some("faults: [{ at: 400ms, kill: primary }]", "write `at: 500ms` or later, or `control: false`");
     let find = "find: { failover: { times: 3 } }\nrepeat: 2";
-    check(SEVERAL, WRITE, &format!("{KILL}\n{find}"), "`times` beside `repeat`, which says the same");
+    check(SEVERAL, WRITE, &format!("{KILL}\n{find}"), "`times` cannot be combined with `repeat`");
     check(SEVERAL, WRITE, &format!("{KILL}\nfind: {{ failover: {{ times: 0 }} }}"), "at least 1");
     let reads = "a: { sql: SELECT 1 }";
     check(
         SEVERAL,
         reads,
         &format!("{KILL}\nfind: failover"),
-        "no operation has a ledger: a loss would not be seen; add `ledger: SELECT token FROM …`",
+        "`find: failover` requires an operation with a `ledger`, to detect lost writes; add `ledger: SELECT token FROM …`",
     );
     check(
         "",
         WRITE,
         &format!("{KILL}\nfind: failover"),
-        "nobody can take over; add `replicas: { count: 2, sync: any 1 }`",
+        "`find: failover` requires replicas; add `replicas: { count: 2, sync: any 1 }`",
     );
-    check(
-        SEVERAL,
-        WRITE,
-        &format!("{KILL}\nfind: {{ failover: {{}}, max: {{}} }}"),
-        "several things at once",
-    );
+    check(SEVERAL, WRITE, &format!("{KILL}\nfind: {{ failover: {{}}, max: {{}} }}"), "exactly one mode");
 }

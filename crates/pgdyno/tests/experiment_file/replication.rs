@@ -1,8 +1,6 @@
 //! Tests replicas and faults in files.
 
-mod common;
-
-use common::asked;
+use super::common::{asked, printed};
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
@@ -26,7 +24,7 @@ fn of(text: &str) -> Result<Plan, Diagnostics> {
 }
 
 fn setup(stack: &str, rest: &str) -> Setup {
-    let plan = plan(stack, rest).unwrap_or_else(|it| panic!("{stack}\n{rest}\n{it}"));
+    let plan = plan(stack, rest).unwrap_or_else(|it| panic!("{stack}\n{rest}\n{}", printed(&it)));
     plan.experiment.cells.into_iter().next().unwrap().setup
 }
 
@@ -139,7 +137,7 @@ fn operations_go_to_requested_server() {
             "stack: {{ postgres: {{}}, replicas: {{ count: 1 }} }}\n\
              operations: {{ a: {{ sql: SELECT 1{to} }} }}\nload: {{ model: closed, clients: 1, duration: 9s }}\n"
         );
-        let plan = of(&text).unwrap_or_else(|it| panic!("{it}"));
+        let plan = of(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
         assert_eq!(plan.experiment.cells[0].setup.operations[0].target, expected, "{to}");
     };
     check("", SqlTarget::Primary);
@@ -151,34 +149,42 @@ fn operations_go_to_requested_server() {
 #[test]
 fn reports_replication_diagnostics() {
     let check = |stack: &str, rest: &str, expected: &str| {
-        let told = plan(stack, rest).expect_err(stack).to_string();
+        let told = printed(&plan(stack, rest).expect_err(stack));
         assert!(told.contains(expected), "{stack} {rest}\n{told}");
     };
     let several = "replicas: { count: 2 }";
-    check("replicas: { count: 2, sync: all }", "", "nothing a commit can wait for");
-    check("replicas: { count: 2, sync: any 0 }", "", "nothing a commit can wait for");
-    check("replicas: { count: 1, sync: any 2 }", "", "waits for 2 of 1 replicas");
-    check("replicas: { count: 1, patroni: {} }", "", "does not manage");
-    check("replicas: { count: 1, manager: patroni, fence: true }", "", "has no `fence`");
-    check("replicas: { count: 1, manager: patroni, patroni: { ttl: 5s } }", "", "at least 20s");
-    check("replicas: { count: 1, manager: patroni, patroni: { loop_wait: 15s } }", "", "longer than `ttl`");
-    check("replicas: { count: 1, manager: patroni, patroni: { etcd: 2 } }", "", "2 servers of etcd");
-    check(several, "faults: [ { kill: primary } ]", "a fault without a time");
-    check(several, "faults: [ { at: 1s } ]", "does nothing");
-    check(several, "faults: [ { at: 1s, kill: primary, restart: primary } ]", "does 2 things");
-    check(several, "faults: [ { at: 1s, pause: primary } ]", "without an end");
-    check(several, "faults: [ { at: 1s, fill_disk: etcd, for: 1s } ]", "the disk of `etcd`");
-    check(several, "faults: [ { at: 1s, kill: primary, for: 1s } ]", "takes no time");
-    check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "no node of ours is called `postgres-4`");
-    check(several, "faults: [ { at: 1s, kill: etcd } ]", "no node of ours is called `etcd`");
-    check("", "faults: [ { at: 1s, switchover: any } ]", "where there are no replicas");
-    check("", "faults: [ { at: 1s, kill: replica } ]", "no node of ours is called `replica`");
-    check(several, "faults: [ { at: 1s, restart: primary, part: node } ]", "only `kill` knows parts");
+    check("replicas: { count: 2, sync: all }", "", "invalid synchronous replication");
+    check("replicas: { count: 2, sync: any 0 }", "", "invalid synchronous replication");
+    check("replicas: { count: 1, sync: any 2 }", "", "commits wait for 2 replicas, but there is only 1");
+    check("replicas: { count: 1, patroni: {} }", "", "`patroni` requires `manager: patroni`");
     check(
+        "replicas: { count: 1, manager: patroni, fence: true }",
         "",
-        "baseline: {}\nfaults: [ { at: 1s, withhold: primary, for: 1s } ]",
-        "where there are no replicas",
+        "`fence` does not apply with `manager: patroni`",
     );
+    check("replicas: { count: 1, manager: patroni, patroni: { ttl: 5s } }", "", "at least 20s");
+    check(
+        "replicas: { count: 1, manager: patroni, patroni: { loop_wait: 15s } }",
+        "",
+        "is longer than `ttl`",
+    );
+    check(
+        "replicas: { count: 1, manager: patroni, patroni: { etcd: 2 } }",
+        "",
+        "unsupported number of servers of `etcd`: 2",
+    );
+    check(several, "faults: [ { kill: primary } ]", "the fault has no time");
+    check(several, "faults: [ { at: 1s } ]", "the fault has no action");
+    check(several, "faults: [ { at: 1s, kill: primary, restart: primary } ]", "the fault has 2 actions");
+    check(several, "faults: [ { at: 1s, pause: primary } ]", "`pause` requires a duration");
+    check(several, "faults: [ { at: 1s, fill_disk: etcd, for: 1s } ]", "the disk of `etcd`");
+    check(several, "faults: [ { at: 1s, kill: primary, for: 1s } ]", "`for` does not apply to `kill`");
+    check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "unknown node `postgres-4`");
+    check(several, "faults: [ { at: 1s, kill: etcd } ]", "unknown node `etcd`");
+    check("", "faults: [ { at: 1s, switchover: any } ]", "requires replicas");
+    check("", "faults: [ { at: 1s, kill: replica } ]", "unknown node `replica`");
+    check(several, "faults: [ { at: 1s, restart: primary, part: node } ]", "`part` applies only to `kill`");
+    check("", "baseline: {}\nfaults: [ { at: 1s, withhold: primary, for: 1s } ]", "requires replicas");
 }
 
 /// Run files of earlier versions contain these plans.
