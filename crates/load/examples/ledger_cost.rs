@@ -52,11 +52,11 @@ fn main() {
     let transactions = std::env::args().nth(1).map_or(5_000_000, |it| it.parse().expect("a number"));
     for round in 0..3 {
         let plain = load(transactions, None);
-        let kept = with_drain(|tap| load(transactions, Some(tap)));
+        let with_ledger = with_drain(|tap| load(transactions, Some(tap)));
         let ring = with_drain(|tap| ring(transactions, tap));
         println!(
-            "round {round}: {plain:.0} ns per transaction, {kept:.0} ns with a ledger: {:+.0} ns; the ring alone {ring:.0} ns",
-            kept - plain
+            "round {round}: {plain:.0} ns per transaction, {with_ledger:.0} ns with a ledger: {:+.0} ns; the ring alone {ring:.0} ns",
+            with_ledger - plain
         );
     }
 }
@@ -65,10 +65,10 @@ fn main() {
 fn with_drain(run: impl FnOnce(LedgerProducer) -> f64) -> f64 {
     let (mut taps, mut drain): (Vec<LedgerProducer>, LedgerConsumer) = ledger_channel(&[(0, 64)], 1);
     let ends = Arc::new(AtomicBool::new(false));
-    let asked = ends.clone();
+    let stops = ends.clone();
     let thread = std::thread::spawn(move || {
         let mut entries = Vec::new();
-        while !asked.load(Ordering::Relaxed) {
+        while !stops.load(Ordering::Relaxed) {
             drain.take(&mut entries);
             entries.clear();
             drain.mark_written();
@@ -137,7 +137,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
     let work = work.with_ledger(1, vec![keyed]);
     let mut shard = Shard::new(Arc::new(work), 0, CountingRecorder(0, tap));
     let mut turns = [0_u8; 64];
-    let mut asked: Vec<ConnId> = Vec::new();
+    let mut awaiting: Vec<ConnId> = Vec::new();
     let mut now = 0;
     let mut begun = None;
     loop {
@@ -149,7 +149,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
                 Action::Transmit(conn, bytes) => {
                     let n = bytes.len();
                     shard.sent(conn, n);
-                    asked.push(conn);
+                    awaiting.push(conn);
                 }
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) => {}
                 Action::Report(_) | Action::Shell { .. } => {}
@@ -161,7 +161,7 @@ fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
             let (begun, count): (Instant, u64) = (begun.expect("the window began"), shard.recorder.0);
             return begun.elapsed().as_nanos() as f64 / count as f64;
         }
-        for conn in asked.drain(..) {
+        for conn in awaiting.drain(..) {
             let turn = &mut turns[conn.0 as usize];
             match *turn {
                 0 => shard.receive(Nanos(now), conn, WELCOME),

@@ -104,8 +104,8 @@ impl HttpRequest {
     pub fn new(call: &HttpCall, service: &Service, finder: usize) -> HttpRequest {
         let (args, [template, bare, moved, fetched]) = match &call.ammo {
             Some(ammo) => {
-                let whole = |body| build_template(|it| compile::raw_request(it, &service.host, body));
-                (ammo.slots().into(), [whole(true), whole(false), Template::default(), Template::default()])
+                let raw = |body| build_template(|it| compile::raw_request(it, &service.host, body));
+                (ammo.slots().into(), [raw(true), raw(false), Template::default(), Template::default()])
             }
             None => compile_call(call, service),
         };
@@ -195,8 +195,8 @@ fn compile_call(call: &HttpCall, service: &Service) -> (Box<[Slot]>, [Template; 
     let target = [http::TemplatePart::Arg(TARGET, wire::Placeholder::Raw)];
     let moved = http::Request { target: &target, ..first };
     // Headers that describe the body are removed with it.
-    let of_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
-    let without: Vec<_> = headers.iter().copied().filter(|it| !of_body(it.0)).collect();
+    let describes_body = |name: &str| name.get(..8).is_some_and(|it| it.eq_ignore_ascii_case("content-"));
+    let without: Vec<_> = headers.iter().copied().filter(|it| !describes_body(it.0)).collect();
     let fetched =
         http::Request { method: redirect_method(call.method), headers: &without, body: None, ..moved };
     (args.into(), [template(&first), none(), template(&moved), template(&fetched)])

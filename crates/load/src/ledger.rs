@@ -172,43 +172,44 @@ impl LedgerProducer {
     #[inline]
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
         let of = client.0 - self.first;
-        let it = self.reserved[of as usize];
-        if sequence + RESERVATION_SIZE / 2 >= it.until {
+        let reservation = self.reserved[of as usize];
+        if sequence + RESERVATION_SIZE / 2 >= reservation.until {
             self.extend(of);
         }
-        if sequence >= it.safe {
+        if sequence >= reservation.safe {
             self.settle(of, sequence);
         }
     }
 
     /// Pushes the outcome of a write. `server` is the returned [`SERVER_IDENTITY_SQL`], or empty.
     #[inline]
-    pub fn push_attempt(&mut self, it: &WriteAttempt, server: &[u8]) {
-        let (outcome, code) = match it.outcome {
+    pub fn push_attempt(&mut self, attempt: &WriteAttempt, server: &[u8]) {
+        let (outcome, code) = match attempt.outcome {
             WriteOutcome::Acknowledged => (1, 0),
             WriteOutcome::AcknowledgedLocally => (2, 0),
             WriteOutcome::Failed(code) => (3, encode_code(code)),
             WriteOutcome::Unknown(code) => (4, encode_code(code)),
         };
         let server = self.server_id(server).unwrap_or(NO_SERVER);
-        let who = u64::from(it.key.session) | u64::from(it.number) << 32 | u64::from(server.0) << 48;
-        self.push([who, it.key.sequence, it.invoked.0, it.ended.0, outcome | code << 8]);
+        let who =
+            u64::from(attempt.key.session) | u64::from(attempt.number) << 32 | u64::from(server.0) << 48;
+        self.push([who, attempt.key.sequence, attempt.invoked.0, attempt.ended.0, outcome | code << 8]);
     }
 
     fn extend(&mut self, client: u32) {
         let until = self.reserved[client as usize].until + RESERVATION_SIZE;
         self.push([u64::from(self.first + client), until, 0, 0, 0]);
-        let it = &mut self.reserved[client as usize];
-        (it.until, it.filled_at) = (until, self.filled);
+        let reservation = &mut self.reserved[client as usize];
+        (reservation.until, reservation.filled_at) = (until, self.filled);
     }
 
     /// Waits until the last reservation is written, and marks it as safe.
     #[cold]
     fn settle(&mut self, client: u32, sequence: u64) {
-        let it = self.reserved[client as usize];
-        debug_assert!(sequence < it.until, "sequences are used in order");
-        self.wait(|written| written >= it.filled_at);
-        self.reserved[client as usize].safe = it.until;
+        let reservation = self.reserved[client as usize];
+        debug_assert!(sequence < reservation.until, "sequences are used in order");
+        self.wait(|written| written >= reservation.filled_at);
+        self.reserved[client as usize].safe = reservation.until;
     }
 
     #[inline]
@@ -332,14 +333,14 @@ fn encode_code(code: Code) -> u64 {
     }
 }
 
-fn decode_code(it: u64) -> Code {
-    let [kind, a, b, c, d, e, ..] = it.to_le_bytes();
+fn decode_code(encoded: u64) -> Code {
+    let [kind, a, b, c, d, e, ..] = encoded.to_le_bytes();
     match kind {
         0 => Code::SqlState([a, b, c, d, e]),
-        1 => Code::Http((it >> 8) as u16),
+        1 => Code::Http((encoded >> 8) as u16),
         3 => Code::TextNotFound,
         4 => Code::CaptureNotFound,
-        _ => Code::Net((it >> 8) as u16),
+        _ => Code::Net((encoded >> 8) as u16),
     }
 }
 

@@ -32,7 +32,7 @@ pub trait Recorder {
     /// A connection could not be opened.
     fn refused(&mut self, _code: Code) {}
     /// The window lies between these times. Its end is [`Nanos::MAX`] while it depends on the clients.
-    fn window(&mut self, _begins: Nanos, _ends: Nanos) {}
+    fn window(&mut self, _start: Nanos, _ends: Nanos) {}
     /// Another second of the window has passed.
     fn tick(&mut self, _now: Nanos) {}
     /// A client is about to use this sequence number as a key. It does not use it before this call returns, which may
@@ -123,16 +123,16 @@ impl Recorder for IntervalRecorder {
     }
 
     #[inline]
-    fn record(&mut self, it: &Record) {
-        self.interval.scripts[it.script.0 as usize].record(it, self.limit, self.end);
-        if it.outcome == model::Outcome::Ok {
-            self.interval.record_success(it.finished);
+    fn record(&mut self, record: &Record) {
+        self.interval.scripts[record.script.0 as usize].record(record, self.limit, self.end);
+        if record.outcome == model::Outcome::Ok {
+            self.interval.record_success(record.finished);
         }
-        if it.outcome == model::Outcome::Ok && it.finished <= self.end {
-            self.clients[(it.client.0 - self.first) as usize] += 1;
+        if record.outcome == model::Outcome::Ok && record.finished <= self.end {
+            self.clients[(record.client.0 - self.first) as usize] += 1;
         }
         if let Some(log) = &mut self.log {
-            log.push(it);
+            log.push(record);
         }
     }
 
@@ -179,8 +179,8 @@ impl Recorder for IntervalRecorder {
         self.interval.refused.count(code);
     }
 
-    fn window(&mut self, begins: Nanos, ends: Nanos) {
-        self.interval.from = begins;
+    fn window(&mut self, start: Nanos, ends: Nanos) {
+        self.interval.from = start;
         self.end = ends;
         if let Some(tap) = &mut self.ledger {
             tap.prepare();
@@ -225,8 +225,8 @@ impl TransactionLog {
         }
     }
 
-    fn push(&mut self, it: &Record) {
-        self.batch.push(*it);
+    fn push(&mut self, record: &Record) {
+        self.batch.push(*record);
         if self.batch.len() == TransactionLog::BATCH_SIZE {
             self.flush();
         }

@@ -288,14 +288,14 @@ impl SleepDuration {
 pub fn source_weight(option: &str) -> Result<(&str, u32), String> {
     let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
     let digits = weight.as_bytes();
-    let whole = if number::looks_like_integer(digits) { number::parse_integer(digits).ok() } else { None };
-    let Some(whole) = whole else {
+    let integer = if number::looks_like_integer(digits) { number::parse_integer(digits).ok() } else { None };
+    let Some(integer) = integer else {
         return Err(format!(
             "invalid weight specification: @{weight}; write a whole number after the last @, as in script.sql@3"
         ));
     };
-    match i32::try_from(whole) {
+    match i32::try_from(integer) {
         Ok(weight @ 0..) => Ok((name, weight as u32)),
-        _ => Err(format!("weight specification out of range (0 .. {}): {whole}", i32::MAX)),
+        _ => Err(format!("weight specification out of range (0 .. {}): {integer}", i32::MAX)),
     }
 }

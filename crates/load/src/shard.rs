@@ -163,7 +163,7 @@ impl<R: Recorder> Shard<R> {
         let active_users = ActiveUsers::new(&plan.schedule, count, (k, plan.threads));
         let mut other = Prng::seeded(plan.seeds.other ^ u64::from(k) << 32);
         let clients: Vec<Client> = (0..count).map(|i| new_client(&work, first + i, &mut other)).collect();
-        let webs: Vec<HttpConnection> =
+        let http_connections: Vec<HttpConnection> =
             (0..count).flat_map(|i| work.services.iter().map(move |it| HttpConnection::new(i, it))).collect();
         let parked: Vec<Session> = match work.replicas {
             Some(_) => (0..count).map(|i| new_session(&work, 1, first + i, &mut other)).collect(),
@@ -171,7 +171,7 @@ impl<R: Recorder> Shard<R> {
         };
         let cancelling = if work.postgres.is_some() { count } else { 0 };
         let cancels: Vec<CancelConnection> = (0..cancelling).map(|_| CancelConnection::default()).collect();
-        let connections = clients.len() + parked.len() + webs.len() + cancels.len();
+        let connections = clients.len() + parked.len() + http_connections.len() + cancels.len();
         let share = |all: u32| all.div_ceil(u32::from(plan.threads));
         let backlog_max = share(plan.backlog_max) as usize;
         let queue = || VecDeque::with_capacity(count as usize);
@@ -189,7 +189,7 @@ impl<R: Recorder> Shard<R> {
             is_refusing: false,
             matchers: work.matchers(),
             connect_queue: queue(),
-            http_connect_queue: VecDeque::with_capacity(webs.len()),
+            http_connect_queue: VecDeque::with_capacity(http_connections.len()),
             connecting: 0,
             connecting_max: share(plan.connecting_max),
             next_timeout_check: Nanos::ZERO,
@@ -214,7 +214,7 @@ impl<R: Recorder> Shard<R> {
             users: active_users,
             clients,
             parked,
-            http_connections: webs,
+            http_connections,
             cancels,
             shutdowns: 0,
             reported_slow_shutdown: false,

@@ -43,7 +43,7 @@ pub struct SimulatedSystem {
     /// Size in bytes of the pieces in which responses arrive.
     pub piece: usize,
     /// Behaviour of HTTP services, which share the servers with PostgreSQL.
-    pub web: SimulatedHttp,
+    pub http: SimulatedHttp,
 }
 
 /// Outage of an endpoint: its connections break, and further ones are refused until it ends.
@@ -79,7 +79,7 @@ impl Default for SimulatedSystem {
             failing: None,
             result: |_| StatementResult::Rows(1),
             piece: usize::MAX,
-            web: SimulatedHttp::default(),
+            http: SimulatedHttp::default(),
         }
     }
 }
@@ -203,7 +203,7 @@ struct Sessions {
 /// Server side of a connection.
 enum ServerSide {
     Postgres(SimulatedBackend),
-    Web(http_service::HttpServerSide),
+    Http(http_service::HttpServerSide),
 }
 
 /// Transport: shard, connection, and number of the transport within the connection.
@@ -316,12 +316,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                         Target::Postgres { .. } => {
                             ServerSide::Postgres(SimulatedBackend::new(welcome, self.generation as u32))
                         }
-                        Target::Service(_) => ServerSide::Web(http_service::HttpServerSide::default()),
+                        Target::Service(_) => ServerSide::Http(http_service::HttpServerSide::default()),
                     };
                     self.backends.insert(link, side);
                     let refuses = match target {
                         Target::Postgres { endpoint, .. } => self.is_endpoint_down(endpoint),
-                        Target::Service(_) => self.world.web.is_down,
+                        Target::Service(_) => self.world.http.is_down,
                     };
                     match refuses {
                         true => self.schedule_now(EventKind::Refused(link)),
@@ -353,30 +353,30 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 self.perform(link.shard);
             }
             EventKind::ToServer(link, bytes) => {
-                let asked = match self.backends.get_mut(&link) {
+                let requests = match self.backends.get_mut(&link) {
                     Some(ServerSide::Postgres(it)) => it.receive(&bytes),
-                    Some(ServerSide::Web(it)) => it.receive(&bytes),
+                    Some(ServerSide::Http(it)) => it.receive(&bytes),
                     None => return,
                 };
-                for asked in asked {
-                    match asked {
+                for request in requests {
+                    match request {
                         SimulatedRequest::LogIn => {
                             self.sessions.open.insert(link);
                             self.sessions.most = self.sessions.most.max(self.sessions.open.len());
-                            self.answer(link, &asked);
+                            self.answer(link, &request);
                         }
                         SimulatedRequest::Cancel(pid) => {
                             self.cancel(pid);
                             self.schedule_now(EventKind::Closed(link));
                         }
-                        _ => self.waiting.push_back((link, asked)),
+                        _ => self.waiting.push_back((link, request)),
                     }
                 }
                 self.serve();
             }
-            EventKind::Served(number, asked) => {
+            EventKind::Served(number, request) => {
                 let Some(link) = self.serving.remove(&number) else { return };
-                self.answer(link, &asked);
+                self.answer(link, &request);
                 self.end_if_finished(link);
                 self.serve();
             }
@@ -396,9 +396,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     self.perform(link.shard);
                 }
             }
-            EventKind::Idle(link, answered) => {
-                if let Some(ServerSide::Web(it)) = self.backends.get_mut(&link)
-                    && it.closes_when_idle(answered)
+            EventKind::Idle(link, responses) => {
+                if let Some(ServerSide::Http(it)) = self.backends.get_mut(&link)
+                    && it.closes_when_idle(responses)
                 {
                     self.schedule_now(EventKind::Closed(link));
                 }
@@ -485,7 +485,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     /// Starts queued requests while servers are free.
     fn serve(&mut self) {
         while (self.serving.len() as u32) < self.world.servers {
-            let Some((link, asked)) = self.waiting.pop_front() else { return };
+            let Some((link, request)) = self.waiting.pop_front() else { return };
             let takes = match self.world.service {
                 ServiceTime::Constant(it) => it,
                 ServiceTime::Bimodal(fast, slow, share) => {
@@ -501,7 +501,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             };
             let at = self.completion_time(takes);
             self.serving.insert(self.made, link);
-            self.schedule(at, EventKind::Served(self.made, asked));
+            self.schedule(at, EventKind::Served(self.made, request));
         }
     }
 
@@ -522,31 +522,31 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         at + left
     }
 
-    fn answer(&mut self, link: SimulatedLink, asked: &SimulatedRequest) {
-        let fails = !matches!(asked, SimulatedRequest::LogIn | SimulatedRequest::Cancel(_)) && {
+    fn answer(&mut self, link: SimulatedLink, request: &SimulatedRequest) {
+        let fails = !matches!(request, SimulatedRequest::LogIn | SimulatedRequest::Cancel(_)) && {
             self.served += 1;
             self.world.failing.is_some_and(|(n, _)| self.served.is_multiple_of(n))
         };
         let backend = match self.backends.get_mut(&link) {
             Some(ServerSide::Postgres(it)) => it,
-            Some(ServerSide::Web(side)) => {
-                let answer = side.answer(&self.world.web, asked, self.served, fails);
-                return self.answer_web(link, answer);
+            Some(ServerSide::Http(side)) => {
+                let answer = side.answer(&self.world.http, request, self.served, fails);
+                return self.answer_http(link, answer);
             }
             None => return,
         };
         let state = self.world.failing.filter(|_| fails).map(|(_, state)| state);
-        let (bytes, closes) = backend.answer(asked, state, (self.world.result)(self.now));
+        let (bytes, closes) = backend.answer(request, state, (self.world.result)(self.now));
         self.schedule_now(EventKind::ToClient(link, bytes));
         if closes {
             self.schedule_now(EventKind::Closed(link));
         }
     }
     /// Sends a response, at once or byte by byte.
-    fn answer_web(&mut self, link: SimulatedLink, answer: http_service::SimulatedResponse) {
-        let http_service::SimulatedResponse { bytes, closes, answered } = answer;
+    fn answer_http(&mut self, link: SimulatedLink, answer: http_service::SimulatedResponse) {
+        let http_service::SimulatedResponse { bytes, closes, responses } = answer;
         let mut at = self.now + self.world.delay;
-        match self.world.web.byte_interval {
+        match self.world.http.byte_interval {
             _ if bytes.is_empty() => {}
             None => self.schedule(at, EventKind::ToClient(link, bytes)),
             Some(pause) => {
@@ -558,8 +558,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         if closes {
             self.schedule(at, EventKind::Closed(link));
-        } else if let Some(idle) = self.world.web.idle {
-            self.schedule(self.now + idle, EventKind::Idle(link, answered));
+        } else if let Some(idle) = self.world.http.idle {
+            self.schedule(self.now + idle, EventKind::Idle(link, responses));
         }
     }
 }

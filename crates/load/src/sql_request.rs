@@ -81,9 +81,9 @@ impl SqlRequest {
                 })
                 .collect();
             let ask = || template(|it| compile::simple(it, &pieces));
-            let asked = || RequestTemplates { alone: ask(), piped: ask() };
+            let templates = || RequestTemplates { alone: ask(), piped: ask() };
             let unset = args.iter().map(|&slot| format!(":{}", &names[slot as usize]).into()).collect();
-            let (fresh, prepared) = (asked(), asked());
+            let (fresh, prepared) = (templates(), templates());
             let (args, places) = (args.into(), quoting::contexts(&sql.pieces).into());
             return SqlRequest {
                 args,
@@ -115,8 +115,8 @@ impl SqlRequest {
                 }
             })
         };
-        let asked = |parse| RequestTemplates { alone: ask(parse, true), piped: ask(parse, false) };
-        let (fresh, prepared) = (asked(true), asked(false));
+        let templates = |parse| RequestTemplates { alone: ask(parse, true), piped: ask(parse, false) };
+        let (fresh, prepared) = (templates(true), templates(false));
         let (args, unset, places) = (args.into(), [].into(), [].into());
         SqlRequest { args, unset, places, with_parse: fresh, prepared, statement, commits, keep }
     }
@@ -124,8 +124,8 @@ impl SqlRequest {
     /// Template of the request. `prepared` is true if its statement is prepared on this connection.
     #[inline]
     pub fn template(&self, prepared: bool, piped: bool) -> &Template {
-        let asked = if prepared { &self.prepared } else { &self.with_parse };
-        if piped { &asked.piped } else { &asked.alone }
+        let templates = if prepared { &self.prepared } else { &self.with_parse };
+        if piped { &templates.piped } else { &templates.alone }
     }
 }
 

@@ -367,7 +367,12 @@ impl Workload {
         self.with_keyed_scripts(secret, keyed, false)
     }
 
-    fn with_keyed_scripts(mut self, secret: u64, keyed: Vec<Option<KeyedScript>>, kept: bool) -> Workload {
+    fn with_keyed_scripts(
+        mut self,
+        secret: u64,
+        keyed: Vec<Option<KeyedScript>>,
+        has_ledger: bool,
+    ) -> Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script needs an entry");
         for it in keyed.iter().flatten() {
             self.fields.push((it.token, Token::LENGTH + 2));
@@ -382,7 +387,7 @@ impl Workload {
             })
         };
         self.keyed = keyed.into_iter().zip(requests).map(write).collect();
-        (self.secret, self.has_ledger) = (secret, kept);
+        (self.secret, self.has_ledger) = (secret, has_ledger);
         self
     }
 
@@ -462,12 +467,12 @@ impl Workload {
     /// Commands with answers, by script and command, ascending, for [`model::Interval::with_answer_sizes`].
     ///
     /// The rows of statements in a pipeline belong to its end.
-    fn answered_commands(&self) -> Vec<(u16, u16)> {
-        let answered = |it: &Command| {
+    fn commands_with_answers(&self) -> Vec<(u16, u16)> {
+        let has_answer = |it: &Command| {
             matches!(it.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
         };
         let commands_of = |(number, script): (u16, &Script)| {
-            let numbers = (0..).zip(&script.commands).filter(|it| answered(it.1)).map(|it| it.0);
+            let numbers = (0..).zip(&script.commands).filter(|it| has_answer(it.1)).map(|it| it.0);
             numbers.map(|command| (number, command)).collect::<Vec<_>>()
         };
         (0..).zip(&self.plan.program.scripts).flat_map(commands_of).collect()
@@ -484,7 +489,7 @@ impl Workload {
         let scripts = (0..).zip(&self.plan.program.scripts);
         let replays: Vec<u16> = scripts.filter(|it| replays_log(it.1)).map(|it| it.0).collect();
         Interval::new(&self.timed_commands())
-            .with_answer_sizes(&self.answered_commands())
+            .with_answer_sizes(&self.commands_with_answers())
             .with_replays(&replays)
     }
 

@@ -48,10 +48,10 @@ unsafe impl GlobalAlloc for CountingAllocator {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, it: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         BYTES.set(BYTES.get() - layout.size() as isize);
         // SAFETY: as above.
-        unsafe { System.dealloc(it, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
@@ -101,10 +101,13 @@ impl Recorder for CountingRecorder {
         self.tally.transaction_started();
     }
 
-    fn record(&mut self, it: &Record) {
-        assert!(!matches!(it.outcome, model::Outcome::Failed(_) | model::Outcome::Unknown(_)), "{it:?}");
+    fn record(&mut self, record: &Record) {
+        assert!(
+            !matches!(record.outcome, model::Outcome::Failed(_) | model::Outcome::Unknown(_)),
+            "{record:?}"
+        );
         self.records += 1;
-        self.tally.record(it);
+        self.tally.record(record);
     }
 
     fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
@@ -135,8 +138,8 @@ impl Recorder for CountingRecorder {
         self.tally.connected(took);
     }
 
-    fn window(&mut self, begins: Nanos, ends: Nanos) {
-        self.tally.window(begins, ends);
+    fn window(&mut self, start: Nanos, ends: Nanos) {
+        self.tally.window(start, ends);
     }
 
     fn tick(&mut self, now: Nanos) {
@@ -190,7 +193,7 @@ const PACKED_BODY: &[u8] = include_bytes!("packed.gz");
 /// Server that answers at once, and does not allocate while allocations are counted.
 struct Server {
     /// Messages to answer, by connection, and the state of each session.
-    asked: Vec<(u32, u32)>,
+    unanswered: Vec<(u32, u32)>,
     sessions: Vec<u32>,
     now: u64,
     /// Responses of a service, in turn.
@@ -218,7 +221,7 @@ impl Server {
                         shard.receive(Nanos(self.now), conn, b"S");
                     }
                     if is_request {
-                        self.asked.push((conn.0, self.sessions[conn.0 as usize]));
+                        self.unanswered.push((conn.0, self.sessions[conn.0 as usize]));
                         self.sessions[conn.0 as usize] += 1;
                     }
                 }
@@ -228,8 +231,8 @@ impl Server {
                 Action::Shell { .. } | Action::Report(_) => {}
             }
         }
-        for at in 0..self.asked.len() {
-            let (conn, request) = self.asked[at];
+        for at in 0..self.unanswered.len() {
+            let (conn, request) = self.unanswered[at];
             let conn = ConnId(conn);
             match request {
                 // Sent in two pieces, as responses sometimes arrive.
@@ -248,7 +251,7 @@ impl Server {
                 _ => self.send(shard, conn, ANSWER),
             }
         }
-        self.asked.clear();
+        self.unanswered.clear();
         // Handshakes continue.
         for conn in 0..self.tls.as_ref().map_or(0, |tls| tls.connections.len() as u32) {
             self.send(shard, ConnId(conn), b"");
@@ -468,8 +471,8 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         [("SQL", shard), ("HTTP", web_shard), ("mix", mix_shard), ("hops", hop_shard)];
     let ledger: (&str, ShardFactory) = ("ledger", ledger_shard);
     let encrypted: [(&str, ShardFactory); 2] = [("SQL, TLS", tls_shard), ("HTTP, TLS", https_shard)];
-    let of_rustls = rustls_allocations();
-    println!("rustls allocates {} times for a sent record, {} for a received one", of_rustls.0, of_rustls.1);
+    let rustls = rustls_allocations();
+    println!("rustls allocates {} times for a sent record, {} for a received one", rustls.0, rustls.1);
     let cases = both
         .iter()
         .chain([&ledger])
@@ -483,7 +486,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         let case = format!("{protocol}, {schedule:?}");
         let mut shard = make(64, schedule.clone());
         let mut server = Server {
-            asked: Vec::with_capacity(256),
+            unanswered: Vec::with_capacity(256),
             sessions: vec![0; 128],
             now: 0,
             pages: if *protocol == "hops" { hops() } else { pages() },
@@ -505,7 +508,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
         COUNTS.set(false);
         let allocations = ALLOCATIONS.replace(0);
         let (sent, received) = server.tls.as_ref().map_or((0, 0), |tls| tls.records);
-        let expected = sent * of_rustls.0 + received * of_rustls.1;
+        let expected = sent * rustls.0 + received * rustls.1;
         assert_eq!(allocations, expected, "allocations in {count} transactions of {case}");
         let (interval, _) = shard.recorder.tally.finish(Nanos(server.now));
         let has = |rows: bool| {
@@ -575,7 +578,7 @@ fn check_connection_size(protocol: &str, make: ShardFactory, kilobytes: usize) {
     let sessions = vec![0; 2 * clients as usize];
     let pages = if protocol == "hops" { hops() } else { pages() };
     let mut server =
-        Server { asked: Vec::with_capacity(clients as usize), sessions, now: 0, pages, tls: None };
+        Server { unanswered: Vec::with_capacity(clients as usize), sessions, now: 0, pages, tls: None };
     while !shard.is_settled() {
         server.step(&mut shard);
     }

@@ -129,10 +129,10 @@ fn ledger_record(script: &str, answers: &[Vec<u8>], cut: usize, breaks: bool) ->
 }
 
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
-    let mut it = vec![tag];
-    it.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
-    it.extend_from_slice(body);
-    it
+    let mut message = vec![tag];
+    message.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+    message.extend_from_slice(body);
+    message
 }
 
 fn notice(tag: u8, severity: &str, code: &str, routine: &str) -> Vec<u8> {
@@ -142,8 +142,8 @@ fn notice(tag: u8, severity: &str, code: &str, routine: &str) -> Vec<u8> {
     )
 }
 
-fn tag(it: &str) -> Vec<u8> {
-    message(b'C', format!("{it}\0").as_bytes())
+fn tag(name: &str) -> Vec<u8> {
+    message(b'C', format!("{name}\0").as_bytes())
 }
 
 fn ready(status: u8) -> Vec<u8> {
@@ -166,8 +166,8 @@ fn check(script: &str, answers: &[Vec<u8>], breaks: bool, expected: WriteOutcome
     }
 }
 
-fn state(it: &[u8; 5]) -> Code {
-    Code::SqlState(*it)
+fn state(sqlstate: &[u8; 5]) -> Code {
+    Code::SqlState(*sqlstate)
 }
 
 #[test]
@@ -241,8 +241,8 @@ fn timed_out_writes_are_not_cancelled() {
     shard.receive(now, ConnId(0), WELCOME);
     perform(&mut shard, now);
     shard.begin(now);
-    let asked = perform(&mut shard, now);
-    assert!(Token::find(&asked).is_some());
+    let request = perform(&mut shard, now);
+    assert!(Token::find(&request).is_some());
     while now < Nanos::from_secs(20) {
         now += Nanos::from_millis(10);
         shard.advance(now);
@@ -296,21 +296,21 @@ fn each_write_has_its_own_token() {
 /// Without a ledger, a decoy of the same length is sent, which is not a token.
 #[test]
 fn decoy_holds_no_token() {
-    let work = |kept: bool| {
+    let work = |has_ledger: bool| {
         let work = workload(ALONE, Mode::Simple, None);
         let keyed = vec![KeyedScript::from_program(&work.plan().program)];
-        if kept { work.with_ledger(SECRET, keyed) } else { work.with_decoys(SECRET, keyed) }
+        if has_ledger { work.with_ledger(SECRET, keyed) } else { work.with_decoys(SECRET, keyed) }
     };
-    let [kept, decoy] = [true, false].map(|kept| {
-        let mut shard = Shard::new(Arc::new(work(kept)), 0, EventLog::default());
+    let [real, decoy] = [true, false].map(|has_ledger| {
+        let mut shard = Shard::new(Arc::new(work(has_ledger)), 0, EventLog::default());
         perform(&mut shard, Nanos(0));
         shard.receive(Nanos(0), ConnId(0), WELCOME);
         perform(&mut shard, Nanos(0));
         shard.begin(Nanos(0));
         perform(&mut shard, Nanos(0))
     });
-    assert_eq!(kept.len(), decoy.len());
-    assert!(Token::find(&kept).is_some());
+    assert_eq!(real.len(), decoy.len());
+    assert!(Token::find(&real).is_some());
     assert_eq!(Token::find(&decoy), None);
 }
 

@@ -35,16 +35,16 @@ enum ResponseScript {
     Broken,
     /// No response.
     Silent,
-    Answered(&'static str),
+    Response(&'static str),
 }
 
-const OK: ResponseScript = ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
+const OK: ResponseScript = ResponseScript::Response("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere");
 const MOVED: ResponseScript =
-    ResponseScript::Answered("HTTP/1.1 303 See Other\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
+    ResponseScript::Response("HTTP/1.1 303 See Other\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
 const NOT_THERE: ResponseScript =
-    ResponseScript::Answered("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-const DOWN: ResponseScript = ResponseScript::Answered("HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n");
-const ELSE: ResponseScript = ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nelse");
+    ResponseScript::Response("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+const DOWN: ResponseScript = ResponseScript::Response("HTTP/1.1 503 Down\r\nContent-Length: 0\r\n\r\n");
+const ELSE: ResponseScript = ResponseScript::Response("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nelse");
 
 fn step(method: &str) -> HttpStep {
     HttpStep {
@@ -64,7 +64,7 @@ fn step(method: &str) -> HttpStep {
 fn ledger_outcomes(
     methods: &[&str],
     writes: u64,
-    fates: &[ResponseScript],
+    responses: &[ResponseScript],
 ) -> (Vec<WriteOutcome>, Vec<String>) {
     let steps: Vec<HttpStep> = methods.iter().map(|it| step(it)).collect();
     let mut maker = ProgramBuilder::new(Mode::Prepared, &KeyedScript::VARIABLE_NAMES);
@@ -102,7 +102,7 @@ fn ledger_outcomes(
     let service = Service { response_timeout: Some(Nanos::from_millis(50)), ..Service::without_tls("sim") };
     let work = Workload::with_services(plan, None, vec![service]).with_ledger(SECRET, keyed);
     let mut shard = Shard::new(Arc::new(work), 0, EventLog::default());
-    let mut fates: VecDeque<ResponseScript> = fates.iter().copied().collect();
+    let mut responses: VecDeque<ResponseScript> = responses.iter().copied().collect();
     let mut requests = Vec::new();
     let mut now = Nanos::ZERO;
     shard.begin(now);
@@ -110,25 +110,25 @@ fn ledger_outcomes(
         shard.advance(now);
         loop {
             match shard.poll() {
-                Action::Connect(conn) => match fates.front() {
+                Action::Connect(conn) => match responses.front() {
                     Some(ResponseScript::Refused) => {
-                        fates.pop_front();
+                        responses.pop_front();
                         shard.broken(now, conn, Code::REFUSED, "refused");
                     }
                     _ => shard.connected(now, conn),
                 },
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
-                    let fate = fates.pop_front().expect("there is a scripted response for every request");
-                    if matches!(fate, ResponseScript::Unsent) {
+                    let response = responses.pop_front().expect("there is a scripted response for every request");
+                    if matches!(response, ResponseScript::Unsent) {
                         shard.broken(now, conn, Code::RESET, "reset");
                         continue;
                     }
                     shard.sent(conn, text.len());
                     requests.push(text);
-                    match fate {
+                    match response {
                         ResponseScript::Broken => shard.broken(now, conn, Code::RESET, "reset"),
-                        ResponseScript::Answered(text) => shard.receive(now, conn, text.as_bytes()),
+                        ResponseScript::Response(text) => shard.receive(now, conn, text.as_bytes()),
                         _ => {}
                     }
                 }
@@ -136,7 +136,7 @@ fn ledger_outcomes(
                 Action::Report(_) | Action::Shell { .. } => {}
                 Action::Wait(_) => break,
                 Action::Done => {
-                    assert!(fates.is_empty(), "every scripted response is used: {fates:?}");
+                    assert!(responses.is_empty(), "every scripted response is used: {responses:?}");
                     let wrote = shard.recorder.wrote;
                     let sequences = wrote.iter().map(|it| it.key.sequence);
                     assert!(sequences.eq(0..writes), "each write is recorded once");
@@ -150,8 +150,8 @@ fn ledger_outcomes(
 }
 
 #[track_caller]
-fn check(methods: &[&str], fates: &[ResponseScript], expected: WriteOutcome) {
-    assert_eq!(ledger_outcomes(methods, 1, fates).0, [expected], "{methods:?} {fates:?}");
+fn check(methods: &[&str], responses: &[ResponseScript], expected: WriteOutcome) {
+    assert_eq!(ledger_outcomes(methods, 1, responses).0, [expected], "{methods:?} {responses:?}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn expected_response_acknowledges_write() {
     let http = |status| WriteOutcome::Unknown(Code::Http(status));
     let unknown = WriteOutcome::Unknown;
     for method in ["POST", "PUT", "GET"] {
-        let check = |fates: &[ResponseScript], expected| check(&[method], fates, expected);
+        let check = |responses: &[ResponseScript], expected| check(&[method], responses, expected);
         check(&[OK], WriteOutcome::Acknowledged);
         // A service may have written before it failed.
         check(&[NOT_THERE], http(404));
@@ -167,8 +167,8 @@ fn expected_response_acknowledges_write() {
         check(&[ELSE], unknown(Code::TEXT_NOT_FOUND));
         check(&[ResponseScript::Broken], unknown(Code::RESET));
         check(&[ResponseScript::Silent], unknown(Code::TIMED_OUT));
-        check(&[ResponseScript::Answered("HTTP/1.1 200 OK\r\nContent-Le")], unknown(Code::BODY_TIMEOUT));
-        check(&[ResponseScript::Answered("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
+        check(&[ResponseScript::Response("HTTP/1.1 200 OK\r\nContent-Le")], unknown(Code::BODY_TIMEOUT));
+        check(&[ResponseScript::Response("220 mail.example.org\r\n")], unknown(Code::PROTOCOL));
         // No byte was sent.
         check(&[ResponseScript::Refused], WriteOutcome::Failed(Code::REFUSED));
         // The final response of the redirect counts.

@@ -87,11 +87,11 @@ fn parse_and_evaluate(text: &[u8], mode: Mode) -> Result<(), TestCaseError> {
     let source = ScriptSource::new("any.sql", text);
     let program = match parse(&[source], mode, true, &["given"]) {
         Ok(program) => program,
-        Err(mistakes) => {
-            prop_assert!(!mistakes.is_empty());
-            for mistake in mistakes {
-                prop_assert!(mistake.line as usize <= text.split(|byte| *byte == b'\n').count());
-                prop_assert!(!mistake.hint.is_empty(), "{mistake}");
+        Err(diagnostics) => {
+            prop_assert!(!diagnostics.is_empty());
+            for diagnostic in diagnostics {
+                prop_assert!(diagnostic.line as usize <= text.split(|byte| *byte == b'\n').count());
+                prop_assert!(!diagnostic.hint.is_empty(), "{diagnostic}");
             }
             return Ok(());
         }
@@ -115,11 +115,11 @@ fn parse_and_evaluate(text: &[u8], mode: Mode) -> Result<(), TestCaseError> {
                 prop_assert!(matches!(commands[*end].kind, CommandKind::EndIf));
             }
             CommandKind::Sql(sql) => {
-                let whole = (sql.pieces.iter()).map(|piece| match piece {
+                let pieces = (sql.pieces.iter()).map(|piece| match piece {
                     Piece::Text(text) => text.clone(),
                     Piece::Var { slot } => format!(":{}", program.names[usize::from(*slot)]).into(),
                 });
-                prop_assert_eq!(&whole.collect::<Vec<_>>().concat(), &sql.text);
+                prop_assert_eq!(&pieces.collect::<Vec<_>>().concat(), &sql.text);
                 prop_assert!(!sql.text[0].is_ascii_whitespace(), "{:?}", readable(&sql.text));
             }
             _ => {}

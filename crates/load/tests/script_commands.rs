@@ -9,12 +9,13 @@ use load::script::{
 fn compile(text: &str, mode: Mode) -> Result<Program, Vec<String>> {
     let source = ScriptSource::new("s.sql", text);
     parse(&[source], mode, true, &["given"])
-        .map_err(|mistakes| mistakes.iter().map(|mistake| mistake.message.clone()).collect())
+        .map_err(|diagnostics| diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect())
 }
 
 /// Commands of a script: texts of statements, names of backslash commands.
 fn commands(text: &str) -> Vec<String> {
-    let program = compile(text, Mode::Simple).unwrap_or_else(|mistakes| panic!("{text:?}: {mistakes:?}"));
+    let program =
+        compile(text, Mode::Simple).unwrap_or_else(|diagnostics| panic!("{text:?}: {diagnostics:?}"));
     (program.scripts[0].commands.iter())
         .map(|command| match &command.kind {
             CommandKind::Sql(sql) => match &sql.store {
@@ -204,9 +205,9 @@ fn finds_variables_in_statements() {
     let many = |n: usize| format!("SELECT least({})", [":i"].repeat(n).join(", "));
     assert!(compile(&many(255), Mode::Extended).is_ok());
     assert!(compile(&many(256), Mode::Simple).is_ok());
-    let mistakes = compile(&many(256), Mode::Prepared).unwrap_err();
+    let diagnostics = compile(&many(256), Mode::Prepared).unwrap_err();
     assert!(
-        mistakes[0].starts_with("statement has too many arguments (maximum is 255): SELECT least(:i, :i")
+        diagnostics[0].starts_with("statement has too many arguments (maximum is 255): SELECT least(:i, :i")
     );
 }
 
@@ -332,17 +333,17 @@ fn reports_script_diagnostics() {
 fn diagnostic_has_location_message_and_hint() {
     let text = "SELECT 1;\n\t\\set é 1 + ;\n";
     let source = ScriptSource::new("my.sql", text);
-    let mistakes = parse(&[source], Mode::Simple, false, &[]).unwrap_err();
+    let diagnostics = parse(&[source], Mode::Simple, false, &[]).unwrap_err();
     assert_eq!(
-        mistakes[0].to_string(),
+        diagnostics[0].to_string(),
         "my.sql:2: unexpected character (;) in command \"set\"\n\
          \t\\set é 1 + ;\n\
          \t           ^ error found here\n\
          hint: a backslash command ends with its line; leave the semicolon out"
     );
     let shell = ScriptSource::new("my.sql", "\\shell ls");
-    let mistakes = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();
-    assert_eq!(mistakes[0].hint, "pass --allow-shell if you trust this script");
+    let diagnostics = parse(&[shell], Mode::Simple, false, &[]).unwrap_err();
+    assert_eq!(diagnostics[0].hint, "pass --allow-shell if you trust this script");
 }
 
 #[test]

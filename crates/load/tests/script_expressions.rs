@@ -221,7 +221,7 @@ fn limits_expression_depth() {
     assert_eq!(value(&chained(400)), "int 1203");
     assert_eq!(value(&format!("1{}", " + 1".repeat(5000))), "int 5001", "constants are folded");
     for deep in [nested(100_000), chained(100_000), "-".repeat(100_000), "abs(".repeat(100_000)] {
-        let mistake = value(&deep);
-        assert!(mistake.contains("too deep"), "{mistake}");
+        let error = value(&deep);
+        assert!(error.contains("too deep"), "{error}");
     }
 }

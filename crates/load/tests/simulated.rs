@@ -74,12 +74,12 @@ fn responses(records: &[Record]) -> LatencyHistogram {
     latency
 }
 
-fn count(records: &[Record], wanted: fn(Outcome) -> bool) -> usize {
-    records.iter().filter(|it| wanted(it.outcome)).count()
+fn count(records: &[Record], predicate: fn(Outcome) -> bool) -> usize {
+    records.iter().filter(|it| predicate(it.outcome)).count()
 }
 
-fn is_ok(it: Outcome) -> bool {
-    it == Outcome::Ok
+fn is_ok(outcome: Outcome) -> bool {
+    outcome == Outcome::Ok
 }
 
 #[test]
@@ -180,10 +180,10 @@ fn the_same_seed_gives_the_same_run() {
 #[test]
 fn answers_split_at_every_byte_give_equal_records() {
     let script = "BEGIN;\n\\set r random(1, 10)\nSELECT :r;\nCOMMIT;\n";
-    let whole = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
+    let unsplit = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
     let run = |piece| {
         let plan = LoadPlan { transactions: Some(200), ..plan(script, 4, 1, CLOSED) };
-        records(plan, &SimulatedSystem { piece, ..whole.clone() })
+        records(plan, &SimulatedSystem { piece, ..unsplit.clone() })
     };
     let expected = run(usize::MAX);
     assert_eq!(expected.len(), 800);

@@ -145,7 +145,7 @@ fn statements_end_with_run() {
 }
 
 /// Shard whose only client has sent its first statement.
-fn asked(work: Workload) -> Shard<Vec<Record>> {
+fn shard_awaiting_reply(work: Workload) -> Shard<Vec<Record>> {
     let mut shard = Shard::new(Arc::new(work), 0, Vec::new());
     let now = Nanos::ZERO;
     perform(&mut shard);
@@ -185,7 +185,7 @@ fn abandoned_run_cancels_running_statements() {
     let one = || workload(LoadPlan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
     let at = Nanos::from_millis;
     for drains in [false, true] {
-        let mut shard = asked(one());
+        let mut shard = shard_awaiting_reply(one());
         if drains {
             shard.stop(at(5));
             assert_eq!(perform_at(at(10), &mut shard), (Vec::new(), false), "the drain is not over");
@@ -214,7 +214,7 @@ fn surplus_reply_makes_outcome_unknown() {
     const READY: &[u8] = b"Z\0\0\0\x05I";
     let one = |script| workload(LoadPlan { clients: 1, timeout: None, ..plan(script, Mode::Extended) });
     let check = |pieces: &[&[u8]], expected: &[Outcome]| {
-        let mut shard = asked(one("SELECT 1;\n"));
+        let mut shard = shard_awaiting_reply(one("SELECT 1;\n"));
         for piece in pieces {
             shard.receive(Nanos::ZERO, ConnId(0), piece);
             perform(&mut shard);
@@ -231,15 +231,15 @@ fn surplus_reply_makes_outcome_unknown() {
     check(&[&[ROW, READY, b"Z\0"].concat()], &[unknown]);
     check(&[&answer, READY], &[ok, unknown]);
     // A message that a server may send at any time is not a surplus reply.
-    let remark = b"N\0\0\0\x0cMhello\0\0";
-    check(&[&[ROW, READY, remark].concat(), &answer], &[ok, ok]);
-    check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), remark, &answer], &[ok, ok]);
+    let notice = b"N\0\0\0\x0cMhello\0\0";
+    check(&[&[ROW, READY, notice].concat(), &answer], &[ok, ok]);
+    check(&[&[ROW, READY, b"S\0\0\0\x11TimeZone\0UTC\0"].concat(), notice, &answer], &[ok, ok]);
 }
 
 #[test]
 fn endless_response_is_aborted() {
     let one = workload(LoadPlan { clients: 1, timeout: None, ..plan(SELECT, Mode::Simple) });
-    let mut shard = asked(one.with_answer_max(1 << 20));
+    let mut shard = shard_awaiting_reply(one.with_answer_max(1 << 20));
     let row = [&b"D\0\0\0\x68\0\x01\0\0\0\x5e"[..], &[b'x'; 94]].concat();
     let rows = row.repeat(1000);
     for _ in 0..20 {
@@ -270,8 +270,8 @@ fn arrivals_without_a_live_client_are_dropped() {
         let (mut shards, _) =
             drive_counting(vec![Shard::new(Arc::new(workload(open(script))), 0, Vec::new())], &world);
         let shard = shards.pop().expect("there is one shard");
-        let of = |wanted: fn(&Outcome) -> bool| {
-            shard.recorder.iter().filter(|it: &&Record| wanted(&it.outcome)).count()
+        let of = |predicate: fn(&Outcome) -> bool| {
+            shard.recorder.iter().filter(|it: &&Record| predicate(&it.outcome)).count()
         };
         let failed = of(|it| *it == Outcome::Failed(Code::SqlState(*b"38000")));
         assert_eq!((failed, shard.aborted_clients()), (CLIENTS as usize, CLIENTS), "{name}");
@@ -285,7 +285,7 @@ fn arrivals_without_a_live_client_are_dropped() {
 #[test]
 fn drain_with_backlog_ends_clients() {
     let at = Nanos::from_millis;
-    let mut shard = asked(workload(LoadPlan { clients: 1, timeout: None, ..open(SELECT) }));
+    let mut shard = shard_awaiting_reply(workload(LoadPlan { clients: 1, timeout: None, ..open(SELECT) }));
     for now in [at(10), at(100), at(3000), at(3500)] {
         assert!(!perform_at(now, &mut shard).1);
     }

@@ -44,9 +44,9 @@ struct EventLog {
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.outcomes.push(it.outcome);
-        self.took.push(it.finished - it.started);
+    fn record(&mut self, record: &Record) {
+        self.outcomes.push(record.outcome);
+        self.took.push(record.finished - record.started);
     }
 
     fn statement_finished(&mut self, _: ScriptId, _: u16, took: Nanos) {
@@ -62,7 +62,7 @@ impl Recorder for EventLog {
 struct Exchange {
     sent: Vec<String>,
     all: EventLog,
-    said: Vec<String>,
+    messages: Vec<String>,
 }
 
 impl Exchange {
@@ -77,7 +77,7 @@ impl Exchange {
     }
 
     /// First line, cookies and body of each request.
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         let one = |text: &String| {
             let (head, body) = text.split_once("\r\n\r\n").expect("a head has an end");
             let line = head.split(" HTTP").next().expect("a line");
@@ -144,7 +144,7 @@ fn exchange(
     };
     let work = Workload::with_services(plan, None, vec![service]);
     let mut shard = Shard::new(Arc::new(work), 0, EventLog::default());
-    let (mut sent, mut said, mut asked) = (Vec::new(), Vec::new(), VecDeque::new());
+    let (mut sent, mut messages, mut responses) = (Vec::new(), Vec::new(), VecDeque::new());
     let mut now = Nanos::ZERO;
     shard.begin(now);
     loop {
@@ -155,18 +155,18 @@ fn exchange(
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
                     shard.sent(conn, text.len());
-                    asked.push_back((conn, serve(&text)));
+                    responses.push_back((conn, serve(&text)));
                     sent.push(text);
                 }
-                Action::Report(LoadEvent::Failed { message, .. }) => said.push(message),
+                Action::Report(LoadEvent::Failed { message, .. }) => messages.push(message),
                 Action::Wait(until) if until <= now => shard.advance(now),
                 Action::Wait(_) => break,
-                Action::Done => return Exchange { sent, all: shard.recorder, said },
+                Action::Done => return Exchange { sent, all: shard.recorder, messages },
                 _ => {}
             }
         }
         now += Nanos::from_millis(1);
-        for (conn, it) in asked.drain(..) {
+        for (conn, it) in responses.drain(..) {
             shard.receive(now, conn, &it.text);
             if it.close {
                 shard.closed(now, conn);
@@ -184,13 +184,13 @@ fn once(steps: &[HttpStep], serve: impl FnMut(&str) -> Response) -> Exchange {
 #[test]
 fn follows_redirects_by_status() {
     let check = |method: &str, status: u16, expected: &str| {
-        let it = HttpStep {
+        let request_step = HttpStep {
             redirects: 1,
             headers: vec![("Content-Language".to_owned(), "ru".to_owned()), ("X".to_owned(), "y".to_owned())],
             body: (method == "POST" || method == "PUT").then(|| RequestBody::Json("{\"a\": 1}".to_owned())),
             ..step(method, "/a/b?c")
         };
-        let talk = once(&[it], |request| {
+        let talk = once(&[request_step], |request| {
             let body: &[u8] = if request.starts_with("HEAD") { b"" } else { b"here" };
             match request.contains(" /a/b?c ") {
                 true => answer(status, "Location: ../d\r\n", body),
@@ -198,7 +198,7 @@ fn follows_redirects_by_status() {
             }
         });
         assert_eq!(talk.outcomes(), "ok", "{method} {status}");
-        let second = talk.asked().into_iter().nth(1).unwrap_or_default();
+        let second = talk.requests().into_iter().nth(1).unwrap_or_default();
         assert_eq!(second, expected, "{method} {status}");
         if !second.is_empty() {
             let head = &talk.sent[1];
@@ -252,7 +252,7 @@ fn redirects_count_as_one_operation() {
     let talk = once(&[first.clone(), second.clone()], serve);
     assert_eq!(talk.outcomes(), "ok");
     let lines = ["POST /login", "GET /1?a%20b", "GET /x/2", "GET /x/3", "GET /use/t7"];
-    assert_eq!(talk.asked(), lines);
+    assert_eq!(talk.requests(), lines);
     let ms = Nanos::from_millis;
     assert_eq!((talk.all.steps, talk.all.took, talk.all.connected), (vec![ms(4), ms(1)], vec![ms(5)], 2));
     // Without `redirects`, no redirect is followed.
@@ -267,12 +267,13 @@ fn redirects_count_as_one_operation() {
 
 #[test]
 fn rejects_cross_origin_and_looping_redirects() {
-    let check = |redirects: u8, serve: fn(&str) -> Response, asked: usize, outcome: &str, said: &str| {
-        let talk = once(&[HttpStep { redirects, ..step("GET", "/") }], serve);
-        assert_eq!((talk.outcomes().as_str(), talk.sent.len()), (outcome, asked));
-        assert_eq!(talk.said, [said]);
-        assert_eq!(talk.all.connected, 1);
-    };
+    let check =
+        |redirects: u8, serve: fn(&str) -> Response, requests: usize, outcome: &str, message: &str| {
+            let talk = once(&[HttpStep { redirects, ..step("GET", "/") }], serve);
+            assert_eq!((talk.outcomes().as_str(), talk.sent.len()), (outcome, requests));
+            assert_eq!(talk.messages, [message]);
+            assert_eq!(talk.all.connected, 1);
+        };
     let elsewhere =
         |whom: &str| format!("the service redirects to {whom}: only redirects to itself are followed");
     check(5, |_| to("http://other.test/a?t=secret"), 1, "failed net 18", &elsewhere("http://other.test"));
@@ -297,10 +298,10 @@ fn rejects_cross_origin_and_looping_redirects() {
 #[test]
 fn redirect_retries_on_closed_idle_connection() {
     // The connection is closed without announcement after the redirect: the next request is retried on a new one.
-    let mut asked = 0;
+    let mut request_count = 0;
     let talk = once(&[HttpStep { redirects: 1, ..step("POST", "/") }], |request| {
-        asked += 1;
-        match (asked, request.starts_with("POST")) {
+        request_count += 1;
+        match (request_count, request.starts_with("POST")) {
             (1, true) => to("/there"),
             (2, false) => Response { text: Vec::new(), close: true },
             (3, false) => ok(""),
@@ -308,7 +309,7 @@ fn redirect_retries_on_closed_idle_connection() {
         }
     });
     assert_eq!((talk.outcomes().as_str(), talk.all.connected), ("ok", 2));
-    assert_eq!(talk.asked(), ["POST /", "GET /there", "GET /there"]);
+    assert_eq!(talk.requests(), ["POST /", "GET /there", "GET /there"]);
 }
 
 fn with_cookies() -> Service {
@@ -352,15 +353,15 @@ fn each_client_has_its_own_cookies() {
     };
     // Two clients alternate, so that every second request is of the same client.
     for (client, users) in [(0, [1, 3]), (1, [2, 4])] {
-        let asked: Vec<String> = talk.asked().into_iter().skip(client).step_by(2).collect();
+        let requests: Vec<String> = talk.requests().into_iter().skip(client).step_by(2).collect();
         let first = ["POST /user/login".to_owned()].into_iter().chain(whose(users[0]));
         let again = ["POST /user/login | Cookie: lang=ru".to_owned()].into_iter().chain(whose(users[1]));
-        assert_eq!(asked, first.chain(again).collect::<Vec<_>>(), "client {client}");
+        assert_eq!(requests, first.chain(again).collect::<Vec<_>>(), "client {client}");
     }
     // Without `cookies`, they are neither stored nor sent.
     let plain = Service::without_tls(HOST);
     let talk = exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
-    assert_eq!(talk.asked(), ["GET /user/me", "GET /user/me"]);
+    assert_eq!(talk.requests(), ["GET /user/me", "GET /user/me"]);
 }
 
 #[test]
@@ -372,14 +373,14 @@ fn new_user_starts_without_cookies() {
         pacing: None,
         rate_max: None,
     });
-    let mut asked = 0;
+    let mut request_count = 0;
     let talk = exchange(program(&[step("GET", "/")]), (1, 1000), with_cookies(), users, |request| {
-        asked += 1;
-        assert!(asked == 1 || !request.contains("id=1;"), "{request}");
-        ok(&format!("Set-Cookie: id={asked}; Max-Age=1000\r\n"))
+        request_count += 1;
+        assert!(request_count == 1 || !request.contains("id=1;"), "{request}");
+        ok(&format!("Set-Cookie: id={request_count}; Max-Age=1000\r\n"))
     });
-    let without = talk.asked().iter().filter(|it| !it.contains("Cookie")).count();
-    assert_eq!(without, 2, "only the first request of each user has no cookie: {:?}", talk.asked());
+    let without = talk.requests().iter().filter(|it| !it.contains("Cookie")).count();
+    assert_eq!(without, 2, "only the first request of each user has no cookie: {:?}", talk.requests());
 }
 
 #[test]
@@ -409,7 +410,7 @@ fn requests_and_decompresses_compressed_responses() {
     let serve = |_: &str| answer(200, "Content-Encoding: gzip\r\n", PACKED);
     let talk = once(&steps(true), serve);
     assert_eq!(talk.outcomes(), "ok");
-    assert_eq!(talk.asked(), ["GET /a", "GET /t7"]);
+    assert_eq!(talk.requests(), ["GET /a", "GET /t7"]);
     assert!(talk.sent[0].contains("\r\nAccept-Encoding: gzip, deflate\r\n"), "{}", talk.sent[0]);
     assert!(
         !talk.sent[1].contains("Accept-Encoding"),
@@ -425,19 +426,19 @@ fn requests_and_decompresses_compressed_responses() {
         HttpStep { headers: vec![("accept-encoding".to_owned(), "br".to_owned())], ..steps(true)[0].clone() };
     let talk = once(&[own], |_| answer(200, "Content-Encoding: br\r\n", b"?"));
     assert_eq!((talk.outcomes().as_str(), talk.sent[0].matches("ncoding").count()), ("failed net 71", 1));
-    assert_eq!(talk.said, ["the server packed its answer in a way that was not asked for"]);
+    assert_eq!(talk.messages, ["the server packed its answer in a way that was not asked for"]);
 }
 
 #[test]
 fn secrets_are_sent_but_never_reported() {
     let text = "a ${env:TOKEN}".to_owned();
-    let it = HttpStep {
+    let query = HttpStep {
         headers: vec![("X".to_owned(), text.clone())],
         body: Some(RequestBody::Json("{\"t\": \"${env:TOKEN}\"}".to_owned())),
         ..step("POST", "/?t=${env:TOKEN}")
     };
     let form = HttpStep { body: Some(RequestBody::Form(vec![("t".to_owned(), text)])), ..step("POST", "/") };
-    let program = program(&[it, form]);
+    let program = program(&[query, form]);
     assert_eq!(program.scripts[0].commands[0].first_line, "POST /?t=${env:TOKEN}");
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
     let work = |program: &Program| format!("{:?}", program.names);
@@ -447,7 +448,7 @@ fn secrets_are_sent_but_never_reported() {
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
     assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");
     assert!(only.ends_with("{\"t\": \"CANARY \\\"7\\\"\\r\\nX: y\"}"), "{only}");
-    assert_eq!(talk.said, ["the service answered with HTTP 500"]);
+    assert_eq!(talk.messages, ["the service answered with HTTP 500"]);
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]).with_secrets(environment);
     let missing = HttpStep { headers: vec![("X".to_owned(), "${env:NONE}".to_owned())], ..step("GET", "/") };
     maker.add_http(&ScriptHeader { name: "op", weight: 1, draws: None }, 0, &[], &[missing]);

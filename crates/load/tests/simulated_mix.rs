@@ -81,14 +81,14 @@ fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
 struct Exchange {
     sent: Vec<String>,
     outcomes: Vec<Outcome>,
-    said: Vec<LoadEvent>,
+    events: Vec<LoadEvent>,
 }
 
 /// Runs one thread against a simulated service, which sends `answer`'s result a millisecond after each request.
 fn exchange(plan: LoadPlan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> String) -> Exchange {
     let work = Workload::with_services(plan, None, vec![Service::without_tls("sim")]).with_feeds(feeds);
     let mut shard: Shard<Vec<Record>> = Shard::new(Arc::new(work), 0, Vec::new());
-    let (mut sent, mut said, mut asked) = (Vec::new(), Vec::new(), VecDeque::new());
+    let (mut sent, mut events, mut responses) = (Vec::new(), Vec::new(), VecDeque::new());
     let mut now = Nanos::ZERO;
     shard.begin(now);
     loop {
@@ -99,21 +99,21 @@ fn exchange(plan: LoadPlan, feeds: Vec<Feed>, mut answer: impl FnMut(&str) -> St
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
                     shard.sent(conn, text.len());
-                    asked.push_back((conn, answer(&text)));
+                    responses.push_back((conn, answer(&text)));
                     sent.push(text);
                 }
-                Action::Report(it) => said.push(it),
+                Action::Report(event) => events.push(event),
                 Action::Wait(until) if until <= now => shard.advance(now),
                 Action::Wait(_) => break,
                 Action::Done => {
                     let outcomes = shard.recorder.iter().map(|it| it.outcome).collect();
-                    return Exchange { sent, outcomes, said };
+                    return Exchange { sent, outcomes, events };
                 }
                 Action::Close(_) | Action::Finish(_) | Action::Probe(_) | Action::Shell { .. } => {}
             }
         }
         now += Nanos::from_millis(1);
-        for (conn, text) in asked.drain(..) {
+        for (conn, text) in responses.drain(..) {
             shard.receive(now, conn, text.as_bytes());
         }
     }
@@ -211,8 +211,8 @@ fn missing_capture_fails_with_its_own_code() {
         let body = body.to_owned();
         let result = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
         assert_eq!(tokens(&result.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
-        let asked = if expected == "ok" { 6 } else { 3 };
-        assert_eq!(result.sent.len(), asked, "the first step that fails ends the transaction");
+        let requests = if expected == "ok" { 6 } else { 3 };
+        assert_eq!(result.sent.len(), requests, "the first step that fails ends the transaction");
     };
     let json = || CaptureSource::Json("/token".to_owned());
     check(json(), None, "{\"token\":1}", "ok");
@@ -269,7 +269,7 @@ fn ammo_is_sent_verbatim() {
         false => ok("hello"),
     });
     assert_eq!(tokens(&result.outcomes), "ok, ok, ok, ok, ok");
-    assert_eq!(result.said, [LoadEvent::Exhausted { feed: 0 }]);
+    assert_eq!(result.events, [LoadEvent::Exhausted { feed: 0 }]);
     assert_eq!(
         result.sent,
         [
@@ -295,7 +295,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         );
         maker.finish().expect("the program is valid")
     };
-    let whole = |sent: &[String]| {
+    let check_every_row_once = |sent: &[String]| {
         let mut numbers: Vec<u32> = lines(sent).iter().map(|it| it[5..].parse().expect("a number")).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, (0..100).collect::<Vec<_>>());
@@ -305,9 +305,9 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, CLOSED) }, vec![all], |_| {
             ok("")
         });
-    whole(&result.sent);
+    check_every_row_once(&result.sent);
     assert_eq!(result.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
-    assert_eq!(result.said, [LoadEvent::Exhausted { feed: 0 }]);
+    assert_eq!(result.events, [LoadEvent::Exhausted { feed: 0 }]);
     // 4,000/s, and two clients that complete 1,000/s each: the backlog is not empty when the last row is drawn.
     let curve =
         Curve::Ramp { from: PerSecond(4_000.0), to: PerSecond(4_000.0), duration: Nanos::from_secs(1) };
@@ -315,7 +315,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
     let (all, columns) = feed(&rows(), DrawOrder::Once);
     let result =
         exchange(LoadPlan { transactions: None, ..plan(program(&columns), 2, open) }, vec![all], |_| ok(""));
-    whole(&result.sent);
+    check_every_row_once(&result.sent);
     let dropped = result.outcomes.iter().filter(|it| **it == Outcome::Dropped).count();
     // Of four arrivals per millisecond, two are served, so the backlog equals the number served.
     assert!((99..=110).contains(&dropped), "{dropped} found no row");

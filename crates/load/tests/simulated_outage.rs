@@ -22,8 +22,8 @@ struct EventLog {
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.records.push(*it);
+    fn record(&mut self, record: &Record) {
+        self.records.push(*record);
     }
 
     fn refused(&mut self, code: Code) {
@@ -86,7 +86,7 @@ fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
 fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
         let all = run(clients, false, Schedule::Closed { think: Nanos::ZERO });
-        let of = |wanted: Outcome| all.records.iter().filter(|it| it.outcome == wanted).count();
+        let of = |outcome: Outcome| all.records.iter().filter(|it| it.outcome == outcome).count();
         assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each client awaited an answer");
         assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
         for (client, at) in recovery_times(&all, clients).into_iter().enumerate() {

@@ -15,8 +15,8 @@ struct RowRecorder {
 }
 
 impl Recorder for RowRecorder {
-    fn record(&mut self, it: &Record) {
-        self.outcomes.push(it.outcome);
+    fn record(&mut self, record: &Record) {
+        self.outcomes.push(record.outcome);
     }
 
     fn rows_counted(&mut self, script: ScriptId, command: u16, kind: StatementKind, rows: u64) {
@@ -60,8 +60,8 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
 
 /// Command, kind, answers, answers without a row, and sum of rows of each statement with answers.
 fn rows(it: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
-    let answered = it.interval.answers.iter().filter(|it| it.sizes.count() > 0);
-    let counts = answered.map(|it| {
+    let with_answers = recorder.interval.answers.iter().filter(|it| it.sizes.count() > 0);
+    let counts = with_answers.map(|it| {
         let kind = it.statement().expect("the record counts rows");
         (it.command, kind, it.sizes.count(), it.sizes.count_at_most(0), it.sizes.sum())
     });

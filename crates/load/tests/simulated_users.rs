@@ -80,22 +80,22 @@ fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> Loa
 #[derive(Debug, Default)]
 struct EventLog {
     records: Vec<Record>,
-    begins: Nanos,
+    start: Nanos,
     ends: Nanos,
     connected: usize,
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.records.push(*it);
+    fn record(&mut self, record: &Record) {
+        self.records.push(*record);
     }
 
     fn connected(&mut self, _: Nanos) {
         self.connected += 1;
     }
 
-    fn window(&mut self, begins: Nanos, ends: Nanos) {
-        (self.begins, self.ends) = (begins, ends);
+    fn window(&mut self, start: Nanos, ends: Nanos) {
+        (self.start, self.ends) = (start, ends);
     }
 }
 
@@ -109,7 +109,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     let shards = (0..threads).map(|k| Shard::new(work.clone(), k, EventLog::default())).collect();
     let mut all = EventLog::default();
     for it in drive(shards, world).into_iter().map(|it| it.recorder) {
-        (all.begins, all.ends) = (it.begins, it.ends);
+        (all.start, all.ends) = (it.start, it.ends);
         all.connected += it.connected;
         all.records.extend(it.records);
     }
@@ -119,7 +119,7 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
 
 /// Number of users with a successful transaction that began in each whole second of the window.
 fn active_users_per_second(all: &EventLog, seconds: u64) -> Vec<usize> {
-    let second = |it: &Record| (it.started - all.begins).0 / 1_000_000_000;
+    let second = |record: &Record| (record.started - all.start).0 / 1_000_000_000;
     let users =
         |n| all.records.iter().filter(|it| second(it) == n).map(|it| it.client).collect::<BTreeSet<_>>();
     (0..seconds).map(|n| users(n).len()).collect()
@@ -257,9 +257,9 @@ fn operation_may_have_its_own_schedule() {
     };
     let all = run(plan, &world());
     let count = |script, dropped| {
-        let wanted =
+        let matches =
             |it: &&Record| it.script == ScriptId(script) && (it.outcome == Outcome::Dropped) == dropped;
-        all.records.iter().filter(wanted).count()
+        all.records.iter().filter(matches).count()
     };
     assert_eq!(count(0, false) + count(0, true), 1000);
     assert_eq!(count(1, false) + count(1, true), 1000);

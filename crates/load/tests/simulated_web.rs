@@ -77,8 +77,8 @@ struct EventLog {
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.records.push(*it);
+    fn record(&mut self, record: &Record) {
+        self.records.push(*record);
     }
 
     fn connected(&mut self, _: Nanos) {
@@ -160,7 +160,7 @@ fn reads_every_body_framing() {
         for piece in [usize::MAX, 7, 1] {
             let world = SimulatedSystem {
                 piece,
-                web: SimulatedHttp { body, ..SimulatedHttp::default() },
+                http: SimulatedHttp { body, ..SimulatedHttp::default() },
                 ..SimulatedSystem::default()
             };
             let all = run(each(100, plan(request(Method::Get), 4, CLOSED)), &world);
@@ -201,8 +201,8 @@ fn unexpected_statuses_fail_by_code() {
 #[test]
 fn closed_idle_connection_is_not_a_failure() {
     // The service closes the connection just before the next request arrives, so that request and close cross.
-    let web = SimulatedHttp { idle: Some(Nanos::from_millis(99)), ..SimulatedHttp::default() };
-    let world = SimulatedSystem { delay: Nanos::from_millis(5), web, ..SimulatedSystem::default() };
+    let http = SimulatedHttp { idle: Some(Nanos::from_millis(99)), ..SimulatedHttp::default() };
+    let world = SimulatedSystem { delay: Nanos::from_millis(5), http, ..SimulatedSystem::default() };
     let think = Schedule::Closed { think: Nanos::from_millis(97) };
     let all = run(each(10, plan(request(Method::Get), 1, think.clone())), &world);
     check("GET is asked again", &all, &[("ok", 10)]);
@@ -215,7 +215,7 @@ fn closed_idle_connection_is_not_a_failure() {
     assert_eq!(all.connected, 10);
     // A service may close every connection after some responses, without announcement.
     let world = SimulatedSystem {
-        web: SimulatedHttp { max_responses: 7, ..SimulatedHttp::default() },
+        http: SimulatedHttp { max_responses: 7, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
     check(
@@ -232,39 +232,44 @@ fn each_fault_has_its_outcome() {
         response_timeout: Some(Nanos::from_secs(1)),
         ..Service::without_tls("sim")
     };
-    let check = |what: &str, method: Method, web: SimulatedHttp, expected: &[(&str, usize)]| {
-        let world = SimulatedSystem { web, ..SimulatedSystem::default() };
+    let check = |what: &str, method: Method, http: SimulatedHttp, expected: &[(&str, usize)]| {
+        let world = SimulatedSystem { http, ..SimulatedSystem::default() };
         let all = run_with(each(10, plan(request(method), 1, CLOSED)), &world, None, service.clone());
         check(what, &all, expected);
     };
-    let web = SimulatedHttp::default();
-    check("nobody listens", Method::Get, SimulatedHttp { is_down: true, ..web }, &[("failed net 111", 10)]);
-    check("nobody listens", Method::Post, SimulatedHttp { is_down: true, ..web }, &[("failed net 111", 10)]);
+    let http = SimulatedHttp::default();
+    check("nobody listens", Method::Get, SimulatedHttp { is_down: true, ..http }, &[("failed net 111", 10)]);
+    check("nobody listens", Method::Post, SimulatedHttp { is_down: true, ..http }, &[("failed net 111", 10)]);
     check(
         "no HTTP",
         Method::Get,
-        SimulatedHttp { body: SimulatedBody::Garbage, ..web },
+        SimulatedHttp { body: SimulatedBody::Garbage, ..http },
         &[("failed net 71", 10)],
     );
     check(
         "no HTTP",
         Method::Post,
-        SimulatedHttp { body: SimulatedBody::Garbage, ..web },
+        SimulatedHttp { body: SimulatedBody::Garbage, ..http },
         &[("unknown net 71", 10)],
     );
-    check("cut", Method::Get, SimulatedHttp { body: SimulatedBody::Cut, ..web }, &[("failed net 104", 10)]);
-    check("cut", Method::Post, SimulatedHttp { body: SimulatedBody::Cut, ..web }, &[("unknown net 104", 10)]);
-    check("silent", Method::Get, SimulatedHttp { silent: 2, ..web }, &[("failed net 110", 5), ("ok", 5)]);
-    check("silent", Method::Post, SimulatedHttp { silent: 2, ..web }, &[("ok", 5), ("unknown net 110", 5)]);
+    check("cut", Method::Get, SimulatedHttp { body: SimulatedBody::Cut, ..http }, &[("failed net 104", 10)]);
+    check(
+        "cut",
+        Method::Post,
+        SimulatedHttp { body: SimulatedBody::Cut, ..http },
+        &[("unknown net 104", 10)],
+    );
+    check("silent", Method::Get, SimulatedHttp { silent: 2, ..http }, &[("failed net 110", 5), ("ok", 5)]);
+    check("silent", Method::Post, SimulatedHttp { silent: 2, ..http }, &[("ok", 5), ("unknown net 110", 5)]);
     // One byte per second: the first arrives in time, the last would not.
-    let drip = SimulatedHttp { byte_interval: Some(Nanos::from_secs(1)), ..web };
+    let drip = SimulatedHttp { byte_interval: Some(Nanos::from_secs(1)), ..http };
     check("drip", Method::Get, drip, &[("failed net 62", 10)]);
     check("drip", Method::Post, drip, &[("unknown net 62", 10)]);
     // Slow but timely bytes are not a failure.
     check(
         "quick drip",
         Method::Get,
-        SimulatedHttp { byte_interval: Some(Nanos::from_millis(1)), ..web },
+        SimulatedHttp { byte_interval: Some(Nanos::from_millis(1)), ..http },
         &[("ok", 10)],
     );
 }
@@ -272,7 +277,7 @@ fn each_fault_has_its_outcome() {
 #[test]
 fn unreachable_service_is_retried_with_backoff() {
     let world = SimulatedSystem {
-        web: SimulatedHttp { is_down: true, ..SimulatedHttp::default() },
+        http: SimulatedHttp { is_down: true, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
     let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(request(Method::Get), 1, CLOSED) };
@@ -345,7 +350,7 @@ fn runs_sql_and_http_in_one_script() {
     assert_eq!((all.steps[&4].len(), all.steps[&5].len()), (60, 60));
     // A failed step rolls the block back, so that the next transaction finds a clean session.
     let world = SimulatedSystem {
-        web: SimulatedHttp { status: 500, ..SimulatedHttp::default() },
+        http: SimulatedHttp { status: 500, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
     let all = run_with(each(20, plan(mixed(), 3, CLOSED)), &world, Some(postgres.clone()), service.clone());

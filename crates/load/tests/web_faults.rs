@@ -30,8 +30,8 @@ struct EventLog {
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.outcomes.push(it.outcome);
+    fn record(&mut self, record: &Record) {
+        self.outcomes.push(record.outcome);
     }
 
     fn refused(&mut self, code: Code) {
@@ -45,7 +45,7 @@ fn drivers() -> impl Iterator<Item = Driver> {
 }
 
 /// Events of three requests of one client.
-fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
+fn record_requests(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
     let written =
         RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
     let mut seeds = SeedSequence::new(1);
@@ -78,7 +78,7 @@ fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -
     let work =
         Arc::new(Workload::with_services(plan, None, vec![service.clone()]).with_answer_max(ANSWER_MAX));
     let shard = Shard::new(work, 0, EventLog::default());
-    let (gate, stop, (says, _said)) = (StartGate::new(1), AtomicBool::new(false), channel());
+    let (gate, stop, (events, _received)) = (StartGate::new(1), AtomicBool::new(false), channel());
     let clock = Clock::start();
     gate.open(clock.now());
     let services = std::slice::from_ref(address);
@@ -91,7 +91,7 @@ fn asked(driver: Driver, method: Method, address: &Address, service: &Service) -
         stop: &stop,
         abandon: &abandon,
         spin,
-        events: says,
+        events,
     };
     driver.drive(shard, &ground).expect("the driver has its resources").shard.recorder
 }
@@ -134,7 +134,7 @@ fn serve(stream: impl Read + Write) {
 
 fn check(what: &str, method: Method, address: &Address, service: &Service, expected: Outcome) {
     for driver in drivers() {
-        let outcomes = asked(driver, method, address, service).outcomes;
+        let outcomes = record_requests(driver, method, address, service).outcomes;
         assert_eq!(outcomes, [expected; 3], "{what}, {}", driver.name());
     }
 }
@@ -177,22 +177,22 @@ fn classifies_network_faults() {
     let reset = service(|mut it, _| drop(it.read(&mut [0])));
     check("reset", Method::Get, &reset, &plain, failed(104));
     check("reset", Method::Post, &reset, &plain, unknown(104));
-    let cut = service(|it, _| {
-        let mut it = BufReader::new(it);
-        let _ = request(&mut it);
-        let _ = it.get_mut().write_all(&OK[..OK.len() - 1]);
+    let cut = service(|stream, _| {
+        let mut reader = BufReader::new(stream);
+        let _ = request(&mut reader);
+        let _ = reader.get_mut().write_all(&OK[..OK.len() - 1]);
     });
     check("cut", Method::Get, &cut, &plain, failed(104));
     check("cut", Method::Post, &cut, &plain, unknown(104));
     // The service reads everything and sends nothing until the client has closed the connection.
     let silent = service(|mut it, _| drop(std::io::copy(&mut it, &mut std::io::sink())));
     check("half open", Method::Get, &silent, &patient, failed(110));
-    let drip = service(|it, _| {
-        let mut it = BufReader::new(it);
-        let _ = request(&mut it);
+    let drip = service(|stream, _| {
+        let mut reader = BufReader::new(stream);
+        let _ = request(&mut reader);
         // The first bytes are sent at once, the last never.
-        let _ = it.get_mut().write_all(&OK[..OK.len() - 1]);
-        let _ = std::io::copy(&mut it, &mut std::io::sink());
+        let _ = reader.get_mut().write_all(&OK[..OK.len() - 1]);
+        let _ = std::io::copy(&mut reader, &mut std::io::sink());
     });
     check("slow drip", Method::Get, &drip, &patient, failed(62));
     let garbage = service(|mut it, _| {
@@ -233,12 +233,12 @@ fn an_endless_body_is_aborted() {
         ("Content-Length: 9000000000000000000", vec![b'x'; 0x1000]),
         ("Connection: close", vec![b'x'; 0x1000]),
     ] {
-        let endless = service(move |it, _| {
-            let mut it = BufReader::new(it);
-            let _ = request(&mut it);
-            let mut sent = write!(it.get_mut(), "HTTP/1.1 200 OK\r\n{framing}\r\n\r\n");
+        let endless = service(move |stream, _| {
+            let mut reader = BufReader::new(stream);
+            let _ = request(&mut reader);
+            let mut sent = write!(reader.get_mut(), "HTTP/1.1 200 OK\r\n{framing}\r\n\r\n");
             while sent.is_ok() {
-                sent = it.get_mut().write_all(&piece);
+                sent = reader.get_mut().write_all(&piece);
             }
         });
         check(framing, Method::Get, &endless, &plain, Outcome::Failed(Code::TOO_LONG));
@@ -249,10 +249,10 @@ fn an_endless_body_is_aborted() {
 #[test]
 fn reopens_connection_closed_while_idle() {
     // One response per connection, without announcing its end.
-    let once = service(|it, _| {
-        let mut it = BufReader::new(it);
-        let _ = request(&mut it);
-        let _ = it.get_mut().write_all(OK);
+    let once = service(|stream, _| {
+        let mut reader = BufReader::new(stream);
+        let _ = request(&mut reader);
+        let _ = reader.get_mut().write_all(OK);
     });
     check("closed after each answer", Method::Get, &once, &Service::without_tls("localhost"), Outcome::Ok);
 }
@@ -264,7 +264,7 @@ struct TlsStats {
 }
 
 /// TLS service that closes each connection after one response.
-fn secure(seen: &Arc<TlsStats>) -> Address {
+fn secure(stats: &Arc<TlsStats>) -> Address {
     let certificate = CertificateDer::from_pem_slice(include_bytes!("../../wire/tests/certs/server.crt"))
         .expect("a certificate");
     let key =
@@ -276,21 +276,21 @@ fn secure(seen: &Arc<TlsStats>) -> Address {
         .with_single_cert(vec![certificate], key);
     let mut config = config.expect("the key belongs to the certificate");
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    let (config, seen) = (Arc::new(config), Arc::clone(seen));
-    service(move |it, _| {
+    let (config, stats) = (Arc::new(config), Arc::clone(stats));
+    service(move |stream, _| {
         let connection = ServerConnection::new(Arc::clone(&config)).expect("a connection");
-        let mut it = BufReader::new(StreamOwned::new(connection, it));
-        if request(&mut it).is_some() {
-            let connection = &mut it.get_mut().conn;
+        let mut reader = BufReader::new(StreamOwned::new(connection, stream));
+        if request(&mut reader).is_some() {
+            let connection = &mut reader.get_mut().conn;
             assert_eq!(connection.alpn_protocol(), Some(&b"http/1.1"[..]));
-            seen.handshakes.fetch_add(1, Ordering::Relaxed);
+            stats.handshakes.fetch_add(1, Ordering::Relaxed);
             let resumed = connection.handshake_kind() == Some(rustls::HandshakeKind::Resumed);
-            seen.resumed.fetch_add(usize::from(resumed), Ordering::Relaxed);
-            let _ = it
+            stats.resumed.fetch_add(usize::from(resumed), Ordering::Relaxed);
+            let _ = reader
                 .get_mut()
                 .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
-            it.get_mut().conn.send_close_notify();
-            let _ = it.get_mut().flush();
+            reader.get_mut().conn.send_close_notify();
+            let _ = reader.get_mut().flush();
         }
     })
 }
@@ -301,16 +301,16 @@ fn tls_sessions_are_resumed() {
         roots: Some(include_bytes!("../../wire/tests/certs/root.crt")),
         ..TlsIdentity::default()
     };
-    let seen = Arc::new(TlsStats::default());
-    let address = secure(&seen);
+    let stats = Arc::new(TlsStats::default());
+    let address = secure(&stats);
     let service = Service {
         tls: Some(HttpsClient::new("db.test", &roots).expect("the TLS configuration is valid")),
         ..Service::without_tls("localhost")
     };
-    let all = asked(Driver::for_load(false), Method::Get, &address, &service);
+    let all = record_requests(Driver::for_load(false), Method::Get, &address, &service);
     assert_eq!(all.outcomes, [Outcome::Ok; 3], "{:?}", all.refused);
-    assert_eq!(seen.handshakes.load(Ordering::Relaxed), 3);
-    assert_eq!(seen.resumed.load(Ordering::Relaxed), 2, "all connections except the first are resumed");
+    assert_eq!(stats.handshakes.load(Ordering::Relaxed), 3);
+    assert_eq!(stats.resumed.load(Ordering::Relaxed), 2, "all connections except the first are resumed");
     let other = Service {
         tls: Some(HttpsClient::new("example.org", &roots).expect("the TLS configuration is valid")),
         ..service

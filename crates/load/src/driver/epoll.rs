@@ -101,11 +101,11 @@ impl<R: Recorder> EpollLoop<'_, R> {
                 Action::Transmit(conn, bytes) => {
                     let Some(Some(link)) = self.links.get(index(conn)) else { continue };
                     let sent = net::send(&link.socket, bytes, SendFlags::NOSIGNAL);
-                    let whole = sent == Ok(bytes.len());
+                    let complete = sent == Ok(bytes.len());
                     match sent {
                         Ok(n) => {
                             self.shard.sent(conn, n);
-                            if !whole {
+                            if !complete {
                                 self.shard.writable(conn);
                             }
                         }

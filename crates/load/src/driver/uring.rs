@@ -316,9 +316,9 @@ impl<R: Recorder> UringLoop<'_, R> {
                 (Some(buffer), 1..) => {
                     let link = &mut self.links[index(conn)];
                     link.unanswered = false;
-                    let wanted = std::mem::take(&mut link.deferred);
+                    let deferred = std::mem::take(&mut link.deferred);
                     self.shard.receive(now, conn, self.pool.bytes(buffer, result as usize));
-                    if wanted {
+                    if deferred {
                         self.shard.writable(conn);
                     }
                     if !cqueue::more(entry.flags()) {

@@ -42,9 +42,9 @@ pub fn parse(text: &str) -> Result<Curve, ScheduleDiagnostics> {
         diagnostics: Vec::new(),
     };
     reader.parse_parts();
-    let ScheduleParser { mut ramps, diagnostics: mistakes, .. } = reader;
-    match (mistakes.is_empty(), ramps.len()) {
-        (false, _) => Err(ScheduleDiagnostics::new(text, mistakes)),
+    let ScheduleParser { mut ramps, diagnostics, .. } = reader;
+    match (diagnostics.is_empty(), ramps.len()) {
+        (false, _) => Err(ScheduleDiagnostics::new(text, diagnostics)),
         (true, 1) => Ok(ramps.remove(0)),
         (true, _) => Ok(Curve::Chain(ramps)),
     }
@@ -142,20 +142,20 @@ impl<'a> ScheduleParser<'a> {
             return self.add_diagnostic(span, found, write);
         };
         let values = self.values(inner.clone());
-        let wanted = usage.split(',').count();
-        if values.len() != wanted {
-            let found = format!("{known} takes {wanted} values, here are {}", values.len());
+        let arity = usage.split(',').count();
+        if values.len() != arity {
+            let found = format!("{known} takes {arity} values, here are {}", values.len());
             return self.add_diagnostic(name.start..inner.end.max(name.end), found, format!("`{usage}`"));
         }
-        let rates: Vec<Option<MicroRate>> = values[..wanted - 1].iter().map(|span| self.rate(span)).collect();
-        let duration = self.duration(&values[wanted - 1]);
+        let rates: Vec<Option<MicroRate>> = values[..arity - 1].iter().map(|span| self.rate(span)).collect();
+        let duration = self.duration(&values[arity - 1]);
         let (Some(rates), Some(duration)) = (rates.into_iter().collect::<Option<Vec<_>>>(), duration) else {
             return;
         };
         match rates[..] {
             [rate] => self.add_steps(name, rate, rate, 1, duration),
             [_, _] if duration == Nanos::ZERO => {
-                let last = values[wanted - 1].clone();
+                let last = values[arity - 1].clone();
                 self.add_diagnostic(
                     last,
                     "a line that lasts no time has no slope",
@@ -214,9 +214,9 @@ impl<'a> ScheduleParser<'a> {
 
     fn rate(&mut self, span: &Span) -> Option<MicroRate> {
         let text = &self.text[span.clone()];
-        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits(whole) && digits(decimals) && whole.len() + decimals.len() > 0;
+        let number = digits(integer) && digits(decimals) && integer.len() + decimals.len() > 0;
         let (found, write) = if text.is_empty() {
             ("a rate is missing here".to_owned(), "a number such as `10` or `0.5`")
         } else if text.starts_with(['-', '−']) {
@@ -226,7 +226,7 @@ impl<'a> ScheduleParser<'a> {
         } else if decimals.trim_end_matches('0').len() > 6 {
             (format!("{} has more than six decimals", self.quote(span)), "at most six")
         } else {
-            let micro = format!("{whole}{decimals:0<6.6}")
+            let micro = format!("{integer}{decimals:0<6.6}")
                 .parse()
                 .ok()
                 .filter(|&it| it as f64 <= MAX_RATE.0 * MICROS_PER_UNIT);

@@ -74,17 +74,8 @@ impl ProgramBuilder {
     pub fn new(mode: Mode, predefined: &[&str]) -> ProgramBuilder {
         let mut names = NameTable::default();
         let predefined = predefined.iter().map(|it| names.slot(it)).collect();
-        let (scripts, mistakes, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        ProgramBuilder {
-            mode,
-            secrets: |_| None,
-            names,
-            scripts,
-            diagnostics: mistakes,
-            draws,
-            predefined,
-            undefined,
-        }
+        let (scripts, diagnostics, draws, undefined) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        ProgramBuilder { mode, secrets: |_| None, names, scripts, diagnostics, draws, predefined, undefined }
     }
 
     /// Sets the look-up of `${env:NAME}` in requests; the default finds nothing.

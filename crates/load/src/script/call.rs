@@ -233,9 +233,9 @@ pub fn parse_header(
     if !is_one_line(value) {
         return Err(format!("the header {name} has a line's end or another control character in it"));
     }
-    for ours in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] {
-        if name.eq_ignore_ascii_case(ours) {
-            return Err(format!("the header {ours} is written by pgdyno itself; leave it out"));
+    for reserved in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] {
+        if name.eq_ignore_ascii_case(reserved) {
+            return Err(format!("the header {reserved} is written by pgdyno itself; leave it out"));
         }
     }
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
@@ -289,9 +289,9 @@ pub struct RequestSource<'a> {
 
 impl Program {
     /// Program of one request; `variables` are the names that it may use. Otherwise all errors.
-    pub fn from_request(it: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
+    pub fn from_request(request: &RequestSource<'_>, variables: &[&str]) -> Result<Program, Vec<String>> {
         let mut names = NameTable::default();
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         let mut unknown = Vec::new();
         let mut slot = |name: &str| {
             if !variables.contains(&name) && !unknown.iter().any(|it| it == name) {
@@ -299,15 +299,16 @@ impl Program {
             }
             names.slot(name)
         };
-        let target = parse_parts(it.target, Placeholder::Url, it.secrets, &mut slot).unwrap_or_else(|why| {
-            mistakes.push(why);
-            Vec::new()
-        });
+        let target = parse_parts(request.target, Placeholder::Url, request.secrets, &mut slot)
+            .unwrap_or_else(|why| {
+                errors.push(why);
+                Vec::new()
+            });
         let mut headers = Vec::new();
-        for text in it.headers {
-            match parse_header(text, it.secrets, &mut slot) {
+        for text in request.headers {
+            match parse_header(text, request.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(why) => mistakes.push(why),
+                Err(why) => errors.push(why),
             }
         }
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
@@ -316,23 +317,23 @@ impl Program {
             Some([CallPart::Text(it)]) => placeholder_for_content_type(Some(it)),
             Some(_) => Placeholder::Raw,
         };
-        if kind.is_none() && it.body.is_some() {
+        if kind.is_none() && request.body.is_some() {
             headers.push(("Content-Type".to_owned(), vec![CallPart::Text("application/json".to_owned())]));
         }
-        let body = it.body.and_then(|body| match parse_parts(body, hole, it.secrets, &mut slot) {
+        let body = request.body.and_then(|body| match parse_parts(body, hole, request.secrets, &mut slot) {
             Ok(parts) => Some(parts),
             Err(why) => {
-                mistakes.push(why);
+                errors.push(why);
                 None
             }
         });
         let undefined = |it: &String| format!("the variable ${{{it}}} is not defined; add -D {it}=value");
-        mistakes.extend(unknown.iter().map(undefined));
-        if !mistakes.is_empty() {
-            return Err(mistakes);
+        errors.extend(unknown.iter().map(undefined));
+        if !errors.is_empty() {
+            return Err(errors);
         }
-        let expect = it.expect.to_vec();
-        let call = HttpCall { headers, body, expect, ..HttpCall::new(0, it.method, target) };
+        let expect = request.expect.to_vec();
+        let call = HttpCall { headers, body, expect, ..HttpCall::new(0, request.method, target) };
         let names = names.finish();
         let first_line = call.first_line(&names);
         let command =

@@ -288,7 +288,7 @@ fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, EvalError> {
         return Ok(Value::Double(left.double()?.powf(right.double()?)));
     }
     let (l, r) = (left.int()?, right.int()?);
-    let whole = match op {
+    let result = match op {
         Add => l.checked_add(r).ok_or(EvalError::Overflow("add"))?,
         Sub => l.checked_sub(r).ok_or(EvalError::Overflow("sub"))?,
         Mul => l.checked_mul(r).ok_or(EvalError::Overflow("mul"))?,
@@ -309,7 +309,7 @@ fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, EvalError> {
         BinaryOp::HashMurmur2 => random::hash_murmur2(l, r),
         BinaryOp::Pow | BinaryOp::Is | BinaryOp::Random => unreachable!("handled before"),
     };
-    Ok(Value::Int(whole))
+    Ok(Value::Int(result))
 }
 
 fn binary_double(op: BinaryOp, l: f64, r: f64) -> Result<Value, EvalError> {

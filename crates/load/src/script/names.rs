@@ -22,8 +22,8 @@ impl VariableNames {
 
     /// Slot of the name `prefix` + `rest`; does not allocate.
     fn find(&self, prefix: &str, rest: &[u8]) -> Option<Slot> {
-        let wanted = || prefix.bytes().chain(rest.iter().copied());
-        let at = self.sorted.binary_search_by(|&slot| self[usize::from(slot)].bytes().cmp(wanted())).ok()?;
+        let name = || prefix.bytes().chain(rest.iter().copied());
+        let at = self.sorted.binary_search_by(|&slot| self[usize::from(slot)].bytes().cmp(name())).ok()?;
         Some(self.sorted[at])
     }
 }

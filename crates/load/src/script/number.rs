@@ -138,12 +138,12 @@ pub(super) fn write_double(value: f64, out: &mut Vec<u8>) {
     }
     match exponent {
         0..15 => {
-            let whole = exponent as usize + 1;
-            out.extend_from_slice(&digits[..whole.min(significant)]);
-            out.extend(std::iter::repeat_n(b'0', whole.saturating_sub(significant)));
-            if significant > whole {
+            let integer_digits = exponent as usize + 1;
+            out.extend_from_slice(&digits[..integer_digits.min(significant)]);
+            out.extend(std::iter::repeat_n(b'0', integer_digits.saturating_sub(significant)));
+            if significant > integer_digits {
                 out.push(b'.');
-                out.extend_from_slice(&digits[whole..]);
+                out.extend_from_slice(&digits[integer_digits..]);
             }
         }
         -4..0 => {

@@ -80,10 +80,10 @@ fn token(bytes: &[u8], at: usize) -> (usize, QuoteContext) {
 pub(super) fn is_number(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let dot = digits.iter().position(|it| *it == b'.');
-    let (whole, decimals) = dot.map_or((digits, None), |it| (&digits[..it], Some(&digits[it + 1..])));
+    let (integer, decimals) = dot.map_or((digits, None), |it| (&digits[..it], Some(&digits[it + 1..])));
     let all = |it: &[u8]| !it.is_empty() && it.iter().all(u8::is_ascii_digit);
-    all(whole)
-        && (whole == b"0" || whole[0] != b'0')
+    all(integer)
+        && (integer == b"0" || integer[0] != b'0')
         && decimals.is_none_or(all)
         && (digits.len() == text.len() || digits.iter().any(|it| (b'1'..=b'9').contains(it)))
 }

@@ -75,12 +75,14 @@ pub(super) fn diagnostics(
     let known: BTreeSet<Slot> = defined.iter().copied().chain(sets).collect();
     let listed: Vec<String> =
         known.iter().take(LISTED_MAX).map(|slot| format!(":{}", names.name(*slot))).collect();
-    let others = if listed.is_empty() { String::new() } else { format!("write {}, ", listed.join(" or ")) };
+    let alternatives =
+        if listed.is_empty() { String::new() } else { format!("write {}, ", listed.join(" or ")) };
     let text = readable(source.text);
     let diagnostic = |(slot, index): (Slot, usize)| {
         let name = names.name(slot);
-        let hint =
-            format!("{others}set it before by \\set {name} …, or write \": {name}\" if no variable is meant");
+        let hint = format!(
+            "{alternatives}set it before by \\set {name} …, or write \": {name}\" if no variable is meant"
+        );
         let message = format!("undefined variable \"{name}\"");
         let (line, column, text) = locate(&text, commands[index].line, name);
         Diagnostic { file: source.name.to_owned(), line, column, text: text.to_owned(), message, hint }

@@ -49,10 +49,10 @@ impl Value {
         match self {
             Value::Int(i) => Ok(i),
             Value::Double(d) => {
-                let whole = d.round_ties_even();
+                let rounded = d.round_ties_even();
                 // A double represents -2⁶³, but not 2⁶³ - 1.
-                let fits = whole >= i64::MIN as f64 && whole < -(i64::MIN as f64);
-                if fits { Ok(whole as i64) } else { Err(EvalError::NotInt(whole)) }
+                let fits = rounded >= i64::MIN as f64 && rounded < -(i64::MIN as f64);
+                if fits { Ok(rounded as i64) } else { Err(EvalError::NotInt(rounded)) }
             }
             _ => Err(EvalError::Coercion { from: self.kind(), to: ValueType::Int }),
         }

@@ -134,7 +134,7 @@ impl Variables {
 
     /// Integer at the start of the variable's text, as `\\sleep` reads it.
     pub(super) fn leading_integer(&self, slot: Slot) -> Result<i64, EvalError> {
-        let (whole, starts_with_digit) = match self.values[usize::from(slot)] {
+        let (integer, starts_with_digit) = match self.values[usize::from(slot)] {
             StoredValue::Unset => return Err(EvalError::SleepUndefined(slot)),
             StoredValue::Value(Value::Null | Value::Bool(_)) => (0, false),
             StoredValue::Value(Value::Int(i)) => (i, i >= 0),
@@ -144,13 +144,14 @@ impl Variables {
                 (number::parse_leading_integer(text), text.first().is_some_and(u8::is_ascii_digit))
             }
         };
-        if whole == 0 && !starts_with_digit { Err(EvalError::SleepNotNumeric(slot)) } else { Ok(whole) }
+        if integer == 0 && !starts_with_digit { Err(EvalError::SleepNotNumeric(slot)) } else { Ok(integer) }
     }
 }
 
 /// Parses a text as pgbench does: an integer, `null`, a boolean or its prefix, otherwise a double.
 fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
-    let begins = |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
+    let is_prefix_of =
+        |word: &[u8]| word.len() >= text.len() && word[..text.len()].eq_ignore_ascii_case(text);
     let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
     if text.is_empty() {
         Err(EvalError::Malformed(slot))
@@ -161,9 +162,9 @@ fn parse_value(slot: Slot, text: &[u8]) -> Result<Value, EvalError> {
         })
     } else if is(b"null") {
         Ok(Value::Null)
-    } else if begins(b"true") || begins(b"yes") || is(b"on") {
+    } else if is_prefix_of(b"true") || is_prefix_of(b"yes") || is(b"on") {
         Ok(Value::Bool(true))
-    } else if begins(b"false") || begins(b"no") || is(b"off") || is(b"of") {
+    } else if is_prefix_of(b"false") || is_prefix_of(b"no") || is(b"off") || is(b"of") {
         Ok(Value::Bool(false))
     } else {
         number::parse_double(text).map(Value::Double).ok_or(EvalError::Malformed(slot))

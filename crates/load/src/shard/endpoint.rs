@@ -164,10 +164,10 @@ impl<R: Recorder> Shard<R> {
     /// True if client `i` has logged in to a server of the role that its endpoint requires.
     pub(super) fn is_target_role(&self, i: u32) -> bool {
         let Client { session, endpoint, .. } = &self.clients[i as usize];
-        let wanted = self.work.endpoint(*endpoint).map_or(SqlTarget::Any, |it| it.hosts.target_role);
+        let required_role = self.work.endpoint(*endpoint).map_or(SqlTarget::Any, |it| it.hosts.target_role);
         match session.channel.parameter("in_hot_standby") {
-            Some("on") => wanted != SqlTarget::Primary,
-            Some(_) => wanted != SqlTarget::Replica,
+            Some("on") => required_role != SqlTarget::Primary,
+            Some(_) => required_role != SqlTarget::Replica,
             None => true,
         }
     }

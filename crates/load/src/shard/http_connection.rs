@@ -37,7 +37,7 @@ pub(super) struct HttpConnection {
     /// Cookies of this client and service, if the service uses them.
     pub cookies: Option<Box<CookieJar>>,
     /// True if this transport has answered a request.
-    has_answered: bool,
+    has_responded: bool,
     /// Bytes received since the last request.
     received: u64,
     /// True if a byte of the current request was sent.
@@ -108,19 +108,19 @@ impl<R: Recorder> Shard<R> {
         let w = self.awaited_connection(i).expect("the client has a call");
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("the client has a call");
-        let web = &mut self.http_connections[w];
-        (web.hop, web.hops) = (RedirectStep::Original, 0);
-        web.method = self.work.call(tx.script, tx.command).method(web.hop, &client.variables);
-        web.call_start = now;
+        let connection = &mut self.http_connections[w];
+        (connection.hop, connection.hops) = (RedirectStep::Original, 0);
+        connection.method = self.work.call(tx.script, tx.command).method(connection.hop, &client.variables);
+        connection.call_start = now;
         self.send_http_request(now, w);
     }
 
     /// Sends the current request of `w`; opens the connection first if needed.
     #[inline]
     pub(super) fn send_http_request(&mut self, now: Nanos, w: usize) {
-        let web = &mut self.http_connections[w];
-        (web.request_start, web.is_retry, web.request_sent) = (now, false, false);
-        match web.state {
+        let connection = &mut self.http_connections[w];
+        (connection.request_start, connection.is_retry, connection.request_sent) = (now, false, false);
+        match connection.state {
             HttpConnectionState::Open => self.send(now, w),
             _ => self.open_http(now, w),
         }
@@ -174,13 +174,13 @@ impl<R: Recorder> Shard<R> {
 
     /// Begins to open a connection, or queues it until a slot is free.
     fn open_http(&mut self, now: Nanos, w: usize) {
-        let web = &mut self.http_connections[w];
+        let connection = &mut self.http_connections[w];
         if self.connecting < self.connecting_max {
             self.connecting += 1;
-            (web.state, web.opened_at) = (HttpConnectionState::Connecting, now);
+            (connection.state, connection.opened_at) = (HttpConnectionState::Connecting, now);
             self.request_http_action(w, todo::CONNECT);
-        } else if web.state != HttpConnectionState::Waiting {
-            web.state = HttpConnectionState::Waiting;
+        } else if connection.state != HttpConnectionState::Waiting {
+            connection.state = HttpConnectionState::Waiting;
             self.http_connect_queue.push_back(w as u32);
         }
     }
@@ -200,12 +200,12 @@ impl<R: Recorder> Shard<R> {
         if self.http_connections[w].state != HttpConnectionState::Connecting {
             return;
         }
-        let web = &mut self.http_connections[w];
+        let connection = &mut self.http_connections[w];
         let services = &self.work.services;
-        match web.channel.open(services[w % services.len()].tls.as_ref()) {
+        match connection.channel.open(services[w % services.len()].tls.as_ref()) {
             Ok(true) => self.http_opened(now, w),
             Ok(false) => {
-                web.state = HttpConnectionState::TlsHandshake;
+                connection.state = HttpConnectionState::TlsHandshake;
                 self.request_http_action(w, todo::TRANSMIT);
             }
             Err(error) => self.http_lost(now, w, code(&error), &error.to_string()),
@@ -215,10 +215,10 @@ impl<R: Recorder> Shard<R> {
     /// Handles a connection that is ready for requests.
     fn http_opened(&mut self, now: Nanos, w: usize) {
         self.connecting -= 1;
-        let web = &mut self.http_connections[w];
-        (web.state, web.has_answered) = (HttpConnectionState::Open, false);
-        self.clients[web.client as usize].session.refusals = 0;
-        self.recorder.connected(now - web.opened_at);
+        let connection = &mut self.http_connections[w];
+        (connection.state, connection.has_responded) = (HttpConnectionState::Open, false);
+        self.clients[connection.client as usize].session.refusals = 0;
+        self.recorder.connected(now - connection.opened_at);
         self.reset_backoff(now);
         if self.awaited_connection(self.http_connections[w].client) == Some(w) {
             self.send(now, w);
@@ -228,22 +228,22 @@ impl<R: Recorder> Shard<R> {
     /// Handles bytes from the service.
     #[inline]
     pub(super) fn http_receive(&mut self, now: Nanos, w: usize, bytes: &[u8]) {
-        let web = &mut self.http_connections[w];
-        web.received += bytes.len() as u64;
-        if web.received > self.work.answer_max && web.state != HttpConnectionState::Closed {
+        let connection = &mut self.http_connections[w];
+        connection.received += bytes.len() as u64;
+        if connection.received > self.work.answer_max && connection.state != HttpConnectionState::Closed {
             return self.http_lost(now, w, Code::TOO_LONG, "the answer is too long");
         }
         let mut input = bytes;
         loop {
-            let web = &mut self.http_connections[w];
-            if !matches!(web.state, HttpConnectionState::TlsHandshake | HttpConnectionState::Open) {
+            let connection = &mut self.http_connections[w];
+            if !matches!(connection.state, HttpConnectionState::TlsHandshake | HttpConnectionState::Open) {
                 return;
             }
             // A client awaits a response on no other connection.
-            let client = &self.clients[web.client as usize];
+            let client = &self.clients[connection.client as usize];
             let tx = client.tx.as_ref().filter(|_| client.state == ClientState::AwaitingHttp);
             let needle = tx.and_then(|it| self.work.call(it.script, it.command).needle.as_ref());
-            match web.channel.receive_seeking(&mut input, needle) {
+            match connection.channel.receive_seeking(&mut input, needle) {
                 Ok(Event::More) => break,
                 Ok(Event::Opened) => self.http_opened(now, w),
                 Ok(Event::Response(response)) => self.handle_response(now, w, response),
@@ -270,18 +270,19 @@ impl<R: Recorder> Shard<R> {
     /// Servers close idle connections. A request that meets such a close is sent once more, on a new connection. This
     /// requires that no byte of it was sent, or that it is idempotent (RFC 9112, section 9.3.1).
     pub(super) fn http_broken(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
-        let web = &self.http_connections[w];
-        if matches!(web.state, HttpConnectionState::Closed | HttpConnectionState::Waiting) {
+        let connection = &self.http_connections[w];
+        if matches!(connection.state, HttpConnectionState::Closed | HttpConnectionState::Waiting) {
             return;
         }
-        let met_the_end =
-            web.state == HttpConnectionState::Open && web.has_answered && !web.channel.reader().has_begun();
-        let called = self.awaited_connection(web.client) == Some(w);
-        let tx = self.clients[web.client as usize].tx.as_ref();
+        let met_the_end = connection.state == HttpConnectionState::Open
+            && connection.has_responded
+            && !connection.channel.reader().has_begun();
+        let called = self.awaited_connection(connection.client) == Some(w);
+        let tx = self.clients[connection.client as usize].tx.as_ref();
         // The ledger must know how often a write with a key was attempted, so such a write is not repeated.
         let counts = tx.is_some_and(|it| self.work.keyed_write(it.script).is_some());
-        let repeatable = web.method.is_idempotent() && !counts;
-        if called && met_the_end && !web.is_retry && (repeatable || !web.request_sent) {
+        let repeatable = connection.method.is_idempotent() && !counts;
+        if called && met_the_end && !connection.is_retry && (repeatable || !connection.request_sent) {
             self.close_http(w);
             (self.http_connections[w].is_retry, self.http_connections[w].request_sent) = (true, false);
             return self.open_http(now, w);
@@ -291,8 +292,8 @@ impl<R: Recorder> Shard<R> {
 
     /// Closes `w` and fails its current request.
     pub(super) fn http_lost(&mut self, now: Nanos, w: usize, code: Code, words: &str) {
-        let web = &self.http_connections[w];
-        let (i, refused, left) = (web.client, web.state.is_opening(), web.request_sent);
+        let connection = &self.http_connections[w];
+        let (i, refused, left) = (connection.client, connection.state.is_opening(), connection.request_sent);
         self.close_http(w);
         if refused {
             self.clients[i as usize].session.refusals += 1;
@@ -322,14 +323,14 @@ impl<R: Recorder> Shard<R> {
 
     #[inline]
     fn handle_response(&mut self, now: Nanos, w: usize, response: Response) {
-        let web = &mut self.http_connections[w];
-        let i = web.client;
-        web.has_answered = true;
+        let connection = &mut self.http_connections[w];
+        let i = connection.client;
+        connection.has_responded = true;
         let client = &self.clients[i as usize];
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let call = &self.work.call(tx.script, tx.command).call;
         let (most, is_written) = (call.redirects, call.ammo.is_none());
-        if web.cookies.is_some() && is_written {
+        if connection.cookies.is_some() && is_written {
             self.store_cookies(now, w);
         }
         let followed = if most == 0 { Ok(false) } else { self.follow_redirect(w, response.status, most) };
@@ -367,11 +368,11 @@ impl<R: Recorder> Shard<R> {
     /// Checks that the response is the expected one, and captures the values for later commands.
     #[inline]
     fn check_response(&mut self, w: usize, response: Response) -> Result<(), Code> {
-        let web = &self.http_connections[w];
-        let client = &mut self.clients[web.client as usize];
+        let connection = &self.http_connections[w];
+        let client = &mut self.clients[connection.client as usize];
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
         let request = self.work.call(tx.script, tx.command);
-        let reader = web.channel.reader();
+        let reader = connection.channel.reader();
         if !request.call.expects(response.status) {
             return Err(Code::Http(response.status));
         }
@@ -383,11 +384,11 @@ impl<R: Recorder> Shard<R> {
 
     /// Closes `w` through the driver.
     pub(super) fn close_http(&mut self, w: usize) {
-        let web = &mut self.http_connections[w];
-        let before = std::mem::take(&mut web.state);
+        let connection = &mut self.http_connections[w];
+        let before = std::mem::take(&mut connection.state);
         self.connecting -= u32::from(before.is_opening());
         if !matches!(before, HttpConnectionState::Closed | HttpConnectionState::Waiting) {
-            web.pending_actions &= !(todo::TRANSMIT | todo::CONNECT);
+            connection.pending_actions &= !(todo::TRANSMIT | todo::CONNECT);
             self.request_http_action(w, todo::CLOSE);
         }
     }
@@ -405,13 +406,14 @@ impl<R: Recorder> Shard<R> {
     /// Gives up requests and connection attempts that exceed their time limits.
     pub(super) fn check_http_timeouts(&mut self, now: Nanos) {
         for w in 0..self.http_connections.len() {
-            let (web, service) = (&self.http_connections[w], self.service(w));
+            let (connection, service) = (&self.http_connections[w], self.service(w));
             let late = |from: Nanos, within: Option<Nanos>| within.is_some_and(|it| now - from > it);
-            let awaited = self.awaited_connection(web.client) == Some(w);
-            let begun = web.state == HttpConnectionState::Open && web.channel.reader().has_begun();
-            if web.state.is_opening() && late(web.opened_at, Some(service.connect_timeout)) {
+            let awaited = self.awaited_connection(connection.client) == Some(w);
+            let begun =
+                connection.state == HttpConnectionState::Open && connection.channel.reader().has_begun();
+            if connection.state.is_opening() && late(connection.opened_at, Some(service.connect_timeout)) {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
-            } else if awaited && begun && late(web.call_start, service.response_timeout) {
+            } else if awaited && begun && late(connection.call_start, service.response_timeout) {
                 self.http_lost(
                     now,
                     w,
@@ -420,9 +422,9 @@ impl<R: Recorder> Shard<R> {
                 );
             } else if awaited
                 && !begun
-                && (late(web.call_start, service.response_timeout)
-                    || (web.state == HttpConnectionState::Open
-                        && late(web.request_start, service.first_byte_timeout)))
+                && (late(connection.call_start, service.response_timeout)
+                    || (connection.state == HttpConnectionState::Open
+                        && late(connection.request_start, service.first_byte_timeout)))
             {
                 self.http_lost(now, w, Code::TIMED_OUT, "timeout expired");
             }
@@ -431,11 +433,11 @@ impl<R: Recorder> Shard<R> {
 
     pub(super) fn request_http_action(&mut self, w: usize, what: u8) {
         let id = self.http_conn_id(w);
-        let web = &mut self.http_connections[w];
-        if web.pending_actions == 0 {
+        let connection = &mut self.http_connections[w];
+        if connection.pending_actions == 0 {
             self.pending_conns.push_back(id.0);
         }
-        web.pending_actions |= what;
+        connection.pending_actions |= what;
     }
 }
 

@@ -28,10 +28,10 @@ impl<R: Recorder> Shard<R> {
                         _ => continue,
                     }
                 }
-                let web = &mut self.http_connections[w];
-                let what = web.pending_actions & web.pending_actions.wrapping_neg();
-                web.pending_actions &= !what;
-                if web.pending_actions == 0 {
+                let connection = &mut self.http_connections[w];
+                let what = connection.pending_actions & connection.pending_actions.wrapping_neg();
+                connection.pending_actions &= !what;
+                if connection.pending_actions == 0 {
                     self.pending_conns.pop_front();
                 }
                 match what {
@@ -79,9 +79,9 @@ impl<R: Recorder> Shard<R> {
             if let Some(i) = w.checked_sub(self.http_connections.len()) {
                 return self.cancels[i].sent(n);
             }
-            let web = &mut self.http_connections[w];
-            web.request_sent |= n > 0;
-            return web.channel.sent(n);
+            let connection = &mut self.http_connections[w];
+            connection.request_sent |= n > 0;
+            return connection.channel.sent(n);
         }
         self.session(conn).channel.sent(n);
     }

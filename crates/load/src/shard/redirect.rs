@@ -10,11 +10,13 @@ impl<R: Recorder> Shard<R> {
     pub(super) fn store_cookies(&mut self, now: Nanos, w: usize) {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
-        let web = &mut self.http_connections[w];
-        let (reader, jar) =
-            (web.channel.reader(), web.cookies.as_mut().expect("a service with cookies has a jar"));
+        let connection = &mut self.http_connections[w];
+        let (reader, jar) = (
+            connection.channel.reader(),
+            connection.cookies.as_mut().expect("a service with cookies has a jar"),
+        );
         let setting =
-            SetCookieContext { origin, target: &web.target, date: reader.header("date"), now: now.0 };
+            SetCookieContext { origin, target: &connection.target, date: reader.header("date"), now: now.0 };
         reader.each_header("set-cookie", |it| jar.store(it, &setting));
     }
 
@@ -30,28 +32,28 @@ impl<R: Recorder> Shard<R> {
     ) -> Result<bool, (Code, String)> {
         let services = &self.work.services;
         let origin = services[w % services.len()].origin();
-        let web = &mut self.http_connections[w];
-        let Some(hop) = web.hop.next(status, web.method) else { return Ok(false) };
-        let Some(location) = web.channel.reader().header("location") else { return Ok(false) };
-        if web.hops >= most {
+        let connection = &mut self.http_connections[w];
+        let Some(hop) = connection.hop.next(status, connection.method) else { return Ok(false) };
+        let Some(location) = connection.channel.reader().header("location") else { return Ok(false) };
+        if connection.hops >= most {
             let times = if most == 1 { "once".to_owned() } else { format!("{most} times") };
             return Err((
                 Code::TOO_MANY_REDIRECTS,
                 format!("the service has redirected {times}, and does it again"),
             ));
         }
-        origin.resolve(&web.target, location, &mut web.location).map_err(|lost| {
+        origin.resolve(&connection.target, location, &mut connection.location).map_err(|lost| {
             let code = match lost {
                 RedirectError::CrossOrigin(_) => Code::CROSS_ORIGIN_REDIRECT,
                 RedirectError::Malformed => Code::PROTOCOL,
             };
             (code, lost.to_string())
         })?;
-        let client = &self.clients[web.client as usize];
+        let client = &self.clients[connection.client as usize];
         let tx = client.tx.as_ref().expect("a request belongs to a transaction");
-        web.hop = hop;
-        web.hops += 1;
-        web.method = self.work.call(tx.script, tx.command).method(hop, &client.variables);
+        connection.hop = hop;
+        connection.hops += 1;
+        connection.method = self.work.call(tx.script, tx.command).method(hop, &client.variables);
         Ok(true)
     }
 

@@ -144,8 +144,8 @@ impl<R: Recorder> Shard<R> {
             let kind = self.work.statement_kind(tx.script, it.command);
             self.recorder.rows_counted(ScriptId(tx.script), tx.command, kind, it.rows);
         }
-        let wants_one = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.all_rows);
-        if wants_one && client.last_rows != 1 {
+        let needs_one_row = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.all_rows);
+        if needs_one_row && client.last_rows != 1 {
             let got = client.last_rows;
             return self.abort(now, i, AbortReason::RowCount { got });
         }
@@ -238,14 +238,14 @@ impl Client {
     /// Marks the first `parsed` statements of the answered Sync as prepared, among those sent with a Parse.
     fn parsed(&mut self, parsed: u16) {
         let segment = self.tx.map_or(0, |it| it.received_ready);
-        let mut seen = 0;
+        let mut parse_index = 0;
         while let Some(&(statement, of)) = self.session.parsing.front() {
             if of > segment {
                 break;
             }
             self.session.parsing.pop_front();
-            self.session.prepared[statement as usize] = seen < parsed;
-            seen += 1;
+            self.session.prepared[statement as usize] = parse_index < parsed;
+            parse_index += 1;
         }
     }
 }

@@ -84,10 +84,10 @@ impl<R: Recorder> Shard<R> {
             discards_input: deaf,
             finished: false,
         });
-        let says_goodbye = deaf || awaited == 0 || !session.channel.outgoing().is_empty();
+        let sends_terminate = deaf || awaited == 0 || !session.channel.outgoing().is_empty();
         self.shutdowns += 1;
         self.request_action(conn, todo::PROBE);
-        if says_goodbye {
+        if sends_terminate {
             self.send_terminate(conn);
         }
         self.cancel(now, conn);

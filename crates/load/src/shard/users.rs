@@ -120,9 +120,9 @@ impl<R: Recorder> Shard<R> {
             client.state = ClientState::Thinking;
             return self.wake_at(paced, i);
         }
-        let begins = self.window_start;
+        let window_start = self.window_start;
         if let Some(cap) = &mut self.users.cap
-            && (!self.users.ready.is_empty() || !cap.try_take(now - begins))
+            && (!self.users.ready.is_empty() || !cap.try_take(now - window_start))
         {
             if !client.queued {
                 client.queued = true;
@@ -136,11 +136,11 @@ impl<R: Recorder> Shard<R> {
     /// Begins a transaction that the rate cap delayed; one per call, so that the next is sent with a current time.
     #[inline]
     pub(super) fn start_capped(&mut self, now: Nanos) {
-        let begins = self.window_start;
+        let window_start = self.window_start;
         while let Some(&i) = self.users.ready.front() {
             let client = &mut self.clients[i as usize];
             let waits = client.state == ClientState::Idle;
-            if waits && !self.users.cap.as_mut().is_some_and(|it| it.try_take(now - begins)) {
+            if waits && !self.users.cap.as_mut().is_some_and(|it| it.try_take(now - window_start)) {
                 return;
             }
             self.users.ready.pop_front();

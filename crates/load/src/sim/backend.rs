@@ -62,7 +62,7 @@ impl SimulatedBackend {
     /// Handles received bytes; returns the requests of complete batches.
     pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
         self.unread.extend_from_slice(bytes);
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         let mut statements = Vec::new();
         loop {
             let head = usize::from(self.logged_in);
@@ -74,7 +74,7 @@ impl SimulatedBackend {
             let message: Vec<u8> = self.unread.drain(..length).collect();
             if !self.logged_in {
                 self.logged_in = true;
-                asked.push(match message.split_first_chunk() {
+                requests.push(match message.split_first_chunk() {
                     Some(([0, 0, 0, 16, 4, 0xd2, 0x16, 0x2e], keys)) => {
                         let pid = keys[..4].try_into().expect("a process id and a key");
                         SimulatedRequest::Cancel(u32::from_be_bytes(pid))
@@ -107,23 +107,23 @@ impl SimulatedBackend {
             if matches!(message[0], b'Q' | b'S') {
                 let (statements, before) =
                     (std::mem::take(&mut statements), std::mem::take(&mut self.pending));
-                asked.push(SimulatedRequest::Batch { statements, before });
+                requests.push(SimulatedRequest::Batch { statements, before });
             }
         }
         // Statements of a batch without its Sync are returned again with the Sync.
         assert!(statements.is_empty(), "a batch arrives whole");
-        asked
+        requests
     }
 
     /// Bytes of the reply, and whether the server then closes the connection. With `state`, the request fails with it.
     pub fn answer(
         &mut self,
-        asked: &SimulatedRequest,
+        request: &SimulatedRequest,
         state: Option<[u8; 5]>,
         result: StatementResult,
     ) -> (Vec<u8>, bool) {
         let mut out = Vec::new();
-        match asked {
+        match request {
             SimulatedRequest::Request { .. } => unreachable!("PostgreSQL receives no HTTP requests"),
             SimulatedRequest::LogIn if !self.welcome => {
                 error(&mut out, b"FATAL", *b"53300");

@@ -57,25 +57,25 @@ impl Default for SimulatedHttp {
 #[derive(Debug, Default)]
 pub(super) struct HttpServerSide {
     unread: Vec<u8>,
-    asked: u64,
-    answered: u64,
+    requests: u64,
+    responses: u64,
     /// True if it has closed the connection, but the client has not received that yet.
-    gone: bool,
+    closed: bool,
 }
 
 /// Bytes of a response, whether the connection is then closed, and the number of responses on it.
 pub(super) struct SimulatedResponse {
     pub bytes: Vec<u8>,
     pub closes: bool,
-    pub answered: u64,
+    pub responses: u64,
 }
 
 impl HttpServerSide {
     /// Handles received bytes; returns the complete requests.
     pub fn receive(&mut self, bytes: &[u8]) -> Vec<SimulatedRequest> {
-        let mut asked = Vec::new();
-        if self.gone {
-            return asked;
+        let mut requests = Vec::new();
+        if self.closed {
+            return requests;
         }
         self.unread.extend_from_slice(bytes);
         while let Some(end) = self.unread.windows(4).position(|it| it == b"\r\n\r\n").map(|it| it + 4) {
@@ -86,36 +86,36 @@ impl HttpServerSide {
                 break;
             }
             self.unread.drain(..end + length);
-            self.asked += 1;
-            asked.push(SimulatedRequest::Request { head: head.starts_with("HEAD ") });
+            self.requests += 1;
+            requests.push(SimulatedRequest::Request { head: head.starts_with("HEAD ") });
         }
-        asked
+        requests
     }
 
-    /// Closes the connection if it has answered `answered` requests and received none since.
-    pub fn closes_when_idle(&mut self, answered: u64) -> bool {
-        let idle = self.answered == answered && self.asked == answered && !self.gone;
-        self.gone |= idle;
+    /// Closes the connection if it has sent `responses` responses and received no request since.
+    pub fn closes_when_idle(&mut self, responses: u64) -> bool {
+        let idle = self.responses == responses && self.requests == responses && !self.closed;
+        self.closed |= idle;
         idle
     }
 
     /// Response to a request. `served` counts the requests of all connections, this one included.
     pub fn answer(
         &mut self,
-        web: &SimulatedHttp,
-        asked: &SimulatedRequest,
+        service: &SimulatedHttp,
+        request: &SimulatedRequest,
         served: u64,
         fails: bool,
     ) -> SimulatedResponse {
-        let head = *asked == SimulatedRequest::Request { head: true };
-        if self.gone || (web.silent > 0 && served.is_multiple_of(web.silent)) {
-            return SimulatedResponse { bytes: Vec::new(), closes: false, answered: u64::MAX };
+        let head = *request == SimulatedRequest::Request { head: true };
+        if self.closed || (service.silent > 0 && served.is_multiple_of(service.silent)) {
+            return SimulatedResponse { bytes: Vec::new(), closes: false, responses: u64::MAX };
         }
-        self.answered += 1;
-        let status = if fails { web.failing } else { web.status };
+        self.responses += 1;
+        let status = if fails { service.failing } else { service.status };
         let mut text = format!("HTTP/1.1 {status} Invented\r\nServer: sim\r\n");
-        let body = "x".repeat(web.length);
-        match web.body {
+        let body = "x".repeat(service.length);
+        match service.body {
             SimulatedBody::Length | SimulatedBody::Cut => {
                 text += &format!("Content-Length: {}\r\n\r\n", body.len());
             }
@@ -123,7 +123,7 @@ impl HttpServerSide {
             SimulatedBody::Close => text += "\r\n",
             SimulatedBody::Garbage => text = "220 mail.example.org ESMTP\r\n".to_owned(),
         }
-        match web.body {
+        match service.body {
             _ if head => {}
             SimulatedBody::Length | SimulatedBody::Close => text += &body,
             SimulatedBody::Chunked => {
@@ -135,9 +135,9 @@ impl HttpServerSide {
             SimulatedBody::Cut => text += &body[..body.len() / 2],
             SimulatedBody::Garbage => {}
         }
-        let full = web.max_responses > 0 && self.answered >= web.max_responses;
-        let closes = full || matches!(web.body, SimulatedBody::Close | SimulatedBody::Cut);
-        self.gone |= closes;
-        SimulatedResponse { bytes: text.into_bytes(), closes, answered: self.answered }
+        let full = service.max_responses > 0 && self.responses >= service.max_responses;
+        let closes = full || matches!(service.body, SimulatedBody::Close | SimulatedBody::Cut);
+        self.closed |= closes;
+        SimulatedResponse { bytes: text.into_bytes(), closes, responses: self.responses }
     }
 }

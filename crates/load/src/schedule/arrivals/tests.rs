@@ -130,8 +130,12 @@ fn poisson_rate_follows_the_curve() {
     let due = all(&curve, Spacing::Poisson, 7);
     for second in [10, 50, 100, 150, 200, 250, 300] {
         let at = Nanos::from_secs(second);
-        let (got, wanted) = (due.iter().filter(|due| **due < at).count() as f64, expected_by(&curve, at));
-        assert!((got - wanted).abs() <= 5.0 * wanted.sqrt(), "{got} instead of {wanted} by {second} s");
+        let (actual, expected) =
+            (due.iter().filter(|due| **due < at).count() as f64, expected_by(&curve, at));
+        assert!(
+            (actual - expected).abs() <= 5.0 * expected.sqrt(),
+            "{actual} instead of {expected} by {second} s"
+        );
     }
     assert!(due.iter().all(|due| !(100..200).contains(&(due.0 / 1_000_000_000))));
 }
@@ -171,11 +175,11 @@ proptest! {
     #[test]
     fn arrivals_do_not_depend_on_thread_count(curve in curves(), seed: u64, threads in 2u32..9) {
         for spacing in [Spacing::Even, Spacing::Poisson] {
-            let whole = all(&curve, spacing, seed);
+            let arrivals = all(&curve, spacing, seed);
             for k in 0..threads {
                 let share: Vec<Nanos> = Arrivals::new(&curve, spacing, seed, (k, threads)).collect();
-                let wanted: Vec<Nanos> = whole.iter().copied().skip(k as usize).step_by(threads as usize).collect();
-                prop_assert_eq!(share, wanted);
+                let expected: Vec<Nanos> = arrivals.iter().copied().skip(k as usize).step_by(threads as usize).collect();
+                prop_assert_eq!(share, expected);
             }
         }
     }

@@ -51,11 +51,11 @@ fn reads_as_tank_does() {
     }
 }
 
-/// Expects these errors; `mistakes` has the column, the marked text and the message of each.
+/// Expects these errors; `diagnostics` has the column, the marked text and the message of each.
 #[track_caller]
-fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
+fn check_diagnostics(text: &str, diagnostics: &[(usize, &str, &str)]) {
     let Err(all) = parse(text) else { panic!("{text} is accepted") };
-    let got: Vec<_> = all
+    let actual: Vec<_> = all
         .items
         .iter()
         .map(|it| {
@@ -66,9 +66,9 @@ fn check_diagnostics(text: &str, mistakes: &[(usize, &str, &str)]) {
             )
         })
         .collect();
-    let wanted: Vec<_> =
-        mistakes.iter().map(|&(column, at, message)| (column, at, message.to_owned())).collect();
-    assert_eq!(got, wanted, "{text}");
+    let expected: Vec<_> =
+        diagnostics.iter().map(|&(column, at, message)| (column, at, message.to_owned())).collect();
+    assert_eq!(actual, expected, "{text}");
 }
 
 const DURATION: &str = "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`";

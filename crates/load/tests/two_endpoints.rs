@@ -77,8 +77,8 @@ struct EventLog {
 }
 
 impl Recorder for EventLog {
-    fn record(&mut self, it: &Record) {
-        self.records.push(*it);
+    fn record(&mut self, record: &Record) {
+        self.records.push(*record);
     }
 
     fn connected(&mut self, _: Nanos) {
@@ -91,7 +91,7 @@ impl Recorder for EventLog {
 enum Host {
     Primary,
     Standby,
-    Gone,
+    Down,
 }
 
 /// One or more servers per endpoint, which answer at once; records requests and closed sessions.
@@ -101,9 +101,9 @@ struct Servers {
     /// Hosts by endpoint.
     hosts: [Vec<Host>; 2],
     logged_in: Vec<bool>,
-    asked: Vec<(u16, String)>,
+    requests: Vec<(u16, String)>,
     /// Endpoint and host of each request.
-    answered: Vec<(u16, u16)>,
+    request_hosts: Vec<(u16, u16)>,
     opened: Vec<ConnId>,
     closed: Vec<ConnId>,
 }
@@ -113,8 +113,8 @@ impl Servers {
         let shard = Shard::new(Arc::new(work), 0, EventLog::default());
         let logged_in = vec![false; shard.connections() as usize];
         let hosts = [vec![Host::Primary], vec![Host::Primary]];
-        let (asked, answered, opened, closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Servers { shard, now: Nanos::ZERO, hosts, logged_in, asked, answered, opened, closed }
+        let (requests, request_hosts, opened, closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Servers { shard, now: Nanos::ZERO, hosts, logged_in, requests, request_hosts, opened, closed }
     }
 
     fn host(&self, conn: ConnId) -> (u16, u16, Host) {
@@ -145,7 +145,7 @@ impl Servers {
                     self.opened.push(conn);
                     self.logged_in[conn.0 as usize] = false;
                     match self.host(conn).2 {
-                        Host::Gone => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
+                        Host::Down => self.shard.broken(self.now, conn, Code::REFUSED, "refused"),
                         Host::Primary | Host::Standby => self.shard.connected(self.now, conn),
                     }
                 }
@@ -166,14 +166,14 @@ impl Servers {
             if !std::mem::replace(&mut self.logged_in[conn.0 as usize], true) {
                 let reply: &[u8] = match what {
                     Host::Standby => b"S\0\0\0\x16in_hot_standby\0on\0",
-                    Host::Primary | Host::Gone => b"S\0\0\0\x17in_hot_standby\0off\0",
+                    Host::Primary | Host::Down => b"S\0\0\0\x17in_hot_standby\0off\0",
                 };
                 let (accepted, ready) = WELCOME.split_at(9);
                 self.shard.receive(self.now, conn, &[accepted, reply, ready].concat());
             } else if bytes[0] == b'Q' {
                 let text = String::from_utf8_lossy(&bytes[5..]).into_owned();
-                self.asked.push((endpoint, text));
-                self.answered.push((endpoint, host));
+                self.requests.push((endpoint, text));
+                self.request_hosts.push((endpoint, host));
                 self.shard.receive(self.now, conn, ANSWER);
             }
         }
@@ -205,11 +205,11 @@ fn scripts_use_their_endpoint() {
     servers.begin();
     assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "one session per client before the window");
     servers.run(3000);
-    let count = |wanted: (u16, &str)| {
+    let count = |request: (u16, &str)| {
         servers
-            .asked
+            .requests
             .iter()
-            .filter(|(endpoint, text)| *endpoint == wanted.0 && text.contains(wanted.1))
+            .filter(|(endpoint, text)| *endpoint == request.0 && text.contains(request.1))
             .count()
     };
     assert_eq!((count((1, "Primary")), count((0, "Replica"))), (0, 0));
@@ -288,10 +288,10 @@ fn unreachable_endpoint_does_not_stop_the_other() {
     }
 }
 
-fn postgres_with_hosts(count: u16, wanted: SqlTarget) -> PostgresEndpoint {
+fn postgres_with_hosts(count: u16, target_role: SqlTarget) -> PostgresEndpoint {
     let mut login = Login::new("me", "db");
     login.keep_parameters = true;
-    PostgresEndpoint::with_hosts(Arc::new(login), Transport::Tcp, Hosts { count, target_role: wanted })
+    PostgresEndpoint::with_hosts(Arc::new(login), Transport::Tcp, Hosts { count, target_role })
 }
 
 /// The primary is killed; after a while without a primary, a standby is promoted.
@@ -309,18 +309,22 @@ fn clients_find_the_primary_among_hosts() {
     servers.hosts[0] = vec![Host::Primary, Host::Standby, Host::Standby];
     servers.begin();
     servers.run(100);
-    servers.set_host((0, 0), Host::Gone);
-    let (before, asked) = (servers.opened.len(), servers.answered.len());
-    assert!(servers.answered.iter().all(|it| *it == (0, 0)), "{:?}", servers.answered);
+    servers.set_host((0, 0), Host::Down);
+    let (before, requests) = (servers.opened.len(), servers.request_hosts.len());
+    assert!(servers.request_hosts.iter().all(|it| *it == (0, 0)), "{:?}", servers.request_hosts);
     for _ in 0..100 {
         servers.turn();
     }
-    assert_eq!(servers.answered.len(), asked, "no standby receives a write");
+    assert_eq!(servers.request_hosts.len(), requests, "no standby receives a write");
     let rounds = (servers.opened.len() - before) as f64 / 18.0;
     assert!((2.0..=20.0).contains(&rounds), "{rounds} rounds of all hosts in 0.1 s");
     servers.set_host((0, 2), Host::Primary);
     servers.run(100);
-    assert!(servers.answered[asked..].iter().all(|it| *it == (0, 2)), "{:?}", &servers.answered[asked..]);
+    assert!(
+        servers.request_hosts[requests..].iter().all(|it| *it == (0, 2)),
+        "{:?}",
+        &servers.request_hosts[requests..]
+    );
     // Only transactions in flight at the kill have failed.
     let ok = |it: &&Record| it.outcome == Outcome::Ok;
     let records = &servers.shard.recorder.records;
@@ -337,11 +341,11 @@ fn replica_clients_spread_and_skip_promoted_host() {
     servers.hosts[1] = vec![Host::Standby, Host::Standby, Host::Primary];
     servers.begin();
     servers.run(600);
-    let count = |servers: &Servers, host| servers.answered.iter().filter(|it| **it == (1, host)).count();
+    let count = |servers: &Servers, host| servers.request_hosts.iter().filter(|it| **it == (1, host)).count();
     let each = [0, 1, 2].map(|it| count(&servers, it));
     assert!(each[0] > 200 && each[1] > 200 && each[2] == 0, "{each:?}");
     servers.set_host((1, 0), Host::Primary);
-    servers.answered.clear();
+    servers.request_hosts.clear();
     servers.run(100);
     assert_eq!((count(&servers, 0), count(&servers, 2)), (0, 0));
 }
