@@ -129,10 +129,10 @@ pub fn config(
     let provider = Arc::new(ring::default_provider());
     let known: [(TlsVersion, &SupportedProtocolVersion); 2] =
         [(TlsVersion::Tls12, &version::TLS12), (TlsVersion::Tls13, &version::TLS13)];
-    let wanted = known.iter().filter(|it| (versions.lowest..=versions.highest).contains(&it.0));
-    let wanted: Vec<&SupportedProtocolVersion> = wanted.map(|it| it.1).collect();
+    let enabled = known.iter().filter(|it| (versions.lowest..=versions.highest).contains(&it.0));
+    let enabled: Vec<&SupportedProtocolVersion> = enabled.map(|it| it.1).collect();
     let builder = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&wanted)
+        .with_protocol_versions(&enabled)
         .map_err(|_| TlsConfigError::VersionRange)?
         .dangerous()
         .with_custom_certificate_verifier(verifier);
@@ -385,19 +385,19 @@ impl ServerVerifier {
     /// Verifies a certificate that webpki does not accept as a server's: a root must have signed it directly.
     fn signed_by_root(
         &self,
-        it: &Certificate<'_>,
+        certificate: &Certificate<'_>,
         roots: &RootCertStore,
         now: UnixTime,
     ) -> Result<(), Error> {
         let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-        let (first, last) = it.validity();
+        let (first, last) = certificate.validity();
         if now < first {
             return Err(CertificateError::NotValidYet.into());
         }
         if now > last {
             return Err(CertificateError::Expired.into());
         }
-        let (algorithm, signature) = it.signature();
+        let (algorithm, signature) = certificate.signature();
         let signs = |anchor: &rustls::pki_types::TrustAnchor<'_>| {
             let key = x509::public_key(&anchor.subject_public_key_info)?;
             let fits = |a: &&&dyn SignatureVerificationAlgorithm| {
@@ -406,10 +406,11 @@ impl ServerVerifier {
             };
             let bits = &key.subject_public_key.data;
             let known = self.algorithms.all.iter().filter(fits);
-            let mut tried = known.map(|a| a.verify_signature(bits, it.signed_bytes(), signature));
+            let mut tried = known.map(|a| a.verify_signature(bits, certificate.signed_bytes(), signature));
             tried.any(|it| it.is_ok()).then_some(())
         };
-        let mut issuers = roots.roots.iter().filter(|anchor| it.issuer() == Some(anchor.subject.as_ref()));
+        let mut issuers =
+            roots.roots.iter().filter(|anchor| certificate.issuer() == Some(anchor.subject.as_ref()));
         if issuers.any(|anchor| signs(anchor).is_some()) {
             Ok(())
         } else {

@@ -36,10 +36,10 @@ impl<'a> Certificate<'a> {
         // webpki parses the other extensions and rejects damaged ones.
         let mut parser = X509CertificateParser::new().with_deep_parse_extensions(false);
         let (rest, parsed) = parser.parse(der).ok()?;
-        let whole = |bits: &BitString<'_>| bits.unused_bits == 0;
+        let has_whole_bytes = |bits: &BitString<'_>| bits.unused_bits == 0;
         if !rest.is_empty()
-            || !whole(&parsed.signature_value)
-            || !whole(&parsed.public_key().subject_public_key)
+            || !has_whole_bytes(&parsed.signature_value)
+            || !has_whole_bytes(&parsed.public_key().subject_public_key)
         {
             return None;
         }
@@ -219,18 +219,18 @@ mod tests {
     fn reads_certificate_fields() {
         let check = |name: &str, expected: &str| {
             let der = fixture(name);
-            let it = Certificate::read(&der).unwrap();
-            let common_name = it.common_name().map(|it| String::from_utf8_lossy(it).into_owned());
-            let years = (it.validity().1 - it.validity().0) / (365 * 86_400);
-            let hash = it
+            let certificate = Certificate::read(&der).unwrap();
+            let common_name = certificate.common_name().map(|it| String::from_utf8_lossy(it).into_owned());
+            let years = (certificate.validity().1 - certificate.validity().0) / (365 * 86_400);
+            let hash = certificate
                 .channel_binding_hash()
                 .map(|digest| digest.iter().map(|it| format!("{it:02x}")).collect::<String>());
             let start = hash.as_deref().map_or("none", |it| &it[..8]);
             let shown = format!(
                 "v{} {} authority {} {years} years, bound by {start} of {}",
-                it.parsed.version().0 + 1,
+                certificate.parsed.version().0 + 1,
                 common_name.unwrap_or_default(),
-                it.is_authority,
+                certificate.is_authority,
                 hash.as_ref().map_or(0, |it| it.len() * 4)
             );
             assert_eq!(shown, expected, "{name}");

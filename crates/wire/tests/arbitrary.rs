@@ -59,8 +59,8 @@ proptest! {
 
     #[test]
     fn result_does_not_depend_on_packet_boundaries(bytes in messages(), opened: bool, watch: bool, step in 1_usize..50) {
-        let whole = feed(&mut channel(opened, watch), &bytes, usize::MAX);
-        prop_assert_eq!(whole, feed(&mut channel(opened, watch), &bytes, step));
+        let unsplit = feed(&mut channel(opened, watch), &bytes, usize::MAX);
+        prop_assert_eq!(unsplit, feed(&mut channel(opened, watch), &bytes, step));
     }
 
     #[test]

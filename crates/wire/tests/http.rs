@@ -235,7 +235,7 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
     let trailers = prop::collection::vec("[A-Z][a-z]{1,5}: [a-z ]{1,9}", 0..3);
     let framing = (0..3, sizes, trailers);
     (status, interim, other, connection, body, framing, any::<prop::sample::Index>(), 0..4).prop_map(
-        |(status, interim, other, connection, body, (framing, sizes, trailers), cut, whole)| {
+        |(status, interim, other, connection, body, (framing, sizes, trailers), cut, truncates)| {
             let mut out = String::new();
             for it in interim {
                 out += &format!("HTTP/1.1 {it} Wait\r\nHint: x\r\n\r\n");
@@ -275,7 +275,7 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
                 out.extend_from_slice(&body);
             }
             // One in four is truncated.
-            let end = if whole == 0 { cut.index(out.len() + 1) } else { out.len() };
+            let end = if truncates == 0 { cut.index(out.len() + 1) } else { out.len() };
             out.truncate(end);
             out
         },
@@ -288,7 +288,7 @@ proptest! {
     #[test]
     fn agrees_with_hyper(answer in answer(), head in any::<bool>(), piece in 1_usize..300) {
         let method = if head { Method::Head } else { Method::Get };
-        prop_assert_eq!(read_with_ours(method, &answer, piece), read_with_hyper(method, &answer), "{}", answer.escape_ascii());
+        prop_assert_eq!(read_with_response_reader(method, &answer, piece), read_with_hyper(method, &answer), "{}", answer.escape_ascii());
     }
 
     #[test]
@@ -297,15 +297,15 @@ proptest! {
             let at = at.index(answer.len());
             answer[at] = byte;
         }
-        let (whole, pieces) = (read_with_ours(Method::Get, &answer, usize::MAX), read_with_ours(Method::Get, &answer, 1));
-        prop_assert_eq!(whole, pieces, "{}", answer.escape_ascii());
+        let (unsplit, pieces) = (read_with_response_reader(Method::Get, &answer, usize::MAX), read_with_response_reader(Method::Get, &answer, 1));
+        prop_assert_eq!(unsplit, pieces, "{}", answer.escape_ascii());
     }
 }
 
 /// Status and body; `None` if the response is invalid or truncated.
 type ParsedResponse = Option<(u16, Vec<u8>)>;
 
-fn read_with_ours(method: Method, answer: &[u8], piece: usize) -> ParsedResponse {
+fn read_with_response_reader(method: Method, answer: &[u8], piece: usize) -> ParsedResponse {
     let mut reader = ResponseReader::default();
     reader.begin(method, KEEP);
     for mut input in answer.chunks(piece) {
@@ -313,15 +313,15 @@ fn read_with_ours(method: Method, answer: &[u8], piece: usize) -> ParsedResponse
             return Some((it.status, reader.body().to_vec()));
         }
     }
-    let it = reader.closed()?;
-    Some((it.status, reader.body().to_vec()))
+    let head = reader.closed()?;
+    Some((head.status, reader.body().to_vec()))
 }
 
 /// Transport that returns the response after a request was written, and then ends.
 struct CannedTransport {
     answer: Vec<u8>,
     at: usize,
-    asked: bool,
+    request_written: bool,
 }
 
 impl Read for CannedTransport {
@@ -330,7 +330,7 @@ impl Read for CannedTransport {
         _: &mut Context<'_>,
         mut to: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.asked {
+        if !self.request_written {
             return Poll::Pending;
         }
         let n = to.remaining().min(self.answer.len() - self.at);
@@ -342,7 +342,7 @@ impl Read for CannedTransport {
 
 impl Write for CannedTransport {
     fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
-        self.asked = true;
+        self.request_written = true;
         Poll::Ready(Ok(from.len()))
     }
 
@@ -357,7 +357,7 @@ impl Write for CannedTransport {
 
 /// Response as hyper reads it. The transport is always ready, so a polling loop suffices.
 fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
-    let transport = CannedTransport { answer: answer.to_vec(), at: 0, asked: false };
+    let transport = CannedTransport { answer: answer.to_vec(), at: 0, request_written: false };
     let mut context = Context::from_waker(Waker::noop());
     let mut shaking = pin!(hyper::client::conn::http1::handshake::<_, Empty<Bytes>>(transport));
     let Poll::Ready(Ok((mut sender, connection))) = shaking.as_mut().poll(&mut context) else {
@@ -366,7 +366,7 @@ fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
     let mut connection = pin!(connection);
     let request = hyper::Request::builder().method(method.name()).uri("/").header("host", "x");
     let request = request.body(Empty::new()).expect("a request");
-    let mut answered = pin!(async move {
+    let mut parsed = pin!(async move {
         let response = sender.send_request(request).await.ok()?;
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.ok()?;
@@ -377,7 +377,7 @@ fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
         if !ended {
             ended = connection.as_mut().poll(&mut context).is_ready();
         }
-        if let Poll::Ready(it) = answered.as_mut().poll(&mut context) {
+        if let Poll::Ready(it) = parsed.as_mut().poll(&mut context) {
             return it;
         }
     }

@@ -47,8 +47,8 @@ fn run_login(
     compile::simple(&mut builder, &[compile::SqlPiece::Text(b"select 42")]);
     let query = builder.build();
     channel.open();
-    let mut seen: Vec<String> = Vec::new();
-    let mut asked = false;
+    let mut events: Vec<String> = Vec::new();
+    let mut queried = false;
     loop {
         let answer = server.receive(&sent(&mut channel));
         if answer.is_empty() {
@@ -58,29 +58,29 @@ fn run_login(
         let came = feed(&mut channel, &answer, step);
         let ends = |it: &String| it.starts_with('!') || it.starts_with("Error(");
         let failed = came.last().is_some_and(ends);
-        seen.extend(came);
+        events.extend(came);
         if failed {
-            seen.extend(channel.second_attempt().map(|it| format!("again {it:?}")));
+            events.extend(channel.second_attempt().map(|it| format!("again {it:?}")));
             break;
         }
-        if !asked && seen.iter().any(|it| it == "Opened") {
-            asked = true;
+        if !queried && events.iter().any(|it| it == "Opened") {
+            queried = true;
             assert_eq!(channel.parameter("server_version"), Some("15.18"));
             assert_eq!(channel.backend(), Some((7, -2)));
-            seen.extend(channel.protection().map(|it| it.version.to_owned()));
+            events.extend(channel.protection().map(|it| it.version.to_owned()));
             channel.set_watched(true);
             channel.request(|out| query.render(out, |_, _| true));
         }
     }
-    seen.join(" ")
+    events.join(" ")
 }
 
 /// Checks that pieces of several sizes have the same result.
 fn check(login: Login, server: impl Fn() -> Server, expected: &str) {
     let login = Arc::new(login);
     for step in [1, 2, 3, 5, 7, 16, 100, 1000, usize::MAX] {
-        let seen = run_login(&login, &mut server(), Transport::Tcp, |_| step);
-        assert_eq!(seen, expected, "in pieces of {step}");
+        let events = run_login(&login, &mut server(), Transport::Tcp, |_| step);
+        assert_eq!(events, expected, "in pieces of {step}");
     }
 }
 
@@ -145,11 +145,11 @@ fn logs_in_over_tls_in_pieces_of_every_size() {
     let (mut longest, mut step) = (1, 1);
     while step <= longest {
         let mut server = Server::with_tls(AuthRequest::Scram("pä$$", true), SERVER, rustls::ALL_VERSIONS);
-        let seen = run_login(&login, &mut server, Transport::Tcp, |answer| {
+        let events = run_login(&login, &mut server, Transport::Tcp, |answer| {
             longest = longest.max(answer.len());
             step
         });
-        assert_eq!(seen, expected, "in pieces of {step}");
+        assert_eq!(events, expected, "in pieces of {step}");
         step += 3;
     }
     assert!(longest > 500, "{longest}");
@@ -163,9 +163,9 @@ fn verifies_certificates_by_ssl_mode() {
             login.host = host.into();
             for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
                 let mut server = Server::with_tls(AuthRequest::Nothing, certificate, &[version]);
-                let seen = run_login(&Arc::new(clone(&login)), &mut server, Transport::Tcp, |_| usize::MAX);
-                let seen = if seen.starts_with("Opened") { "fine" } else { &seen };
-                assert_eq!(seen, expected, "{host} {mode:?} {version:?}");
+                let events = run_login(&Arc::new(clone(&login)), &mut server, Transport::Tcp, |_| usize::MAX);
+                let events = if events.starts_with("Opened") { "fine" } else { &events };
+                assert_eq!(events, expected, "{host} {mode:?} {version:?}");
             }
         };
     let (ca, full) = (SslMode::VerifyCa, SslMode::VerifyFull);
@@ -205,9 +205,10 @@ fn verifies_certificates_by_ssl_mode() {
 fn handles_ssl_request_responses() {
     let check = |mode: SslMode, answer: &'static [u8], expected: &str| {
         let mut server = Server::new(AuthRequest::Nothing, answer, None);
-        let seen = run_login(&Arc::new(login(mode, Some(ROOT))), &mut server, Transport::Tcp, |_| usize::MAX);
+        let events =
+            run_login(&Arc::new(login(mode, Some(ROOT))), &mut server, Transport::Tcp, |_| usize::MAX);
         assert_eq!(
-            seen.split(' ').take(3).collect::<Vec<_>>().join(" "),
+            events.split(' ').take(3).collect::<Vec<_>>().join(" "),
             expected,
             "{mode:?} {}",
             answer.escape_ascii()
@@ -226,8 +227,8 @@ fn handles_ssl_request_responses() {
 #[test]
 fn unix_socket_is_never_encrypted() {
     let login = Arc::new(login(SslMode::VerifyFull, Some(ROOT)));
-    let seen = run_login(&login, &mut plain(AuthRequest::Scram("pä$$", true)), Transport::Unix, |_| 1);
-    assert_eq!(seen, format!("Opened {ANSWER}"));
+    let events = run_login(&login, &mut plain(AuthRequest::Scram("pä$$", true)), Transport::Unix, |_| 1);
+    assert_eq!(events, format!("Opened {ANSWER}"));
 }
 
 #[test]
@@ -235,8 +236,8 @@ fn retries_with_other_encryption() {
     let check = |mode: SslMode, encrypted: bool, asks: AuthRequest, expected: &str| {
         let mut server =
             if encrypted { Server::with_tls(asks, SERVER, rustls::ALL_VERSIONS) } else { plain(asks) };
-        let seen = run_login(&Arc::new(login(mode, None)), &mut server, Transport::Tcp, |_| usize::MAX);
-        assert_eq!(seen, expected, "{mode:?}");
+        let events = run_login(&Arc::new(login(mode, None)), &mut server, Transport::Tcp, |_| usize::MAX);
+        assert_eq!(events, expected, "{mode:?}");
     };
     let no = "Error(FATAL:  28000: no)";
     check(SslMode::Disable, false, AuthRequest::Error("28000"), no);

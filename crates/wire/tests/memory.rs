@@ -114,12 +114,12 @@ fn idle_tls_session_uses_bounded_memory() {
             Server::with_tls(AuthRequest::Nothing, include_bytes!("certs/server.crt"), rustls::ALL_VERSIONS);
         let mut channel = Channel::new(login.clone(), Transport::Tcp, [7; 18]);
         channel.open();
-        let mut seen = Vec::new();
-        while seen.is_empty() {
+        let mut events = Vec::new();
+        while events.is_empty() {
             let answer = server.receive(&sent(&mut channel));
-            seen = feed(&mut channel, &answer, usize::MAX);
+            events = feed(&mut channel, &answer, usize::MAX);
         }
-        assert_eq!(seen, ["Opened"]);
+        assert_eq!(events, ["Opened"]);
         transact(&mut channel, &prepared(), b"", 0);
         sent(&mut channel);
         channel

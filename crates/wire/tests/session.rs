@@ -24,11 +24,11 @@ fn check(watch: bool, bytes: &[u8], expected: &str) {
     }
     for cut in 0..=bytes.len() {
         let mut channel = start();
-        let mut seen = feed(&mut channel, &bytes[..cut], usize::MAX);
-        if seen.last().is_none_or(|it| !it.starts_with('!')) {
-            seen.extend(feed(&mut channel, &bytes[cut..], usize::MAX));
+        let mut actual = feed(&mut channel, &bytes[..cut], usize::MAX);
+        if actual.last().is_none_or(|it| !it.starts_with('!')) {
+            actual.extend(feed(&mut channel, &bytes[cut..], usize::MAX));
         }
-        assert_eq!(seen.join(" "), expected, "cut at {cut}");
+        assert_eq!(actual.join(" "), expected, "cut at {cut}");
     }
 }
 
@@ -249,9 +249,9 @@ fn rejects_surplus_bytes() {
     let error = notice(b'E', &["SERROR", "VERROR", "C40001", "Mno"]);
     check(1, &[error, ready()].concat(), "Error(ERROR:  40001: no) Ready(Idle error 40001)");
     // Asynchronous messages are not surplus: the reply follows them.
-    let remark = notice(b'N', &["SWARNING", "VWARNING", "C01000", "Mno"]);
+    let warning = notice(b'N', &["SWARNING", "VWARNING", "C01000", "Mno"]);
     let end = notice(b'E', &["SFATAL", "VFATAL", "C57P01", "Mno"]);
-    let says = |what: Vec<u8>, expected: &str| {
+    let check_asynchronous = |what: Vec<u8>, expected: &str| {
         let reply = "Ready(Idle statements 1)";
         check(
             1,
@@ -259,8 +259,8 @@ fn rejects_surplus_bytes() {
             &format!("{expected}{}{reply}", if expected.is_empty() { "" } else { " " }),
         );
     };
-    says(remark, "Notice(WARNING:  01000: no)");
-    says(end, "Error(FATAL:  57P01: no)");
-    says(message(b'S', b"TimeZone\0UTC\0"), "");
-    says(message(b'A', b"\0\0\0\x01channel\0payload\0"), "");
+    check_asynchronous(warning, "Notice(WARNING:  01000: no)");
+    check_asynchronous(end, "Error(FATAL:  57P01: no)");
+    check_asynchronous(message(b'S', b"TimeZone\0UTC\0"), "");
+    check_asynchronous(message(b'A', b"\0\0\0\x01channel\0payload\0"), "");
 }

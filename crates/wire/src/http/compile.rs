@@ -75,8 +75,8 @@ pub struct Request<'a> {
 }
 
 /// Appends the request; its Content-Length is computed when it is rendered.
-pub fn request(to: &mut TemplateBuilder, it: &Request<'_>) {
-    request_with_header_lines(to, it, None);
+pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
+    request_with_header_lines(to, request, None);
 }
 
 /// Appends the request with an argument for further header lines, each with its line ending, possibly none.

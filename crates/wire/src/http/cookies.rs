@@ -120,16 +120,16 @@ impl CookieJar {
         self.bytes.clear();
     }
 
-    fn name(&self, it: &Cookie) -> &[u8] {
-        &self.bytes[usize::from(it.at)..][..usize::from(it.name)]
+    fn name(&self, cookie: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(cookie.at)..][..usize::from(cookie.name)]
     }
 
-    fn value(&self, it: &Cookie) -> &[u8] {
-        &self.bytes[usize::from(it.at + it.name)..][..usize::from(it.value)]
+    fn value(&self, cookie: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(cookie.at + cookie.name)..][..usize::from(cookie.value)]
     }
 
-    fn path(&self, it: &Cookie) -> &[u8] {
-        &self.bytes[usize::from(it.at + it.name + it.value)..][..usize::from(it.path)]
+    fn path(&self, cookie: &Cookie) -> &[u8] {
+        &self.bytes[usize::from(cookie.at + cookie.name + cookie.value)..][..usize::from(cookie.path)]
     }
 
     fn has_room(&self, length: usize) -> bool {
@@ -137,10 +137,10 @@ impl CookieJar {
     }
 
     fn remove(&mut self, which: usize) {
-        let gone = self.cookies.remove(which);
-        let length = gone.name + gone.value + gone.path;
-        self.bytes.drain(usize::from(gone.at)..usize::from(gone.at + length));
-        self.cookies.iter_mut().filter(|it| it.at > gone.at).for_each(|it| it.at -= length);
+        let removed = self.cookies.remove(which);
+        let length = removed.name + removed.value + removed.path;
+        self.bytes.drain(usize::from(removed.at)..usize::from(removed.at + length));
+        self.cookies.iter_mut().filter(|it| it.at > removed.at).for_each(|it| it.at -= length);
     }
 
     fn forget_expired(&mut self, now: u64) {
@@ -184,8 +184,8 @@ impl<'a> SetCookie<'a> {
                 path = if value.starts_with(b"/") { value } else { default_path(setting.target) };
             } else {
                 // A cookie for another host, or for TLS on a plain connection, would never be sent.
-                let theirs = is("domain") && !domain_matches(value, setting.origin.name());
-                if theirs || (is("secure") && !setting.origin.tls) {
+                let foreign = is("domain") && !domain_matches(value, setting.origin.name());
+                if foreign || (is("secure") && !setting.origin.tls) {
                     return None;
                 }
             }
@@ -236,8 +236,8 @@ fn domain_matches(domain: &[u8], host: &str) -> bool {
     let host = host.as_bytes();
     let Some(at) = host.len().checked_sub(domain.len()) else { return false };
     let is_address = host.starts_with(b"[") || host.iter().all(|it| it.is_ascii_digit() || *it == b'.');
-    let whole = at == 0 || (host[at - 1] == b'.' && !is_address);
-    domain.is_empty() || (whole && host[at..].eq_ignore_ascii_case(domain))
+    let at_label_start = at == 0 || (host[at - 1] == b'.' && !is_address);
+    domain.is_empty() || (at_label_start && host[at..].eq_ignore_ascii_case(domain))
 }
 
 /// Seconds of a Max-Age attribute: section 5.2.2.
@@ -256,8 +256,8 @@ fn parse_date(text: &[u8]) -> Option<i64> {
     let delimits = |it: &u8| matches!(it, b'\t' | b' '..=b'/' | b';'..=b'@' | b'['..=b'`' | b'{'..=b'~');
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     for token in text.split(delimits).filter(|it| !it.is_empty()) {
-        let begins = |month: &[u8]| token.get(..3).is_some_and(|it| it.eq_ignore_ascii_case(month));
-        let named = MONTHS.chunks(3).position(begins);
+        let is_prefix = |month: &[u8]| token.get(..3).is_some_and(|it| it.eq_ignore_ascii_case(month));
+        let named = MONTHS.chunks(3).position(is_prefix);
         match (parse_time(token), parse_number(token), named) {
             (Some(it), ..) if time.is_none() => time = Some(it),
             (_, Some((it, 1 | 2)), _) if day.is_none() => day = Some(it),
@@ -295,7 +295,7 @@ fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
 /// Source: H. Hinnant, "chrono-compatible low-level date algorithms" (2013).
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }

@@ -50,12 +50,12 @@ impl Origin<'_> {
     ///
     /// Characters that are invalid in a request line are percent-encoded; the fragment is dropped.
     pub fn resolve(&self, target: &[u8], location: &[u8], to: &mut Vec<u8>) -> Result<(), RedirectError> {
-        let whole = location.split(|it| *it == b'#').next().unwrap_or_default().trim_ascii();
-        let mut rest = whole;
-        if let Some((scheme, after)) = scheme(whole) {
-            let ours: &[u8] = if self.tls { b"https" } else { b"http" };
-            if !scheme.eq_ignore_ascii_case(ours) {
-                return Err(cross_origin(whole));
+        let reference = location.split(|it| *it == b'#').next().unwrap_or_default().trim_ascii();
+        let mut rest = reference;
+        if let Some((scheme, after)) = scheme(reference) {
+            let own_scheme: &[u8] = if self.tls { b"https" } else { b"http" };
+            if !scheme.eq_ignore_ascii_case(own_scheme) {
+                return Err(cross_origin(reference));
             }
             if !after.starts_with(b"//") {
                 return Err(RedirectError::Malformed);
@@ -71,7 +71,7 @@ impl Origin<'_> {
             let whom = self.split(authority).ok_or(RedirectError::Malformed)?;
             let us = self.split(self.host).ok_or(RedirectError::Malformed)?;
             if !whom.0.eq_ignore_ascii_case(us.0) || whom.1 != us.1 {
-                return Err(cross_origin(whole));
+                return Err(cross_origin(reference));
             }
             (rest, from) = (after, b"/");
         }

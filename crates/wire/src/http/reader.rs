@@ -111,14 +111,14 @@ impl ResponseReader {
                         DrainResult::End(data) => (data, Some(*head)),
                     };
                     self.length += data.len() as u64;
-                    let (found, kept, most) = (&mut self.found, &mut self.body, self.keep.body as usize);
+                    let (found, body, most) = (&mut self.found, &mut self.body, self.keep.body as usize);
                     let mut look = |data: &[u8]| {
                         if let Some(needle) = needle {
                             *found = needle.advance(*found, data);
                         }
-                        let room = most.saturating_sub(kept.len());
+                        let room = most.saturating_sub(body.len());
                         if room > 0 {
-                            kept.extend_from_slice(&data[..data.len().min(room)]);
+                            body.extend_from_slice(&data[..data.len().min(room)]);
                         }
                     };
                     match &mut self.decompressor {

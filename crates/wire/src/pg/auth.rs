@@ -49,11 +49,11 @@ impl Authenticator {
     /// Response to one authentication request.
     pub fn answer(&mut self, login: &Login, request: &[u8]) -> Result<AuthResponse, ProtocolError> {
         let malformed = ProtocolError::Malformed { tag: b'R' };
-        let (&asked, more) = request.split_first_chunk().ok_or(malformed)?;
-        let asked = u32::from_be_bytes(asked);
-        let refused = ProtocolError::Authentication { asked };
+        let (&method, more) = request.split_first_chunk().ok_or(malformed)?;
+        let method = u32::from_be_bytes(method);
+        let refused = ProtocolError::Authentication { method };
         let password = || login.password.as_ref().ok_or(ProtocolError::NoPassword);
-        match asked {
+        match method {
             OK => {
                 self.check_accepted(login)?;
                 Ok(AuthResponse::Authenticated)
@@ -114,7 +114,7 @@ impl Authenticator {
                     Err(UNBOUND)
                 }
             }
-            _ if !self.started && !login.methods.none => Err(ProtocolError::Authentication { asked: OK }),
+            _ if !self.started && !login.methods.none => Err(ProtocolError::Authentication { method: OK }),
             _ => Ok(()),
         }
     }
@@ -156,7 +156,7 @@ fn choose(
     } else if offers(PLAIN) {
         Ok((PLAIN, binding))
     } else {
-        Err(ProtocolError::Authentication { asked: SASL })
+        Err(ProtocolError::Authentication { method: SASL })
     }
 }
 
@@ -219,8 +219,8 @@ mod tests {
         let refused = "the server asks for GSSAPI (code 7), which is not allowed here";
         check(&usual, plain, &[b"\0\0\0\x07"], refused);
         let without = login(|it| it.password = None);
-        for asked in [ASK_MD5, ASK_SCRAM] {
-            check(&without, plain, &[asked], "the server asks for a password, and none is given");
+        for method in [ASK_MD5, ASK_SCRAM] {
+            check(&without, plain, &[method], "the server asks for a password, and none is given");
         }
     }
 
@@ -264,10 +264,10 @@ mod tests {
         let lie = "SCRAM: the server offers channel binding without TLS";
         check(&prefer, &ChannelProtection::Plain, &[ASK_PLUS], lie);
         let unbound = "SCRAM: channel_binding=require, and the server does not bind";
-        for (cover, asked) in
+        for (cover, method) in
             [(tls, ASK_SCRAM), (&ChannelProtection::Plain, ASK_SCRAM), (tls, ASK_MD5), (tls, LET_IN)]
         {
-            check(&require, cover, &[asked], unbound);
+            check(&require, cover, &[method], unbound);
         }
     }
 }

@@ -84,35 +84,35 @@ pub fn resolve(
     around: Environment<'_>,
 ) -> Result<Settings, Vec<Diagnostic>> {
     let mut values = Values::default();
-    let mut mistakes = Vec::new();
+    let mut diagnostics = Vec::new();
     for (name, text) in flags.iter().filter(|it| !it.1.is_empty()) {
-        values.set(name, (*text).to_owned(), &format!("option {name}"), &mut mistakes);
+        values.set(name, (*text).to_owned(), &format!("option {name}"), &mut diagnostics);
     }
     if let Some(dsn) = dsn.filter(|it| !it.is_empty()) {
-        connection_string(dsn, &mut values, &mut mistakes);
+        connection_string(dsn, &mut values, &mut diagnostics);
     }
-    service::apply_service(&mut values, around, &mut mistakes);
-    values.apply_environment(around.env, &mut mistakes);
-    match Settings::new(&values, around, &mut mistakes) {
-        Some(settings) if mistakes.is_empty() => Ok(settings),
-        _ => Err(mistakes),
+    service::apply_service(&mut values, around, &mut diagnostics);
+    values.apply_environment(around.env, &mut diagnostics);
+    match Settings::new(&values, around, &mut diagnostics) {
+        Some(settings) if diagnostics.is_empty() => Ok(settings),
+        _ => Err(diagnostics),
     }
 }
 
-fn connection_string(dsn: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
+fn connection_string(dsn: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
     if let Some(rest) = uri::strip_scheme(dsn) {
-        uri::parse(dsn, rest, values, mistakes);
+        uri::parse(dsn, rest, values, diagnostics);
     } else if dsn.contains("://") {
         // libpq does not accept it, and it must not be displayed as a database name because it may contain a password.
-        mistakes.push(Diagnostic::new(
+        diagnostics.push(Diagnostic::new(
             "connection string, character 1",
             "an unknown kind of URI",
             "begin it with postgresql://",
         ));
     } else if dsn.contains('=') {
-        keyword_value::parse(dsn, values, mistakes);
+        keyword_value::parse(dsn, values, diagnostics);
     } else {
-        values.set("dbname", dsn.to_owned(), "database name", mistakes);
+        values.set("dbname", dsn.to_owned(), "database name", diagnostics);
     }
 }
 

@@ -16,7 +16,7 @@ pub enum ProtocolError {
     /// Error of protocol 2, which a postmaster that cannot fork still sends.
     OldProtocol,
     /// Authentication method that is unknown or not allowed.
-    Authentication { asked: u32 },
+    Authentication { method: u32 },
     /// Server requests a password, but there is none.
     NoPassword,
     /// SCRAM failure: the server does not know the password, or the exchange was tampered with.
@@ -39,14 +39,14 @@ impl fmt::Display for ProtocolError {
                 write!(f, "the server is ready for more without an answer to what was asked")
             }
             ProtocolError::Malformed { tag: it } => write!(f, "message '{}' contradicts itself", tag(it)),
-            ProtocolError::Authentication { asked } => {
-                if asked == 3 {
+            ProtocolError::Authentication { method } => {
+                if method == 3 {
                     return write!(
                         f,
                         "the server asks for a clear-text password, which must be allowed by name: require_auth=password"
                     );
                 }
-                let kind = match asked {
+                let kind = match method {
                     0 => "no authentication at all",
                     2 => "Kerberos V5",
                     5 => "an MD5 password",
@@ -55,7 +55,7 @@ impl fmt::Display for ProtocolError {
                     10 => "SASL",
                     _ => "an unknown authentication",
                 };
-                write!(f, "the server asks for {kind} (code {asked}), which is not allowed here")
+                write!(f, "the server asks for {kind} (code {method}), which is not allowed here")
             }
             ProtocolError::OldProtocol => {
                 write!(f, "the server answers in protocol 2, as it does when it cannot start a process")

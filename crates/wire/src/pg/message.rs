@@ -110,9 +110,9 @@ impl<'a> Notice<'a> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let (&letter, after) = rest.split_first().filter(|(letter, _)| **letter != 0)?;
-            let it = until_nul(after)?;
-            rest = &after[it.len() + 1..];
-            Some((letter, it))
+            let value = until_nul(after)?;
+            rest = &after[value.len() + 1..];
+            Some((letter, value))
         })
     }
 

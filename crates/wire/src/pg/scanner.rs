@@ -72,7 +72,7 @@ impl MessageBody {
 
 enum MessageAction {
     Skip,
-    Whole,
+    Buffer,
 }
 
 impl Scanner {
@@ -120,7 +120,7 @@ impl Scanner {
                     }
                     *input = &bytes[total..];
                 }
-                MessageAction::Whole => {
+                MessageAction::Buffer => {
                     let Some((message, rest)) = bytes.split_at_checked(total) else {
                         self.buffer.extend_from_slice(bytes);
                         *input = &[];
@@ -206,7 +206,7 @@ impl Scanner {
                     self.skip = missing as u32;
                     self.buffer.clear();
                 }
-                MessageAction::Whole if self.buffer_bytes(missing, input) => {
+                MessageAction::Buffer if self.buffer_bytes(missing, input) => {
                     let held = std::mem::take(&mut self.buffer);
                     let found = self.complete(tag, &held[5..], MessageBody::Buffered);
                     self.buffer = held;
@@ -216,7 +216,7 @@ impl Scanner {
                         None => self.release_buffer(),
                     }
                 }
-                MessageAction::Whole => return Ok(Some(ScanResult::More)),
+                MessageAction::Buffer => return Ok(Some(ScanResult::More)),
             }
         }
         let passed = input.len().min(self.skip as usize);
@@ -252,8 +252,8 @@ impl Scanner {
         if self.pending_ready == 0 && !is_asynchronous(tag) {
             return Err(ProtocolError::Unexpected { tag });
         }
-        let whole_if = |fine: bool| {
-            if fine { Ok(MessageAction::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
+        let buffer_if = |fine: bool| {
+            if fine { Ok(MessageAction::Buffer) } else { Err(ProtocolError::BadLength { tag, length }) }
         };
         match tag {
             b'D' if !self.watch => self.reply.rows = self.reply.rows.saturating_add(1),
@@ -261,13 +261,13 @@ impl Scanner {
             b'C' if !self.watch && length > 4 + TAG_MAX => self.count(b'C'),
             b'S' if !self.parameters => {}
             b'd' if !self.watch => {}
-            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return whole_if(length <= MESSAGE_MAX),
-            b'Z' => return whole_if(length == 5),
+            b'D' | b'T' | b'C' | b'S' | b'E' | b'N' | b'G' | b'd' => return buffer_if(length <= MESSAGE_MAX),
+            b'Z' => return buffer_if(length == 5),
             // ParseComplete, BindComplete, CloseComplete, NoData, PortalSuspended, EmptyQueryResponse, CopyDone
             b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' if length == 4 => self.count(tag),
-            b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return whole_if(false),
+            b'1' | b'2' | b'3' | b'n' | b's' | b'I' | b'c' => return buffer_if(false),
             // CopyOutResponse; the response of an HTTP server begins with the same letter.
-            b'H' if length > MESSAGE_MAX => return whole_if(false),
+            b'H' if length > MESSAGE_MAX => return buffer_if(false),
             // ParameterDescription, NotificationResponse
             b'H' | b't' | b'A' => {}
             _ => return Err(ProtocolError::Unexpected { tag }),
@@ -284,7 +284,7 @@ impl Scanner {
             b'Z' => length == 5,
             _ => return Err(ProtocolError::Unexpected { tag }),
         };
-        if fine { Ok(MessageAction::Whole) } else { Err(ProtocolError::BadLength { tag, length }) }
+        if fine { Ok(MessageAction::Buffer) } else { Err(ProtocolError::BadLength { tag, length }) }
     }
 
     #[inline]

@@ -61,7 +61,7 @@ pub fn opened(login: Login) -> Channel {
 
 /// Feeds `bytes` in pieces of `step`; returns the events as text. An error, always the last one, begins with `!`.
 pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
-    let mut seen = Vec::new();
+    let mut events = Vec::new();
     for mut piece in bytes.chunks(step.min(bytes.len().max(1))) {
         loop {
             match channel.receive(&mut piece) {
@@ -69,15 +69,15 @@ pub fn feed(channel: &mut Channel, bytes: &[u8], step: usize) -> Vec<String> {
                     assert!(piece.is_empty(), "`More` means that all is consumed");
                     break;
                 }
-                Ok(event) => seen.push(show(&event)),
+                Ok(event) => events.push(show(&event)),
                 Err(error) => {
-                    seen.push(format!("!{error:?}"));
-                    return seen;
+                    events.push(format!("!{error:?}"));
+                    return events;
                 }
             }
         }
     }
-    seen
+    events
 }
 
 pub fn show(event: &Event<'_>) -> String {

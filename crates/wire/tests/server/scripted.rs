@@ -117,10 +117,10 @@ impl Server {
             if self.inbox.len() < length {
                 return (out, Vec::new());
             }
-            let whole: Vec<u8> = self.inbox.drain(..length).collect();
-            let body = &whole[head + 4..];
+            let message: Vec<u8> = self.inbox.drain(..length).collect();
+            let body = &message[head + 4..];
             if self.started {
-                out.extend(self.message(whole[0], body));
+                out.extend(self.message(message[0], body));
             } else if body == b"\x04\xd2\x16\x2f" {
                 assert!(self.inbox.is_empty(), "the client waits for the answer");
                 self.tls = self.tls_config.clone().map(|it| ServerConnection::new(it).unwrap());

@@ -4,7 +4,7 @@ use super::values::Values;
 use super::{Diagnostic, keyword, location};
 
 /// Parses keywords and values. Values may be quoted with `'`; `\` escapes the next character.
-pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
+pub(super) fn parse(text: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
     let mut rest = text;
     let mut after_secret = false;
     loop {
@@ -18,12 +18,12 @@ pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
         if after_secret && (value.is_none() || keyword::find(name).is_none()) {
             // Probably the rest of a password with a blank in it.
             let found = "what follows the password is no connection option";
-            mistakes.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
+            diagnostics.push(Diagnostic::new(at, found, "quote a password with blanks by '…'"));
             return;
         }
         let Some(value) = value else {
             let found = format!("missing \"=\" after \"{name}\" in connection info string");
-            mistakes.push(Diagnostic::new(
+            diagnostics.push(Diagnostic::new(
                 at,
                 found,
                 "write keyword=value; quote a value with blanks by '…'",
@@ -31,7 +31,7 @@ pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
             return;
         };
         let Some((value, more)) = unquote(value.trim_start_matches(is_space)) else {
-            mistakes.push(Diagnostic::new(
+            diagnostics.push(Diagnostic::new(
                 at,
                 "unterminated quoted string in connection info string",
                 "end it with '; write ' itself as \\'",
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str, values: &mut Values, mistakes: &mut Vec<Diagnost
             return;
         };
         after_secret = keyword::find(name).is_some_and(|it| it.secret);
-        values.set(name, value, &at, mistakes);
+        values.set(name, value, &at, diagnostics);
         rest = more;
     }
 }
@@ -62,6 +62,6 @@ fn unquote(text: &str) -> Option<(String, &str)> {
 }
 
 /// True for the characters of C's `isspace`.
-fn is_space(it: char) -> bool {
-    matches!(it, ' ' | '\t'..='\r')
+fn is_space(char: char) -> bool {
+    matches!(char, ' ' | '\t'..='\r')
 }

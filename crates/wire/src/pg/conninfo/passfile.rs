@@ -5,16 +5,16 @@
 use super::super::Secret;
 
 /// Password of the first matching line.
-pub(super) fn find_password(text: &str, wanted: [&str; 4]) -> Option<Secret> {
+pub(super) fn find_password(text: &str, fields: [&str; 4]) -> Option<Secret> {
     let lines = text.split('\n').filter(|it| !it.starts_with('#'));
     lines.map(|it| it.trim_end_matches('\r')).find_map(|line| {
         let mut rest = line;
-        for wanted in wanted {
+        for expected in fields {
             rest = match rest.strip_prefix("*:") {
                 Some(after) => after,
                 None => {
                     let (field, after) = split_field(rest);
-                    after.filter(|_| field == wanted)?
+                    after.filter(|_| field == expected)?
                 }
             };
         }

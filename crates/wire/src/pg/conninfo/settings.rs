@@ -107,14 +107,14 @@ impl Settings {
     pub(super) fn new(
         values: &Values,
         around: Environment<'_>,
-        mistakes: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Settings> {
         let user = values.get("user").unwrap_or(around.os_user).to_owned();
         if user.is_empty() {
-            mistakes.push(Diagnostic::new("user", "no user name is known", "write user=NAME"));
+            diagnostics.push(Diagnostic::new("user", "no user name is known", "write user=NAME"));
         }
         let database = values.get("dbname").unwrap_or(&user).to_owned();
-        let mut hosts = split_hosts(values, mistakes)?;
+        let mut hosts = split_hosts(values, diagnostics)?;
         assign_passwords(&mut hosts, values, &user, &database, around);
         let root = values.get("sslrootcert").map(str::to_owned);
         let system = root.as_deref() == Some("system");
@@ -127,13 +127,13 @@ impl Settings {
             ("verify-full", SslMode::VerifyFull),
         ];
         let usual = if system { SslMode::VerifyFull } else { SslMode::Prefer };
-        let ssl = values.keyword("sslmode", &modes, mistakes).unwrap_or(usual);
+        let ssl = values.keyword("sslmode", &modes, diagnostics).unwrap_or(usual);
         if system && ssl != SslMode::VerifyFull {
             let found = "weak sslmode may not be used with sslrootcert=system";
-            mistakes.push(values.diagnostic("sslmode", found.into(), "write verify-full"));
+            diagnostics.push(values.diagnostic("sslmode", found.into(), "write verify-full"));
         }
-        let wanted = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
-        let tls = if wanted { tls_config(ssl, values, around, mistakes) } else { None };
+        let uses_tls = ssl != SslMode::Disable && hosts.iter().any(|it| it.transport() == Transport::Tcp);
+        let tls = if uses_tls { tls_config(ssl, values, around, diagnostics) } else { None };
         let bindings = [
             ("disable", ChannelBinding::Disable),
             ("prefer", ChannelBinding::Prefer),
@@ -147,20 +147,20 @@ impl Settings {
             ("standby", TargetSessionAttrs::Standby),
             ("prefer-standby", TargetSessionAttrs::PreferStandby),
         ];
-        let timeout = values.number("connect_timeout", mistakes).filter(|it| *it > 0);
+        let timeout = values.number("connect_timeout", diagnostics).filter(|it| *it > 0);
         Some(Settings {
             parameters: parameters(values, around.env),
-            channel_binding: values.keyword("channel_binding", &bindings, mistakes).unwrap_or_default(),
-            methods: auth_methods(values, mistakes),
+            channel_binding: values.keyword("channel_binding", &bindings, diagnostics).unwrap_or_default(),
+            methods: auth_methods(values, diagnostics),
             connect_timeout: timeout.map(|it| it.unsigned_abs().max(2)),
-            tcp: tcp_settings(values, mistakes),
+            tcp: tcp_settings(values, diagnostics),
             target_session_attrs: values
-                .keyword("target_session_attrs", &targets, mistakes)
+                .keyword("target_session_attrs", &targets, diagnostics)
                 .unwrap_or(TargetSessionAttrs::Any),
             shuffle_hosts: values.keyword(
                 "load_balance_hosts",
                 &[("disable", false), ("random", true)],
-                mistakes,
+                diagnostics,
             ) == Some(true),
             hosts,
             user,
@@ -172,20 +172,20 @@ impl Settings {
 }
 
 /// Splits `host`, `hostaddr` and `port` at their commas.
-fn split_hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec>> {
+fn split_hosts(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<HostSpec>> {
     let list = |name: &'static str| values.get(name).map(|it| it.split(',').collect::<Vec<&str>>());
     let (names, addresses) = (list("host"), list("hostaddr"));
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     let names = names.unwrap_or_else(|| vec![""; count]);
     if names.len() != count {
         let found = format!("could not match {} host names to {count} hostaddr values", names.len());
-        mistakes.push(values.diagnostic("host", found, "write as many of one as of the other"));
+        diagnostics.push(values.diagnostic("host", found, "write as many of one as of the other"));
         return None;
     }
     let ports = list("port").unwrap_or_else(|| vec![""]);
     if ports.len() != 1 && ports.len() != count {
         let found = format!("could not match {} port numbers to {count} hosts", ports.len());
-        mistakes.push(values.diagnostic(
+        diagnostics.push(values.diagnostic(
             "port",
             found,
             "write one port for all, or as many as there are hosts",
@@ -196,7 +196,7 @@ fn split_hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<Ho
         let number = if port.is_empty() { Some(PORT) } else { port.trim().parse().ok().filter(|it| *it > 0) };
         if number.is_none() {
             let found = format!("invalid port number: \"{port}\"");
-            mistakes.push(values.diagnostic("port", found, "write a number from 1 to 65535"));
+            diagnostics.push(values.diagnostic("port", found, "write a number from 1 to 65535"));
         }
         number.unwrap_or(PORT)
     };
@@ -207,7 +207,7 @@ fn split_hosts(values: &Values, mistakes: &mut Vec<Diagnostic>) -> Option<Vec<Ho
         let parsed = address.parse().ok();
         if parsed.is_none() && !address.is_empty() {
             let found = format!("could not parse network address \"{address}\"");
-            mistakes.push(values.diagnostic(
+            diagnostics.push(values.diagnostic(
                 "hostaddr",
                 found,
                 "write an address in digits, or the name as host",
@@ -269,8 +269,8 @@ fn parameters(values: &Values, env: &dyn Fn(&str) -> Option<String>) -> Vec<(Str
     given.chain(more.filter(|it| !it.1.eq_ignore_ascii_case("default") && !it.1.contains('\0'))).collect()
 }
 
-fn tcp_settings(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TcpSettings {
-    let mut number = |name| values.number(name, mistakes);
+fn tcp_settings(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TcpSettings {
+    let mut number = |name| values.number(name, diagnostics);
     let positive = |number: i32| u32::try_from(number).ok().filter(|it| *it > 0);
     TcpSettings {
         keepalives: number("keepalives") != Some(0),
@@ -282,22 +282,22 @@ fn tcp_settings(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TcpSettings 
 }
 
 /// `require_auth`: the allowed methods, or with `!` before each, the excluded ones.
-fn auth_methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> AuthMethods {
+fn auth_methods(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> AuthMethods {
     let Some(text) = values.get("require_auth") else { return AuthMethods::default() };
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let negative = words.iter().filter(|it| it.starts_with('!')).count();
     let mut named = AuthMethods { none: false, clear_text: false, md5: false, scram: false };
-    let mut mistake =
-        |found: String, instead: &str| mistakes.push(values.diagnostic("require_auth", found, instead));
+    let mut report =
+        |found: String, instead: &str| diagnostics.push(values.diagnostic("require_auth", found, instead));
     if negative != 0 && negative != words.len() {
-        mistake(
+        report(
             "negative methods cannot be mixed with non-negative ones".into(),
             "write ! before all or before none",
         );
     }
     for (index, word) in words.iter().enumerate() {
         if words[..index].contains(word) {
-            mistake(format!("\"{word}\" is specified more than once"), "write it once");
+            report(format!("\"{word}\" is specified more than once"), "write it once");
         }
         match word.trim_start_matches('!') {
             "none" => named.none = true,
@@ -305,7 +305,7 @@ fn auth_methods(values: &Values, mistakes: &mut Vec<Diagnostic>) -> AuthMethods 
             "md5" => named.md5 = true,
             "scram-sha-256" => named.scram = true,
             "gss" | "sspi" => {}
-            _ => mistake(
+            _ => report(
                 format!("invalid require_auth value: \"{word}\""),
                 "write some of password, md5, scram-sha-256, none",
             ),
@@ -325,10 +325,10 @@ fn tls_config(
     mode: SslMode,
     values: &Values,
     around: Environment<'_>,
-    mistakes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Arc<ClientConfig>> {
     let shown =
-        values.keyword("sslcertmode", &[("disable", false), ("allow", true)], mistakes).unwrap_or(true);
+        values.keyword("sslcertmode", &[("disable", false), ("allow", true)], diagnostics).unwrap_or(true);
     let mut file = |name: &'static str, usual: &str, kind: ConfigFile| {
         let (named, path) = match values.get(name) {
             Some(path) => (true, PathBuf::from(path)),
@@ -341,7 +341,7 @@ fn tls_config(
                 ConfigFile::Key => "name a key that only you can read (chmod 600)",
                 _ => "name a file that can be read",
             };
-            mistakes.push(values.diagnostic(name, found, instead));
+            diagnostics.push(values.diagnostic(name, found, instead));
         }
         text
     };
@@ -362,7 +362,7 @@ fn tls_config(
     let (roots, certificate, key) = (bytes(&roots), bytes(&certificate), bytes(&key));
     let identity =
         TlsIdentity { roots: roots.as_deref(), certificate: certificate.as_deref(), key: key.as_deref() };
-    let versions = tls_versions(values, mistakes);
+    let versions = tls_versions(values, diagnostics);
     match tls::config(mode, &identity, versions) {
         Ok(config) => Some(config),
         Err(problem) => {
@@ -378,7 +378,7 @@ fn tls_config(
                 }
                 tls::TlsConfigError::VersionRange => ("ssl_min_protocol_version", "write TLSv1.2 or TLSv1.3"),
             };
-            mistakes.push(values.diagnostic(name, problem.to_string(), instead));
+            diagnostics.push(values.diagnostic(name, problem.to_string(), instead));
             None
         }
     }
@@ -388,7 +388,7 @@ fn tls_config(
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-fn tls_versions(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TlsVersionRange {
+fn tls_versions(values: &Values, diagnostics: &mut Vec<Diagnostic>) -> TlsVersionRange {
     // rustls starts at 1.2: an older minimum version is accepted, an older maximum version is not.
     let mut version = |name: &'static str, old: Option<TlsVersion>| {
         let text = values.get(name)?.to_ascii_lowercase();
@@ -400,7 +400,7 @@ fn tls_versions(values: &Values, mistakes: &mut Vec<Diagnostic>) -> TlsVersionRa
         };
         if known.is_none() {
             let found = format!("invalid {name} value: \"{}\"", values.get(name).unwrap_or_default());
-            mistakes.push(values.diagnostic(name, found, "write TLSv1.2 or TLSv1.3"));
+            diagnostics.push(values.diagnostic(name, found, "write TLSv1.2 or TLSv1.3"));
         }
         known
     };

@@ -20,10 +20,10 @@ fn resolve_with(
 
 /// Values in the format of libpq's own test program.
 fn parsed(dsn: &str) -> Result<String, String> {
-    let (mut values, mut mistakes) = (Values::default(), Vec::new());
-    connection_string(dsn, &mut values, &mut mistakes);
-    if !mistakes.is_empty() {
-        return Err(mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    let (mut values, mut diagnostics) = (Values::default(), Vec::new());
+    connection_string(dsn, &mut values, &mut diagnostics);
+    if !diagnostics.is_empty() {
+        return Err(diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     }
     let mut shown = String::new();
     for name in ["user", "password", "dbname", "host", "hostaddr", "port"] {
@@ -227,10 +227,10 @@ fn parses_keyword_strings() {
 #[test]
 fn password_is_never_shown() {
     let check = |dsn: &str, expected: &str| {
-        let mistakes = resolve_with(Some(dsn), &[], &[], &[]).expect_err(dsn);
-        let shown: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        let diagnostics = resolve_with(Some(dsn), &[], &[], &[]).expect_err(dsn);
+        let shown: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(shown.join("\n"), expected, "{dsn}");
-        assert!(!format!("{mistakes:?}").contains("ter2"), "{mistakes:?}");
+        assert!(!format!("{diagnostics:?}").contains("ter2"), "{diagnostics:?}");
     };
     let blank = "what follows the password is no connection option; quote a password with blanks by '…'";
     check("password=h unter2 host=x", &format!("connection string, character 12: {blank}"));
@@ -302,7 +302,7 @@ fn connection_string_overrides_service_and_environment() {
         let env = [env, &[("HOME", "/home/me")]].concat();
         match resolve_with(dsn, flags, &env, &files) {
             Ok(settings) => assert_eq!(shown(&settings), expected),
-            Err(mistakes) => panic!("{mistakes:?}"),
+            Err(diagnostics) => panic!("{diagnostics:?}"),
         }
     };
     check(None, &[], &[], "me@/var/run/postgresql:5432:local,/tmp:5432:local/me");
@@ -460,7 +460,7 @@ fn reads_service_files() {
         let found = resolve_with(Some("service=book"), &[], env, &[("/s", text)]);
         let shown = match found {
             Ok(settings) => shown(&settings),
-            Err(mistakes) => mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+            Err(diagnostics) => diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
         };
         assert_eq!(shown, expected, "{text:?}");
     };
@@ -519,13 +519,18 @@ fn settings_have_their_libpq_meaning() {
     );
 
     let methods = |text: &str| {
-        let it = settings(&format!("require_auth={text}"), &[]).methods;
-        [("none", it.none), ("clear", it.clear_text), ("md5", it.md5), ("scram", it.scram)]
-            .iter()
-            .filter(|it| it.1)
-            .map(|it| it.0)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let methods = settings(&format!("require_auth={text}"), &[]).methods;
+        [
+            ("none", methods.none),
+            ("clear", methods.clear_text),
+            ("md5", methods.md5),
+            ("scram", methods.scram),
+        ]
+        .iter()
+        .filter(|it| it.1)
+        .map(|it| it.0)
+        .collect::<Vec<_>>()
+        .join(" ")
     };
     assert_eq!(methods("''"), "none md5 scram");
     assert_eq!(methods("scram-sha-256,password"), "clear scram");

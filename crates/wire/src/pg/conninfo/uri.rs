@@ -13,17 +13,17 @@ pub(super) fn strip_scheme(text: &str) -> Option<&str> {
 }
 
 /// Parses `rest`, the part of `uri` that `strip_scheme` returned.
-pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, mistakes: &mut Vec<Diagnostic>) {
-    let mut reader = UriParser { uri, values, mistakes };
-    if let Err(mistake) = reader.parse(rest) {
-        reader.mistakes.push(mistake);
+pub(super) fn parse(uri: &str, rest: &str, values: &mut Values, diagnostics: &mut Vec<Diagnostic>) {
+    let mut reader = UriParser { uri, values, diagnostics };
+    if let Err(diagnostic) = reader.parse(rest) {
+        reader.diagnostics.push(diagnostic);
     }
 }
 
 struct UriParser<'a> {
     uri: &'a str,
     values: &'a mut Values,
-    mistakes: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl<'a> UriParser<'a> {
@@ -68,8 +68,8 @@ impl<'a> UriParser<'a> {
                 let found = "what follows the password is no connection option";
                 return Err(self.diagnostic(parameter, found, "write & as %26 in a password"));
             }
-            if let Err(mistake) = self.parameter(parameter) {
-                self.mistakes.push(mistake);
+            if let Err(diagnostic) = self.parameter(parameter) {
+                self.diagnostics.push(diagnostic);
             }
             after_secret = keyword::find(name).is_some_and(|it| it.secret);
             query = after;
@@ -152,15 +152,15 @@ impl<'a> UriParser<'a> {
             ("ssl", "true") => ("sslmode".to_owned(), "require".to_owned()),
             _ => (name, value),
         };
-        self.values.set(&name, value, &self.location(text), self.mistakes);
+        self.values.set(&name, value, &self.location(text), self.diagnostics);
         Ok(())
     }
 
     /// Sets `name` to the decoded `text`, located at `near`.
     fn set_decoded(&mut self, name: &'static str, text: &str, near: &'a str) {
         match self.decode(text, near, name == "password") {
-            Ok(text) => self.values.set(name, text, &self.location(near), self.mistakes),
-            Err(mistake) => self.mistakes.push(mistake),
+            Ok(text) => self.values.set(name, text, &self.location(near), self.diagnostics),
+            Err(diagnostic) => self.diagnostics.push(diagnostic),
         }
     }
 

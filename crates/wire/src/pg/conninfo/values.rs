@@ -15,7 +15,7 @@ struct Value {
 
 impl Values {
     /// Sets a value, replacing any earlier one.
-    pub fn set(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
+    pub fn set(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
         // Former libpq name, which its manual still documents.
         let (name, text) = match (name, text.as_str()) {
             ("requiressl", "1") => ("sslmode", "require".to_owned()),
@@ -23,20 +23,20 @@ impl Values {
             _ => (name, text),
         };
         let Some(keyword) = keyword::find(name) else {
-            mistakes.push(unknown_keyword(name, place));
+            diagnostics.push(unknown_keyword(name, place));
             return;
         };
         if text.contains('\0') {
-            mistakes.push(Diagnostic::new(place, format!("a NUL in the value of {name}"), "leave it out"));
+            diagnostics.push(Diagnostic::new(place, format!("a NUL in the value of {name}"), "leave it out"));
             return;
         }
         self.0.insert(keyword.name, Value { text, location: place.to_owned() });
     }
 
     /// Sets a value unless there is one.
-    pub fn set_default(&mut self, name: &str, text: String, place: &str, mistakes: &mut Vec<Diagnostic>) {
+    pub fn set_default(&mut self, name: &str, text: String, place: &str, diagnostics: &mut Vec<Diagnostic>) {
         if !self.0.contains_key(name) {
-            self.set(name, text, place, mistakes);
+            self.set(name, text, place, diagnostics);
         }
     }
 
@@ -44,20 +44,20 @@ impl Values {
     pub fn apply_environment(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
-        mistakes: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) {
         for Keyword { name, env: variable, effect, secret } in keyword::ALL {
             if let Some(text) = Some(variable).filter(|it| !it.is_empty()).and_then(|it| env(it)) {
-                self.set_default(name, text, &format!("environment variable {variable}"), mistakes);
+                self.set_default(name, text, &format!("environment variable {variable}"), diagnostics);
             }
             if *name == "sslmode" && env("PGREQUIRESSL").is_some_and(|it| it.starts_with('1')) {
-                self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", mistakes);
+                self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", diagnostics);
             }
             if let (Effect::FixedValues(allowed, instead), Some(it)) = (effect, self.0.get(name)) {
                 let obeyed = it.text.is_empty() || allowed.contains(&it.text.as_str());
                 let shown = if *secret { "***" } else { &it.text };
                 if !obeyed {
-                    mistakes.push(Diagnostic::new(
+                    diagnostics.push(Diagnostic::new(
                         &it.location,
                         format!("{name}={shown} cannot be obeyed"),
                         *instead,
@@ -88,25 +88,25 @@ impl Values {
         &self,
         name: &'static str,
         choices: &[(&str, T)],
-        mistakes: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<T> {
         let text = self.get(name)?;
         let chosen = choices.iter().find(|it| it.0 == text).map(|it| it.1);
         if chosen.is_none() {
             let words: Vec<&str> = choices.iter().map(|it| it.0).collect();
             let instead = format!("write one of {}", words.join(", "));
-            mistakes.push(self.diagnostic(name, format!("invalid {name} value: \"{text}\""), &instead));
+            diagnostics.push(self.diagnostic(name, format!("invalid {name} value: \"{text}\""), &instead));
         }
         chosen
     }
 
     /// Integer in libpq's syntax.
-    pub fn number(&self, name: &'static str, mistakes: &mut Vec<Diagnostic>) -> Option<i32> {
+    pub fn number(&self, name: &'static str, diagnostics: &mut Vec<Diagnostic>) -> Option<i32> {
         let text = self.get(name)?;
         let number = text.trim().parse().ok();
         if number.is_none() {
             let found = format!("invalid integer value \"{text}\" for connection option \"{name}\"");
-            mistakes.push(self.diagnostic(name, found, "write a whole number"));
+            diagnostics.push(self.diagnostic(name, found, "write a whole number"));
         }
         number
     }
