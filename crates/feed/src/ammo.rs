@@ -75,8 +75,8 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
             _ => {
                 let (length, tag) = split_word(&text);
                 let tag = tag.to_vec();
-                let whole = lines.body(length)?;
-                AmmoRequest { tag, ..from_raw(&whole, line)? }
+                let raw = lines.body(length)?;
+                AmmoRequest { tag, ..from_raw(&raw, line)? }
             }
         };
         check(&request, line)?;
@@ -146,8 +146,8 @@ impl Headers {
                 format!("\"{}\" is no header; write one such as [Accept: */*]", excerpt(text)),
             )
         };
-        let whole = std::str::from_utf8(text).map_err(|_| wrong())?;
-        let inner = whole.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or_else(wrong)?;
+        let headers = std::str::from_utf8(text).map_err(|_| wrong())?;
+        let inner = headers.strip_prefix('[').and_then(|it| it.strip_suffix(']')).ok_or_else(wrong)?;
         for each in inner.split("] [") {
             let (name, value) = each.split_once(':').ok_or_else(wrong)?;
             let (name, value) = (name.trim(), value.trim());
@@ -191,12 +191,12 @@ fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// Request from its raw bytes.
-fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
+fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     let wrong = |what: &str| Diagnostic::new(line, format!("the request behind it {what}"));
-    let crlf = whole.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
-    let bare = || whole.windows(2).position(|it| it == b"\n\n").map(|it| (it, it + 2));
+    let crlf = raw.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
+    let bare = || raw.windows(2).position(|it| it == b"\n\n").map(|it| (it, it + 2));
     let (head, body) = crlf.or_else(bare).ok_or_else(|| wrong("has no end of its headers, an empty line"))?;
-    let mut lines = whole[..head].split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = raw[..head].split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
     let (method, rest) = split_word(lines.next().unwrap_or_default());
     let (target, _) = split_word(rest);
     let mut headers = Vec::new();
@@ -214,7 +214,7 @@ fn from_raw(whole: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
         method: method.to_vec(),
         target: target.to_vec(),
         headers,
-        body: whole[body..].to_vec(),
+        body: raw[body..].to_vec(),
         ..AmmoRequest::default()
     })
 }
@@ -245,18 +245,19 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
 }
 
 /// Rejects values that would make the request malformed.
-fn check(it: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
-    if !is_header_name(&it.method) {
-        return Err(Diagnostic::new(line, format!("\"{}\" is no method", excerpt(&it.method))));
+fn check(request: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
+    if !is_header_name(&request.method) {
+        return Err(Diagnostic::new(line, format!("\"{}\" is no method", excerpt(&request.method))));
     }
-    let plain = it.target.iter().all(|it| it.is_ascii_graphic() || *it >= 0x80);
-    if !it.target.starts_with(b"/") || !plain {
-        let what = format!("\"{}\" is no target; write a path such as /books?page=1", excerpt(&it.target));
+    let plain = request.target.iter().all(|it| it.is_ascii_graphic() || *it >= 0x80);
+    if !request.target.starts_with(b"/") || !plain {
+        let what =
+            format!("\"{}\" is no target; write a path such as /books?page=1", excerpt(&request.target));
         return Err(Diagnostic::new(line, what));
     }
     // A carriage return within a line would begin another header.
-    let ends = it.headers.windows(2).filter(|it| it == b"\r\n").count();
-    if it.headers.iter().filter(|it| **it == b'\r').count() != ends {
+    let ends = request.headers.windows(2).filter(|it| it == b"\r\n").count();
+    if request.headers.iter().filter(|it| **it == b'\r').count() != ends {
         return Err(Diagnostic::new(line, "a header has a carriage return in it"));
     }
     Ok(())

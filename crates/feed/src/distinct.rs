@@ -23,12 +23,12 @@ pub fn count_distinct(rows: &Rows, which: Option<usize>) -> u64 {
         if row.is_multiple_of(1_000_000) {
             before = known.len();
         }
-        let mut it = hashed.build_hasher();
+        let mut hasher = hashed.build_hasher();
         for (_, field) in rows.row(row).enumerate().filter(|it| which.is_none_or(|which| which == it.0)) {
-            it.write_usize(field.len());
-            it.write(field);
+            hasher.write_usize(field.len());
+            hasher.write(field);
         }
-        known.insert(it.finish());
+        known.insert(hasher.finish());
         row += 1;
     }
     let latest = (row - 1) % 1_000_000 + 1;

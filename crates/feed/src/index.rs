@@ -38,7 +38,7 @@ pub fn index_rows(
     };
     check_columns(&columns)?;
     let mut layout = RowLayout::new(RowFormat::Lines { delimiter }, columns);
-    let wanted = layout.columns.len();
+    let expected = layout.columns.len();
     let mut blank = None;
     while let Some((line, begin, text)) = next() {
         // In tab-separated files, quotes have no special meaning. The reader that packs treats a carriage return within
@@ -46,7 +46,7 @@ pub fn index_rows(
         if (delimiter != b'\t' && text.contains(&b'"')) || text.contains(&b'\r') {
             return Ok(None);
         }
-        if text.is_empty() && wanted > 1 {
+        if text.is_empty() && expected > 1 {
             blank.get_or_insert(line);
             continue;
         }
@@ -54,8 +54,8 @@ pub fn index_rows(
             return Err(Diagnostic::new(line, "it is empty; leave it out"));
         }
         let fields = text.iter().filter(|it| **it == delimiter).count() + 1;
-        if fields != wanted {
-            return Err(Diagnostic::new(line, describe_field_count(text, fields, wanted)));
+        if fields != expected {
+            return Err(Diagnostic::new(line, describe_field_count(text, fields, expected)));
         }
         check_nul(line, text.split(|it| *it == delimiter), &layout.columns)?;
         layout.push(begin as u64);
@@ -67,9 +67,9 @@ fn empty_layout(delimiter: u8) -> RowLayout {
     RowLayout::new(RowFormat::Lines { delimiter }, Vec::new())
 }
 
-pub(crate) fn describe_field_count(text: &[u8], fields: usize, wanted: usize) -> String {
+pub(crate) fn describe_field_count(text: &[u8], fields: usize, expected: usize) -> String {
     format!(
-        "\"{}\" has {fields} field{}, and the columns are {wanted}",
+        "\"{}\" has {fields} field{}, and the columns are {expected}",
         excerpt(text),
         if fields == 1 { "" } else { "s" }
     )

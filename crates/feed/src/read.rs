@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader, Write};
 
 /// Text of the source, decompressed if it is in gzip format.
 pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Diagnostic> {
-    let begins = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
-    Ok(match begins.starts_with(&[0x1f, 0x8b]) {
+    let head = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
+    Ok(match head.starts_with(&[0x1f, 0x8b]) {
         true => Box::new(BufReader::new(MultiGzDecoder::new(source))),
         false => Box::new(source),
     })

@@ -43,10 +43,10 @@ pub fn read<W: Write>(
     let mut packing = PackedWriter::new(out, columns);
     while next(&mut record)? {
         let line = record.position().map_or(0, csv::Position::line);
-        let wanted = packing.columns().len();
-        if record.len() != wanted {
+        let expected = packing.columns().len();
+        if record.len() != expected {
             let text = record.iter().collect::<Vec<_>>().join(&form.delimiter().unwrap_or(b','));
-            return Err(Diagnostic::new(line, describe_field_count(&text, record.len(), wanted)));
+            return Err(Diagnostic::new(line, describe_field_count(&text, record.len(), expected)));
         }
         check_nul(line, record.iter(), packing.columns())?;
         packing.push(record.iter()).map_err(|it| Diagnostic::from_io_error(line, &it))?;

@@ -59,8 +59,8 @@ fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     members.into_iter().map(|it| it.0.clone()).collect()
 }
 
-fn unquote(it: &RawValue) -> Vec<u8> {
-    match it.get() {
+fn unquote(value: &RawValue) -> Vec<u8> {
+    match value.get() {
         "null" => Vec::new(),
         text if text.starts_with('"') => {
             serde_json::from_str::<String>(text).map_or_else(|_| text.as_bytes().to_vec(), String::into_bytes)
