@@ -331,13 +331,13 @@ mod tests {
         let key = |column: &str, role| IndexKey { column: column.to_owned(), role, distinct: None };
         let check = |table: &str, keys: &[(&str, KeyRole)], expected: &str| {
             let keys = keys.iter().map(|it| key(it.0, it.1)).collect();
-            let it = IndexCandidate {
+            let candidate = IndexCandidate {
                 schema: "book".to_owned(),
                 table: table.to_owned(),
                 keys,
                 requested_by: Vec::new(),
             };
-            assert_eq!(it.ddl(), expected);
+            assert_eq!(candidate.ddl(), expected);
         };
         check("bookv2", &[("author", KeyRole::Equal)], "CREATE INDEX ON book.bookv2 (author)");
         check(

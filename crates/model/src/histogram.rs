@@ -37,12 +37,12 @@ impl LatencyHistogram {
     }
 
     #[inline]
-    pub fn record(&mut self, it: Nanos) {
-        self.histogram.saturating_record(it.0);
-        self.sum += u128::from(it.0);
-        self.sum_of_squares += it.0 as f64 * it.0 as f64;
-        self.max = self.max.max(it.0);
-        self.min = self.min.min(it.0);
+    pub fn record(&mut self, value: Nanos) {
+        self.histogram.saturating_record(value.0);
+        self.sum += u128::from(value.0);
+        self.sum_of_squares += value.0 as f64 * value.0 as f64;
+        self.max = self.max.max(value.0);
+        self.min = self.min.min(value.0);
     }
 
     /// Adds all samples of `other`.

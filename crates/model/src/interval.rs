@@ -142,8 +142,8 @@ impl Interval {
         self.to = self.to.max(other.to);
         self.started += other.started;
         match (&mut self.successes, &other.successes) {
-            (Some(its), Some(theirs)) => its.merge(theirs),
-            (None, theirs) => self.successes = *theirs,
+            (Some(sum), Some(addend)) => sum.merge(addend),
+            (None, addend) => self.successes = *addend,
             (Some(_), None) => {}
         }
         self.scripts.iter_mut().zip(&other.scripts).for_each(|(cell, other)| cell.merge(other));
@@ -152,7 +152,7 @@ impl Interval {
         self.connects.merge(&other.connects);
         self.refused.merge(&other.refused);
         AnswerSizes::merge(&mut self.answers, &other.answers);
-        self.replays.iter_mut().zip(&other.replays).for_each(|(mine, theirs)| mine.merge(theirs));
+        self.replays.iter_mut().zip(&other.replays).for_each(|(sum, addend)| sum.merge(addend));
     }
 
     /// Records a successful transaction at this time.
@@ -185,22 +185,22 @@ impl ScriptCounts {
 
     /// Counts one record. `limit` is the latency limit, `end` the end of the window.
     #[inline]
-    pub fn record(&mut self, it: &Record, limit: Nanos, end: Nanos) {
-        match it.outcome {
+    pub fn record(&mut self, record: &Record, limit: Nanos, end: Nanos) {
+        match record.outcome {
             Outcome::Ok => {
                 self.ok += 1;
-                self.late += u64::from(it.finished > end);
-                self.above_limit += u64::from(it.response() > limit);
-                self.response.record(it.response());
-                self.service.record(it.service());
+                self.late += u64::from(record.finished > end);
+                self.above_limit += u64::from(record.response() > limit);
+                self.response.record(record.response());
+                self.service.record(record.service());
             }
             Outcome::Failed(code) => self.failed.count(code),
             Outcome::Unknown(code) => self.unknown.count(code),
             Outcome::Dropped => self.dropped += 1,
         }
-        if it.tries > 1 {
+        if record.tries > 1 {
             self.retried += 1;
-            self.retries += u64::from(it.tries) - 1;
+            self.retries += u64::from(record.tries) - 1;
         }
     }
 
@@ -238,10 +238,10 @@ impl ScriptCounts {
         self.unknown.merge(&other.unknown);
         self.response.merge(&other.response);
         self.service.merge(&other.service);
-        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
-            mine.service.merge(&theirs.service);
-            mine.failures += theirs.failures;
-            mine.retries += theirs.retries;
+        for (sum, addend) in self.statements.iter_mut().zip(&other.statements) {
+            sum.service.merge(&addend.service);
+            sum.failures += addend.failures;
+            sum.retries += addend.retries;
         }
     }
 }

@@ -98,15 +98,15 @@ pub struct Setup {
 impl Setup {
     /// Copy of the setup with asynchronous replication, in which any replica may be promoted regardless of its lag.
     pub fn without_promise(&self) -> Setup {
-        let mut it = self.clone();
-        if let Some(replication) = &mut it.stack.replication {
+        let mut setup = self.clone();
+        if let Some(replication) = &mut setup.stack.replication {
             replication.sync = SyncMode::Async;
             if let FailoverManager::External(manager) = &mut replication.manager {
                 manager.settings.strict = false;
                 manager.settings.maximum_lag = ManagerSettings::ANY_LAG;
             }
         }
-        it
+        setup
     }
 }
 

@@ -70,8 +70,8 @@ impl Second {
 }
 
 impl From<&Tick> for Second {
-    fn from(it: &Tick) -> Second {
-        let of_cell = |counts: &ScriptCounts| OperationSecond {
+    fn from(tick: &Tick) -> Second {
+        let operation = |counts: &ScriptCounts| OperationSecond {
             ok: counts.ok,
             late: counts.late,
             failed: counts.failed.clone(),
@@ -88,14 +88,14 @@ impl From<&Tick> for Second {
                 .map(|it| ((&it.service).into(), it.failures, it.retries))
                 .collect(),
         };
-        let interval = &it.interval;
+        let interval = &tick.interval;
         Second {
-            second: it.second,
+            second: tick.second,
             from: interval.from,
             to: interval.to,
             started: interval.started,
-            in_flight: it.in_flight,
-            operations: interval.scripts.iter().map(of_cell).collect(),
+            in_flight: tick.in_flight,
+            operations: interval.scripts.iter().map(operation).collect(),
             send_lag: (&interval.send_lag).into(),
             backlog_wait: (&interval.backlog_wait).into(),
             connects: (&interval.connects).into(),
@@ -113,7 +113,7 @@ pub struct SecondSum {
     /// Histograms by operation: response, service, then its commands.
     operations: Vec<Vec<HistogramSum>>,
     /// Send lag, backlog wait, connects.
-    others: [HistogramSum; 3],
+    generator: [HistogramSum; 3],
     empty: bool,
 }
 
@@ -129,23 +129,27 @@ impl SecondSum {
         SecondSum {
             counts,
             operations: commands.iter().map(gathered).collect(),
-            others: Default::default(),
+            generator: Default::default(),
             empty: true,
         }
     }
 
-    pub fn add(&mut self, it: &Second) {
+    pub fn add(&mut self, second: &Second) {
         let all = &mut self.counts;
-        all.from = if self.empty { it.from } else { all.from.min(it.from) };
-        all.to = all.to.max(it.to);
+        all.from = if self.empty { second.from } else { all.from.min(second.from) };
+        all.to = all.to.max(second.to);
         self.empty = false;
-        all.started += it.started;
-        all.refused.merge(&it.refused);
-        AnswerSizes::merge(&mut all.answers, &it.answers);
-        for (gathered, it) in self.others.iter_mut().zip([&it.send_lag, &it.backlog_wait, &it.connects]) {
+        all.started += second.started;
+        all.refused.merge(&second.refused);
+        AnswerSizes::merge(&mut all.answers, &second.answers);
+        for (gathered, it) in
+            self.generator.iter_mut().zip([&second.send_lag, &second.backlog_wait, &second.connects])
+        {
             gathered.add(it);
         }
-        for ((all, gathered), it) in all.operations.iter_mut().zip(&mut self.operations).zip(&it.operations) {
+        for ((all, gathered), it) in
+            all.operations.iter_mut().zip(&mut self.operations).zip(&second.operations)
+        {
             all.ok += it.ok;
             all.late += it.late;
             all.failed.merge(&it.failed);
@@ -166,50 +170,50 @@ impl SecondSum {
 
     /// Sum in the form of one second, however long.
     pub fn to_second(&self) -> Second {
-        let [send_lag, backlog_wait, connects] = self.others.each_ref().map(SparseHistogram::from);
+        let [send_lag, backlog_wait, connects] = self.generator.each_ref().map(SparseHistogram::from);
         let operations = self.counts.operations.iter().zip(&self.operations).map(|(it, gathered)| {
-            let mut it = it.clone();
-            (it.response, it.service) = ((&gathered[0]).into(), (&gathered[1]).into());
-            for (statement, gathered) in it.statements.iter_mut().zip(&gathered[2..]) {
+            let mut operation = it.clone();
+            (operation.response, operation.service) = ((&gathered[0]).into(), (&gathered[1]).into());
+            for (statement, gathered) in operation.statements.iter_mut().zip(&gathered[2..]) {
                 statement.0 = gathered.into();
             }
-            it
+            operation
         });
         Second { operations: operations.collect(), send_lag, backlog_wait, connects, ..self.counts.clone() }
     }
 }
 
 impl From<&Second> for Interval {
-    fn from(it: &Second) -> Interval {
+    fn from(second: &Second) -> Interval {
         let statement = |(service, failures, retries): &(SparseHistogram, u64, u64)| CommandCounts {
             service: service.into(),
             failures: *failures,
             retries: *retries,
         };
-        let cell = |it: &OperationSecond| ScriptCounts {
-            ok: it.ok,
-            late: it.late,
-            failed: it.failed.clone(),
-            unknown: it.unknown.clone(),
-            dropped: it.dropped,
-            retried: it.retried,
-            retries: it.retries,
-            above_limit: it.above_limit,
-            response: (&it.response).into(),
-            service: (&it.service).into(),
-            statements: it.statements.iter().map(statement).collect(),
+        let cell = |operation: &OperationSecond| ScriptCounts {
+            ok: operation.ok,
+            late: operation.late,
+            failed: operation.failed.clone(),
+            unknown: operation.unknown.clone(),
+            dropped: operation.dropped,
+            retried: operation.retried,
+            retries: operation.retries,
+            above_limit: operation.above_limit,
+            response: (&operation.response).into(),
+            service: (&operation.service).into(),
+            statements: operation.statements.iter().map(statement).collect(),
         };
         Interval {
-            from: it.from,
-            to: it.to,
-            started: it.started,
+            from: second.from,
+            to: second.to,
+            started: second.started,
             successes: None,
-            scripts: it.operations.iter().map(cell).collect(),
-            send_lag: LatencyHistogram::from(&it.send_lag),
-            backlog_wait: LatencyHistogram::from(&it.backlog_wait),
-            connects: LatencyHistogram::from(&it.connects),
-            refused: it.refused.clone(),
-            answers: it.answers.clone(),
+            scripts: second.operations.iter().map(cell).collect(),
+            send_lag: LatencyHistogram::from(&second.send_lag),
+            backlog_wait: LatencyHistogram::from(&second.backlog_wait),
+            connects: LatencyHistogram::from(&second.connects),
+            refused: second.refused.clone(),
+            answers: second.answers.clone(),
             replays: Vec::new(),
         }
     }

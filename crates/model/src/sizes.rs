@@ -38,7 +38,7 @@ impl SizeHistogram {
     }
 
     pub fn merge(&mut self, other: &SizeHistogram) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, addend)| *sum += addend);
         self.count += other.count;
         self.sum += other.sum;
         self.min = self.min.min(other.min);
@@ -102,13 +102,13 @@ impl SizeHistogram {
         min: u64,
         max: u64,
     ) -> Option<SizeHistogram> {
-        let mut it = SizeHistogram { sum, min, max, ..SizeHistogram::new() };
+        let mut histogram = SizeHistogram { sum, min, max, ..SizeHistogram::new() };
         for (at, count) in buckets {
-            let slot = it.counts.get_mut(at)?;
+            let slot = histogram.counts.get_mut(at)?;
             *slot = slot.checked_add(count)?;
-            it.count = it.count.checked_add(count)?;
+            histogram.count = histogram.count.checked_add(count)?;
         }
-        (it.count > 0 && min <= max).then_some(it)
+        (histogram.count > 0 && min <= max).then_some(histogram)
     }
 }
 
@@ -171,9 +171,9 @@ impl AnswerSizes {
         (self.operation, self.command)
     }
 
-    /// Adds the sizes of `others`; both are sorted by key.
-    pub fn merge(all: &mut Vec<AnswerSizes>, others: &[AnswerSizes]) {
-        for other in others {
+    /// Adds the sizes of `addends`; both are sorted by key.
+    pub fn merge(all: &mut Vec<AnswerSizes>, addends: &[AnswerSizes]) {
+        for other in addends {
             match all.binary_search_by_key(&other.key(), AnswerSizes::key) {
                 Ok(_) if other.sizes.count() == 0 => {}
                 Ok(at) => {
@@ -243,19 +243,22 @@ mod tests {
 
     #[test]
     fn reads_back_what_was_recorded() {
-        let mut it = SizeHistogram::new();
-        assert_eq!((it.quantile(0.5), it.min(), it.max()), (None, None, None));
+        let mut histogram = SizeHistogram::new();
+        assert_eq!((histogram.quantile(0.5), histogram.min(), histogram.max()), (None, None, None));
         for bytes in [0, 7, 300, 300, 40_000] {
-            it.record(bytes);
+            histogram.record(bytes);
         }
-        assert_eq!((it.count(), it.sum(), it.min(), it.max()), (5, 40_607, Some(0), Some(40_000)));
-        assert_eq!([0.0, 0.2, 0.4, 1.0].map(|q| it.quantile(q)), [0, 0, 7, 40_000].map(Some));
-        assert!((300..=319).contains(&it.quantile(0.5).expect("the histogram has samples")));
-        assert_eq!([6, 7, 299, 400, 50_000].map(|at| it.count_at_most(at)), [1, 2, 4, 4, 5]);
-        let again = SizeHistogram::from_parts(it.buckets(), it.sum(), 0, 40_000);
-        assert_eq!(again.as_ref(), Some(&it));
-        let mut twice = it.clone();
-        twice.merge(&it);
+        assert_eq!(
+            (histogram.count(), histogram.sum(), histogram.min(), histogram.max()),
+            (5, 40_607, Some(0), Some(40_000))
+        );
+        assert_eq!([0.0, 0.2, 0.4, 1.0].map(|q| histogram.quantile(q)), [0, 0, 7, 40_000].map(Some));
+        assert!((300..=319).contains(&histogram.quantile(0.5).expect("the histogram has samples")));
+        assert_eq!([6, 7, 299, 400, 50_000].map(|at| histogram.count_at_most(at)), [1, 2, 4, 4, 5]);
+        let again = SizeHistogram::from_parts(histogram.buckets(), histogram.sum(), 0, 40_000);
+        assert_eq!(again.as_ref(), Some(&histogram));
+        let mut twice = histogram.clone();
+        twice.merge(&histogram);
         assert_eq!(twice.count(), 10);
         twice.clear();
         assert_eq!(twice, SizeHistogram::new());
@@ -266,19 +269,19 @@ mod tests {
     #[test]
     fn statements_of_different_kinds_are_mixed() {
         let rows = |kind, sizes: &[u64]| {
-            let mut it = AnswerSizes::new((0, 0));
-            sizes.iter().for_each(|size| it.record(SizeUnit::Rows(kind), *size));
-            it
+            let mut answers = AnswerSizes::new((0, 0));
+            sizes.iter().for_each(|size| answers.record(SizeUnit::Rows(kind), *size));
+            answers
         };
         let mut all = vec![rows(StatementKind::Update, &[])];
-        for (others, kind) in [
+        for (addend, kind) in [
             (rows(StatementKind::Select, &[1]), StatementKind::Select),
             (rows(StatementKind::Update, &[]), StatementKind::Select),
             (rows(StatementKind::Select, &[0, 2]), StatementKind::Select),
             (rows(StatementKind::Update, &[1]), StatementKind::Mixed),
             (rows(StatementKind::Update, &[1]), StatementKind::Mixed),
         ] {
-            AnswerSizes::merge(&mut all, &[others]);
+            AnswerSizes::merge(&mut all, &[addend]);
             assert_eq!(all[0].statement(), Some(kind));
         }
         assert_eq!((all[0].sizes.count(), all[0].sizes.count_at_most(0)), (5, 1));

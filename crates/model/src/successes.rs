@@ -75,15 +75,15 @@ mod tests {
     use super::*;
 
     fn of(millis: &[u64]) -> Successes {
-        let mut it = Successes::at(Nanos::from_millis(millis[0]));
-        millis[1..].iter().for_each(|at| it.add(Nanos::from_millis(*at)));
-        it
+        let mut successes = Successes::at(Nanos::from_millis(millis[0]));
+        millis[1..].iter().for_each(|at| successes.add(Nanos::from_millis(*at)));
+        successes
     }
 
     /// Gaps of 20 ms and more, in tenths of a second.
-    fn gaps(it: Successes) -> Vec<(u64, u64)> {
+    fn gaps(successes: Successes) -> Vec<(u64, u64)> {
         let tenth = |it: Nanos| (it.as_millis_f64() / 100.0).round() as u64;
-        let long = it.gaps().filter(|(from, to)| *to - *from >= Nanos::from_millis(20));
+        let long = successes.gaps().filter(|(from, to)| *to - *from >= Nanos::from_millis(20));
         long.map(|(from, to)| (tenth(from), tenth(to))).collect()
     }
 
@@ -110,12 +110,12 @@ mod tests {
             (&[5_000], &[9_000], &[(50, 61)]),
         ] {
             for (one, other) in [(one, other), (other, one)] {
-                let mut it = of(one);
-                it.merge(&of(other));
-                assert_eq!(gaps(it), expected, "{one:?} {other:?}");
+                let mut merged = of(one);
+                merged.merge(&of(other));
+                assert_eq!(gaps(merged), expected, "{one:?} {other:?}");
                 let all = [one, other].concat();
                 let edges = [all.iter().min(), all.iter().max()].map(|it| Nanos::from_millis(*it.unwrap()));
-                assert_eq!([it.first, it.last], edges);
+                assert_eq!([merged.first, merged.last], edges);
             }
         }
     }

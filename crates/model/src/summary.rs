@@ -267,8 +267,8 @@ impl Summary {
 
     /// Sets the message of each failure to the first message with its code.
     pub fn set_messages(&mut self, message_for: impl Fn(&str) -> Option<String>) {
-        let of_scripts = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
-        for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(of_scripts) {
+        let script_failures = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
+        for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(script_failures) {
             it.message = message_for(&it.code);
         }
     }

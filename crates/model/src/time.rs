@@ -66,14 +66,14 @@ impl Sub for Nanos {
 }
 
 impl From<Duration> for Nanos {
-    fn from(it: Duration) -> Nanos {
-        Nanos(u64::try_from(it.as_nanos()).unwrap_or(u64::MAX))
+    fn from(duration: Duration) -> Nanos {
+        Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 impl From<Nanos> for Duration {
-    fn from(it: Nanos) -> Duration {
-        Duration::from_nanos(it.0)
+    fn from(nanos: Nanos) -> Duration {
+        Duration::from_nanos(nanos.0)
     }
 }
 

@@ -158,13 +158,14 @@ mod tests {
         for it in keys() {
             let other = key(it.session ^ 1, it.sequence);
             let next = key(it.session, it.sequence.wrapping_add(1));
-            for (mine, its) in [(it, other), (it, next), (other, next)] {
-                let (mine, its) = (Token::new(mine, SECRET).to_text(), Token::new(its, SECRET).to_text());
+            for (first, second) in [(it, other), (it, next), (other, next)] {
+                let (first, second) =
+                    (Token::new(first, SECRET).to_text(), Token::new(second, SECRET).to_text());
                 for at in [SEQUENCE, SEAL] {
-                    let swapped = [&mine[..at], &its[at..]].concat();
+                    let swapped = [&first[..at], &second[at..]].concat();
                     let found = Token::find(&swapped).expect("the text has the form of a token");
-                    let same = swapped == mine || swapped == its;
-                    assert_eq!(found.is_authentic(SECRET), same, "{mine:?} and {its:?} at {at}");
+                    let same = swapped == first || swapped == second;
+                    assert_eq!(found.is_authentic(SECRET), same, "{first:?} and {second:?} at {at}");
                 }
             }
             // One digit differs.
@@ -177,19 +178,19 @@ mod tests {
 
     #[test]
     fn finds_token_within_other_text() {
-        let (mine, its) = (Token::new(key(7, 8), SECRET), Token::new(key(9, 10), SECRET));
-        let (text, other) = (mine.to_text(), its.to_text());
+        let (first, second) = (Token::new(key(7, 8), SECRET), Token::new(key(9, 10), SECRET));
+        let (text, other) = (first.to_text(), second.to_text());
         let text = std::str::from_utf8(&text).expect("ASCII");
         let other = std::str::from_utf8(&other).expect("ASCII");
-        let mine = Some(key(7, 8));
-        check(text, mine);
-        check(&format!("Привет, {text}, и пока"), mine);
-        check(&format!("\"text\":\"{text}\"}}"), mine);
+        let expected = Some(key(7, 8));
+        check(text, expected);
+        check(&format!("Привет, {text}, и пока"), expected);
+        check(&format!("\"text\":\"{text}\"}}"), expected);
         // Neighbouring characters are also digits and dots.
-        check(&format!("deadbeef{text}deadbeef"), mine);
-        check(&format!("1.2.3.{text}.4.5"), mine);
-        check(&format!("00000000.0000000000000000.{text}"), mine);
-        check(&format!("{text}.{other}"), mine);
+        check(&format!("deadbeef{text}deadbeef"), expected);
+        check(&format!("1.2.3.{text}.4.5"), expected);
+        check(&format!("00000000.0000000000000000.{text}"), expected);
+        check(&format!("{text}.{other}"), expected);
         check(&format!("{other}{text}"), Some(key(9, 10)));
     }
 

@@ -46,15 +46,15 @@ impl HistogramEncoder {
         HistogramEncoder(V2DeflateSerializer::new())
     }
 
-    pub fn encode(&mut self, it: &LatencyHistogram) -> EncodedHistogram {
+    pub fn encode(&mut self, histogram: &LatencyHistogram) -> EncodedHistogram {
         let mut v2 = Vec::new();
-        self.0.serialize(&it.histogram, &mut v2).expect("writing to memory cannot fail");
+        self.0.serialize(&histogram.histogram, &mut v2).expect("writing to memory cannot fail");
         EncodedHistogram {
-            count: it.count(),
-            sum: it.sum,
-            sum_of_squares: it.sum_of_squares,
-            min: it.min,
-            max: it.max,
+            count: histogram.count(),
+            sum: histogram.sum,
+            sum_of_squares: histogram.sum_of_squares,
+            min: histogram.min,
+            max: histogram.max,
             v2,
         }
     }
@@ -96,9 +96,9 @@ mod tests {
     use hdrhistogram::serialization::Deserializer;
 
     fn latency(values: &[u64]) -> LatencyHistogram {
-        let mut it = LatencyHistogram::new();
-        values.iter().for_each(|&value| it.record(Nanos(value)));
-        it
+        let mut histogram = LatencyHistogram::new();
+        values.iter().for_each(|&value| histogram.record(Nanos(value)));
+        histogram
     }
 
     #[test]
@@ -112,33 +112,40 @@ mod tests {
             &[7; 40],
         ];
         for values in rows {
-            let it = latency(values);
-            let packed = HistogramEncoder::new().encode(&it);
+            let original = latency(values);
+            let packed = HistogramEncoder::new().encode(&original);
             let back = LatencyHistogram::decode(&packed).expect("the encoding is complete");
             assert_eq!(HistogramEncoder::new().encode(&back), packed, "{values:?}");
             assert_eq!(
                 (back.count(), back.sum(), back.min(), back.max(), back.mean(), back.deviation()),
-                (it.count(), it.sum(), it.min(), it.max(), it.mean(), it.deviation())
+                (
+                    original.count(),
+                    original.sum(),
+                    original.min(),
+                    original.max(),
+                    original.mean(),
+                    original.deviation()
+                )
             );
-            assert!(back.histogram == it.histogram, "{values:?}");
-            let theirs: Histogram<u64> = Deserializer::new()
+            assert!(back.histogram == original.histogram, "{values:?}");
+            let reference: Histogram<u64> = Deserializer::new()
                 .deserialize(&mut packed.v2.as_slice())
                 .expect("the other implementation reads it");
-            assert!(theirs == it.histogram, "{values:?}");
+            assert!(reference == original.histogram, "{values:?}");
         }
     }
 
     #[test]
     fn merge_of_decoded_equals_merge_of_originals() {
         let (a, b) = (latency(&[10, 20, 30_000]), latency(&[5, 400_000_000]));
-        let mut whole = a.clone();
-        whole.merge(&b);
+        let mut direct = a.clone();
+        direct.merge(&b);
         let mut pack = HistogramEncoder::new();
         let mut merged = LatencyHistogram::new();
         for it in [&a, &b] {
             merged.merge(&LatencyHistogram::decode(&pack.encode(it)).expect("the encoding is complete"));
         }
-        assert_eq!(pack.encode(&merged), pack.encode(&whole));
+        assert_eq!(pack.encode(&merged), pack.encode(&direct));
     }
 
     #[test]

@@ -46,16 +46,16 @@ impl SparseHistogram {
 }
 
 impl From<&LatencyHistogram> for SparseHistogram {
-    fn from(it: &LatencyHistogram) -> SparseHistogram {
-        let recorded = it.histogram.iter_recorded();
+    fn from(histogram: &LatencyHistogram) -> SparseHistogram {
+        let recorded = histogram.histogram.iter_recorded();
         let places = recorded.map(|it| (bucket_index(it.value_iterated_to()), it.count_at_value()));
         SparseHistogram {
-            buckets: if it.count() == 0 { Vec::new() } else { places.collect() },
-            count: it.count(),
-            sum: it.sum,
-            sum_of_squares: it.sum_of_squares,
-            min: it.min,
-            max: it.max,
+            buckets: if histogram.count() == 0 { Vec::new() } else { places.collect() },
+            count: histogram.count(),
+            sum: histogram.sum,
+            sum_of_squares: histogram.sum_of_squares,
+            min: histogram.min,
+            max: histogram.max,
         }
     }
 }
@@ -77,8 +77,8 @@ impl HistogramDecoder {
     }
 
     /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
-    pub fn decode(&mut self, it: &EncodedHistogram) -> Result<SparseHistogram, DecodeError> {
-        let (cookie, rest) = it.v2.split_first_chunk().ok_or(DecodeError)?;
+    pub fn decode(&mut self, encoded: &EncodedHistogram) -> Result<SparseHistogram, DecodeError> {
+        let (cookie, rest) = encoded.v2.split_first_chunk().ok_or(DecodeError)?;
         let (length, packed) = rest.split_first_chunk().ok_or(DecodeError)?;
         if u32::from_be_bytes(*cookie) != COMPRESSED_COOKIE
             || u32::from_be_bytes(*length) as usize != packed.len()
@@ -111,10 +111,10 @@ impl HistogramDecoder {
                 return Err(DecodeError);
             }
         }
-        if count != it.count || (count > 0 && it.min > it.max) {
+        if count != encoded.count || (count > 0 && encoded.min > encoded.max) {
             return Err(DecodeError);
         }
-        let EncodedHistogram { sum, sum_of_squares, min, max, .. } = *it;
+        let EncodedHistogram { sum, sum_of_squares, min, max, .. } = *encoded;
         Ok(SparseHistogram { buckets: places, count, sum, sum_of_squares, min, max })
     }
 }
@@ -182,16 +182,16 @@ impl HistogramSum {
         }
     }
 
-    pub fn add(&mut self, it: &SparseHistogram) {
-        for &(place, count) in &it.buckets {
+    pub fn add(&mut self, histogram: &SparseHistogram) {
+        for &(place, count) in &histogram.buckets {
             self.counts[place as usize] += count;
             self.blocks[place as usize / BLOCK_SIZE] += count;
         }
-        self.count += it.count;
-        self.sum += it.sum;
-        self.sum_of_squares += it.sum_of_squares;
-        self.min = self.min.min(it.min);
-        self.max = self.max.max(it.max);
+        self.count += histogram.count;
+        self.sum += histogram.sum;
+        self.sum_of_squares += histogram.sum_of_squares;
+        self.min = self.min.min(histogram.min);
+        self.max = self.max.max(histogram.max);
     }
 
     pub fn clear(&mut self) {
@@ -230,17 +230,17 @@ impl HistogramSum {
         if beyond < LatencyHistogram::MIN_TAIL_SAMPLES || rank > self.count {
             return None;
         }
-        let mut seen = 0;
+        let mut cumulative = 0;
         let full = |it: &u64| {
-            seen += it;
-            seen >= rank
+            cumulative += it;
+            cumulative >= rank
         };
         let block = self.blocks.iter().position(full)?;
-        seen -= self.blocks[block];
+        cumulative -= self.blocks[block];
         let first = block * BLOCK_SIZE;
         let place = self.counts[first..first + BLOCK_SIZE].iter().position(|it| {
-            seen += it;
-            seen >= rank
+            cumulative += it;
+            cumulative >= rank
         })?;
         Some(Nanos(bucket_upper_bound(first + place).min(self.max)))
     }
@@ -262,29 +262,29 @@ impl Default for HistogramSum {
 }
 
 impl From<&HistogramSum> for SparseHistogram {
-    fn from(it: &HistogramSum) -> SparseHistogram {
-        let filled = it.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    fn from(total: &HistogramSum) -> SparseHistogram {
+        let filled = total.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let places = filled.map(|(place, count)| (place as u32, *count)).collect();
-        let HistogramSum { count, sum, sum_of_squares, min, max, .. } = *it;
+        let HistogramSum { count, sum, sum_of_squares, min, max, .. } = *total;
         SparseHistogram { buckets: places, count, sum, sum_of_squares, min, max }
     }
 }
 
 impl From<&SparseHistogram> for LatencyHistogram {
-    fn from(it: &SparseHistogram) -> LatencyHistogram {
+    fn from(sparse: &SparseHistogram) -> LatencyHistogram {
         let mut all = LatencyHistogram::new();
-        for &(place, count) in &it.buckets {
+        for &(place, count) in &sparse.buckets {
             all.histogram.saturating_record_n(bucket_upper_bound(place as usize), count);
         }
-        let SparseHistogram { sum, sum_of_squares, min, max, .. } = *it;
+        let SparseHistogram { sum, sum_of_squares, min, max, .. } = *sparse;
         LatencyHistogram { sum, sum_of_squares, min, max, ..all }
     }
 }
 
 impl LatencyHistogram {
     /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
-    pub fn decode(it: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
-        HistogramDecoder::new().decode(it).map(|it| (&it).into())
+    pub fn decode(encoded: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
+        HistogramDecoder::new().decode(encoded).map(|it| (&it).into())
     }
 }
 
@@ -296,18 +296,18 @@ mod tests {
     /// Histogram of `count` values of up to `bits` bits, from xorshift64 with this seed.
     fn latency(seed: u64, count: usize, bits: u32) -> LatencyHistogram {
         let mut state = seed;
-        let mut it = LatencyHistogram::new();
+        let mut histogram = LatencyHistogram::new();
         for _ in 0..count {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            it.record(Nanos(state >> (64 - 1 - (state % u64::from(bits)) as u32)));
+            histogram.record(Nanos(state >> (64 - 1 - (state % u64::from(bits)) as u32)));
         }
-        it
+        histogram
     }
 
-    fn encoded(it: &LatencyHistogram) -> String {
-        format!("{:?}", HistogramEncoder::new().encode(it))
+    fn encoded(histogram: &LatencyHistogram) -> String {
+        format!("{:?}", HistogramEncoder::new().encode(histogram))
     }
 
     #[test]
@@ -318,12 +318,13 @@ mod tests {
             gathered.clear();
             let mut merged = LatencyHistogram::new();
             for part in 0..3 {
-                let it = latency(seed * 10 + part, count, bits);
-                let sparse =
-                    unpacker.decode(&HistogramEncoder::new().encode(&it)).expect("the histogram was encoded");
-                assert_eq!(sparse, SparseHistogram::from(&it), "seed {seed}");
+                let histogram = latency(seed * 10 + part, count, bits);
+                let sparse = unpacker
+                    .decode(&HistogramEncoder::new().encode(&histogram))
+                    .expect("the histogram was encoded");
+                assert_eq!(sparse, SparseHistogram::from(&histogram), "seed {seed}");
                 gathered.add(&sparse);
-                merged.merge(&it);
+                merged.merge(&histogram);
             }
             let quantiles = [0.0, 0.001, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0];
             for q in quantiles {

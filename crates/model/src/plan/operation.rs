@@ -65,8 +65,8 @@ struct Stored {
 }
 
 impl From<Stored> for Operation {
-    fn from(it: Stored) -> Operation {
-        let Stored { name, weight, rate, feed, schedule, sets, to, ledger, work, script, origin } = it;
+    fn from(stored: Stored) -> Operation {
+        let Stored { name, weight, rate, feed, schedule, sets, to, ledger, work, script, origin } = stored;
         let work = work.unwrap_or(OperationKind::Script { text: script, origin });
         Operation { name, weight, rate, feed, schedule, sets, target: to, ledger, kind: work }
     }

@@ -182,10 +182,10 @@ impl TryFrom<StoredManager> for ClusterManager {
 }
 
 impl From<ClusterManager> for StoredManager {
-    fn from(it: ClusterManager) -> StoredManager {
-        let servers = it.product.store().map(|store| (store.plan_key.to_owned(), it.store_servers));
-        let stored = StoredSettings { settings: it.settings, store: servers.into_iter().collect() };
-        StoredManager::from([(it.product.plan_key.to_owned(), stored)])
+    fn from(manager: ClusterManager) -> StoredManager {
+        let servers = manager.product.store().map(|store| (store.plan_key.to_owned(), manager.store_servers));
+        let stored = StoredSettings { settings: manager.settings, store: servers.into_iter().collect() };
+        StoredManager::from([(manager.product.plan_key.to_owned(), stored)])
     }
 }
 
