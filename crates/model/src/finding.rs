@@ -157,7 +157,16 @@ pub enum Finding {
     },
     /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
     /// The pooler has idle CPU time.
-    PoolBound { cell: usize, node: String, pool: u32, lent: f64, busy: f64, cpu: f64, of_cpu: f64 },
+    PoolBound {
+        cell: usize,
+        node: String,
+        pool: u32,
+        lent: f64,
+        busy: f64,
+        cpu: f64,
+        #[serde(rename = "of_cpu")]
+        cpu_limit: f64,
+    },
     /// PostgreSQL is CPU-bound.
     ServerBound {
         cell: usize,

@@ -252,7 +252,7 @@ impl LoadedRun {
         ComparedRun {
             source: self.source.clone(),
             experiment: &self.reading.experiment,
-            stand: compare::RunEnvironment {
+            environment: compare::RunEnvironment {
                 machine: &self.stand.machine,
                 nodes: &self.stand.nodes,
                 program: &self.source.pgdyno_version,

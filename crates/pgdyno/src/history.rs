@@ -106,7 +106,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
         .map(|it| HistoryRun {
             dated: DatedRun { source: it.source.clone(), server: it.server.clone() },
             experiment: &it.experiment,
-            stand: RunEnvironment {
+            environment: RunEnvironment {
                 machine: &it.stand.machine,
                 nodes: &it.stand.nodes,
                 program: &it.source.pgdyno_version,

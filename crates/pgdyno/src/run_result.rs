@@ -82,7 +82,7 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let setup = &reading.experiment.cells[number].setup;
     let window = |facts: &TrialFacts<'_>| facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let parts: Vec<TrialPart<'_>> =
-        its().map(|(facts, it)| TrialPart { whole: &it.whole, window: window(facts) }).collect();
+        its().map(|(facts, it)| TrialPart { sum: &it.whole, window: window(facts) }).collect();
     let passages: Vec<TrialPassage<'_>> =
         its().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
     let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();

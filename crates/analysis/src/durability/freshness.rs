@@ -124,13 +124,13 @@ fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
 
 /// Quantile of the time until a number became visible. `seen_us` has the times of visible numbers in ascending order.
 /// `all` also counts the numbers that were not yet visible; these are later than all others.
-fn visibility_delay(seen_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
+fn visibility_delay(delays_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
     if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {
         return None;
     }
     Some(
-        seen_us
+        delays_us
             .get(rank - 1)
             .map_or(VisibilityDelay::AfterBound, |it| VisibilityDelay::Within(Nanos::from_micros(*it))),
     )

@@ -48,7 +48,7 @@ impl LedgerSurvey {
         history: &DurabilityHistory,
         entries: impl Iterator<Item = LedgerEntry>,
     ) -> LedgerSurvey {
-        let mut it = LedgerSurvey {
+        let mut survey = LedgerSurvey {
             servers: Vec::new(),
             reserved: Vec::new(),
             completed: Vec::new(),
@@ -62,27 +62,27 @@ impl LedgerSurvey {
         let mut clock = None;
         for entry in entries {
             match entry {
-                LedgerEntry::Server(id, server) => it.add_server(id, server, history),
+                LedgerEntry::Server(id, server) => survey.add_server(id, server, history),
                 LedgerEntry::Reserved { session, until } => {
-                    let known = session_entry(&mut it.reserved, session);
+                    let known = session_entry(&mut survey.reserved, session);
                     *known = until.max(*known);
                 }
-                LedgerEntry::Completed(attempt) => it.add_attempt(&attempt),
+                LedgerEntry::Completed(attempt) => survey.add_attempt(&attempt),
                 LedgerEntry::Clock { at, wall_us } => {
                     if let Some((before, wall_before)) = clock.replace((at, wall_us)) {
                         let step = wall_us as i64 - wall_before as i64 - micros(before, at);
-                        it.clock_steps_us.extend((step.abs() > STEP_US).then_some(step));
+                        survey.clock_steps_us.extend((step.abs() > STEP_US).then_some(step));
                     }
                 }
                 LedgerEntry::Closed => {}
             }
         }
-        it.acknowledgements.flush();
-        it.order_servers();
-        it.check_timelines(history);
-        it.check_faults(history);
-        it.check_systems();
-        it
+        survey.acknowledgements.flush();
+        survey.order_servers();
+        survey.check_timelines(history);
+        survey.check_faults(history);
+        survey.check_systems();
+        survey
     }
 
     pub fn server(&self, id: ServerId) -> Option<&ServerInstance> {
@@ -158,9 +158,9 @@ impl LedgerSurvey {
             self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
         for it in &mut self.servers {
             let Some(first) = it.first else { continue };
-            let mine = (it.server.timeline, first, it.id);
+            let rank = (it.server.timeline, first, it.id);
             it.superseded =
-                ranks.iter().filter(|other| **other > mine).map(|other| other.1).min().unwrap_or(Nanos::MAX);
+                ranks.iter().filter(|other| **other > rank).map(|other| other.1).min().unwrap_or(Nanos::MAX);
         }
     }
 
@@ -178,9 +178,9 @@ impl LedgerSurvey {
             let highest = |until: Nanos| {
                 self.timelines.iter().take_while(|it| it.0 <= until).map(|it| it.1).max().unwrap_or(0)
             };
-            let seen = highest(next) > highest(fault.at);
-            self.failovers += u32::from(seen);
-            if fault.fails_over && !seen {
+            let timeline_rose = highest(next) > highest(fault.at);
+            self.failovers += u32::from(timeline_rose);
+            if fault.fails_over && !timeline_rose {
                 self.doubts.push(InconclusiveReason::NoNewTimelineAfterFault { fault: number });
             }
             if self.acknowledgements.last().is_none_or(|it| it <= fault.at) {

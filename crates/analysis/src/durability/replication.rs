@@ -38,8 +38,8 @@ pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
     let before = |of: usize| {
-        let mine = (priorities[of], of);
-        priorities.iter().enumerate().filter(|&(i, &it)| it > 0 && (it, i) < mine).count()
+        let rank = (priorities[of], of);
+        priorities.iter().enumerate().filter(|&(i, &it)| it > 0 && (it, i) < rank).count()
     };
     let state = |(i, &priority): (usize, &u32)| match (priority, standbys.method) {
         (0, _) => (0, SyncState::Async),
@@ -63,12 +63,12 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
             .max()
     };
     let Some(promoted) = received(&promotion.promoted) else { return false };
-    let answered = || promotion.positions.iter().filter_map(|it| Some((it, it.received?)));
+    let positions = || promotion.positions.iter().filter_map(|it| Some((it, it.received?)));
     match &promotion.standbys {
-        None => answered().all(|(_, it)| it <= promoted),
+        None => positions().all(|(_, it)| it <= promoted),
         // Each synchronous standby has all acknowledged writes.
         Some(it) if it.method == SyncMethod::First => {
-            answered().any(|(answer, received)| answer.synchronous && received <= promoted)
+            positions().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
         // Each acknowledged write is on `count` of the standbys. If this many answered, at least one of them has the
         // write.
@@ -77,7 +77,7 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();
             let named = if it.names.iter().any(|name| name == "*") { 0 } else { it.names.len() };
             let needed = members.max(named) + 1 - (it.count as usize).min(members.max(named));
-            let mut compared = answered().filter(|(answer, _)| is_member(answer)).map(|(_, it)| it);
+            let mut compared = positions().filter(|(answer, _)| is_member(answer)).map(|(_, it)| it);
             compared.clone().count() >= needed && compared.all(|it| it <= promoted)
         }
     }

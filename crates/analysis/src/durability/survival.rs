@@ -22,13 +22,13 @@ use std::collections::BTreeMap;
 /// Results of every cell with faults or a ledger, except controls, in the order of cells. `trials` pairs each trial's
 /// cell with its fault injection, in the order in which the trials began.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
-    let of_cell = |cell: usize| {
+    let injections = |cell: usize| {
         trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
     };
     let ordinary = |cell: &usize| experiment.cells[*cell].control_of.is_none();
     let survival = |cell: usize| {
-        let control = experiment.control_for(cell).map(|it| (it, of_cell(it)));
-        cell_result(cell, &of_cell(cell), control.as_ref().map(|it| (it.0, it.1.as_slice())))
+        let control = experiment.control_for(cell).map(|it| (it, injections(it)));
+        cell_result(cell, &injections(cell), control.as_ref().map(|it| (it.0, it.1.as_slice())))
     };
     (0..experiment.cells.len()).filter(ordinary).filter_map(survival).collect()
 }
@@ -47,8 +47,8 @@ pub fn cell_result(
     for it in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
         merge_doubt(&mut doubts, *it);
     }
-    let is_whole = verdicts.len() == trials.len();
-    if !verdicts.is_empty() && !is_whole {
+    let all_read_back = verdicts.len() == trials.len();
+    if !verdicts.is_empty() && !all_read_back {
         merge_doubt(&mut doubts, InconclusiveReason::NotReadBack);
     }
     let done = trials.iter().filter(|it| is_complete(it)).count() as u32;
@@ -57,8 +57,9 @@ pub fn cell_result(
     }
     let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
     // Losses of the cell itself show that losses are detected.
-    let is_seen = verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
-    if !verdicts.is_empty() && !is_seen {
+    let loss_detected =
+        verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
+    if !verdicts.is_empty() && !loss_detected {
         doubts.push(if control.is_some() {
             InconclusiveReason::ControlLostNothing
         } else {
@@ -67,7 +68,7 @@ pub fn cell_result(
     }
     let conclusion = if conclusions.contains(&Conclusion::Broken) {
         Conclusion::Broken
-    } else if conclusions.contains(&Conclusion::Unknown) || !is_whole || !is_seen || done == 0 {
+    } else if conclusions.contains(&Conclusion::Unknown) || !all_read_back || !loss_detected || done == 0 {
         Conclusion::Unknown
     } else {
         Conclusion::Kept
@@ -95,23 +96,23 @@ pub fn cell_result(
 }
 
 /// Conclusion of the verdict, ignoring doubts about the control.
-fn own_conclusion(it: &DurabilityVerdict) -> Conclusion {
+fn own_conclusion(verdict: &DurabilityVerdict) -> Conclusion {
     let doubts: Vec<InconclusiveReason> =
-        it.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
-    conclude(&it.anomalies, &doubts)
+        verdict.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
+    conclude(&verdict.anomalies, &doubts)
 }
 
-fn is_about_control(it: &InconclusiveReason) -> bool {
-    matches!(it, InconclusiveReason::NoControl | InconclusiveReason::ControlLostNothing)
+fn is_about_control(reason: &InconclusiveReason) -> bool {
+    matches!(reason, InconclusiveReason::NoControl | InconclusiveReason::ControlLostNothing)
 }
 
 /// Acknowledged writes that were lost, with any promise; 0 if the evidence contradicts itself.
-fn losses(it: &DurabilityVerdict) -> u64 {
+fn losses(verdict: &DurabilityVerdict) -> u64 {
     let is_loss = |kind| {
         matches!(kind, AnomalyKind::Lost | AnomalyKind::LostAmbiguous | AnomalyKind::LostWithoutPromise)
     };
-    let found = it.anomalies.iter().filter(|it| is_loss(it.kind)).map(|it| it.count);
-    if is_sound(&it.doubts) { found.sum() } else { 0 }
+    let found = verdict.anomalies.iter().filter(|it| is_loss(it.kind)).map(|it| it.count);
+    if is_sound(&verdict.doubts) { found.sum() } else { 0 }
 }
 
 fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
@@ -125,36 +126,36 @@ fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
 }
 
 /// True if all planned faults were injected, and there was at least one.
-fn is_complete(it: &FaultInjection) -> bool {
-    !it.injected.is_empty() && it.injected.iter().all(|it| !it.nodes.is_empty())
+fn is_complete(injection: &FaultInjection) -> bool {
+    !injection.injected.is_empty() && injection.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
 /// Number of failovers: by timelines if there is a ledger, which records them; otherwise by servers that accepted
 /// writes.
-fn failovers(it: &FaultInjection) -> u32 {
-    it.verdict.as_ref().map_or(it.promotions.len() as u32, |it| it.failovers)
+fn failovers(injection: &FaultInjection) -> u32 {
+    injection.verdict.as_ref().map_or(injection.promotions.len() as u32, |it| it.failovers)
 }
 
-fn longest_outage(it: &FaultInjection) -> Option<Nanos> {
-    it.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
+fn longest_outage(injection: &FaultInjection) -> Option<Nanos> {
+    injection.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
 }
 
 /// Durations until old primaries rejoined. Replicas that had diverged also rejoin, but do not count.
-fn rejoin_durations(it: &FaultInjection) -> Vec<Nanos> {
-    let was_primary = |name: &str| it.promotions.iter().any(|it| it.from == name);
-    it.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
+fn rejoin_durations(injection: &FaultInjection) -> Vec<Nanos> {
+    let was_primary = |name: &str| injection.promotions.iter().any(|it| it.from == name);
+    injection.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
 }
 
 /// Durations from each fault to an event of the new primary.
 fn durations_since_fault(
-    it: &FaultInjection,
+    injection: &FaultInjection,
     moment: impl Fn(&PromotionRecord) -> Option<Nanos>,
 ) -> Vec<Nanos> {
     let since = |promoted: &PromotionRecord| {
         let at = moment(promoted)?;
-        Some(at - causing_fault(it, promoted)?.at)
+        Some(at - causing_fault(injection, promoted)?.at)
     };
-    it.promotions.iter().filter_map(since).collect()
+    injection.promotions.iter().filter_map(since).collect()
 }
 
 /// Last fault before the promotion on the server that it replaced. If no such fault is known, the last fault before the
@@ -166,8 +167,8 @@ fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Opti
             && !matches!(it.action, FaultAction::BlockReplication { .. })
     };
     let before: Vec<&InjectedFault> = of.injected.iter().filter(may_be).collect();
-    let to_it = before.iter().rfind(|it| it.nodes.contains(&promoted.from));
-    to_it.or(before.last()).copied()
+    let on_old_primary = before.iter().rfind(|it| it.nodes.contains(&promoted.from));
+    on_old_primary.or(before.last()).copied()
 }
 
 /// Range and median. With an even number of values, the median is the mean of the middle two.

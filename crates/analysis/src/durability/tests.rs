@@ -204,9 +204,9 @@ fn finds_split_brain_and_deposed_primaries() {
     let sampled = |before: bool, after: bool| {
         move |text: &mut HistoryText| {
             let reading = &text.history.read_backs[0];
-            let (server, began) = (reading.server.clone(), reading.started);
+            let (server, start) = (reading.server.clone(), reading.started);
             let sample = |at, in_recovery| RoleSample { at, server: server.clone(), in_recovery };
-            text.history.samples = vec![sample(began - Nanos(1), before), sample(began + Nanos(1), after)];
+            text.history.samples = vec![sample(start - Nanos(1), before), sample(start + Nanos(1), after)];
         }
     };
     check_with("0a", &[""], sampled(true, true), "Unknown; from standby 0, not read, younger 1");

@@ -18,7 +18,7 @@ pub(super) struct TrustedReads<'a> {
 impl<'a> TrustedReads<'a> {
     pub fn new(history: &'a DurabilityHistory, survey: &LedgerSurvey) -> TrustedReads<'a> {
         let systems = survey.systems();
-        let mut it = TrustedReads { reads: Vec::new(), doubts: Vec::new(), history };
+        let mut trusted = TrustedReads { reads: Vec::new(), doubts: Vec::new(), history };
         for (number, reading) in history.read_backs.iter().enumerate() {
             let newest = survey.timelines.iter().filter(|it| it.0 <= reading.started).map(|it| it.1).max();
             let doubt = if reading.in_recovery || was_standby(history, reading) {
@@ -31,12 +31,12 @@ impl<'a> TrustedReads<'a> {
                 None
             };
             match doubt {
-                None => it.reads.push(reading),
-                Some(doubt) => it.doubts.push(doubt),
+                None => trusted.reads.push(reading),
+                Some(doubt) => trusted.doubts.push(doubt),
             }
         }
-        it.doubts.extend(it.reads.is_empty().then_some(InconclusiveReason::NotReadBack));
-        it
+        trusted.doubts.extend(trusted.reads.is_empty().then_some(InconclusiveReason::NotReadBack));
+        trusted
     }
 
     /// True if the last read that began after `at` has the row; `None` if no read began later.
@@ -66,18 +66,18 @@ impl<'a> TrustedReads<'a> {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
             for place in 0..words {
                 let word = |it: &ReadBack| it.keys.session(session).get(place).copied().unwrap_or(0);
-                let mut gone = 0;
+                let mut missing = 0;
                 for (number, earlier) in self.reads.iter().enumerate() {
                     for later in &self.reads[number + 1..] {
                         if self.is_undisturbed(earlier, later) {
-                            gone |= word(earlier) & !word(later);
+                            missing |= word(earlier) & !word(later);
                         }
                     }
                 }
                 found.add_many(
                     AnomalyKind::Flicker,
-                    u64::from(gone.count_ones()),
-                    keys(session, place, gone),
+                    u64::from(missing.count_ones()),
+                    keys(session, place, missing),
                 );
             }
         }
@@ -124,9 +124,9 @@ impl<'a> TrustedReads<'a> {
 /// True if samples before and after the read both show its server in recovery. One sample is not enough: the standby
 /// may be promoted between the sample and its answer to the read.
 fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
-    let of_it = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
-    let before = of_it().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
-    let after = of_it().find(|it| it.at > reading.identified).is_some_and(|it| it.in_recovery);
+    let samples = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
+    let before = samples().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);
+    let after = samples().find(|it| it.at > reading.identified).is_some_and(|it| it.in_recovery);
     before && after
 }
 

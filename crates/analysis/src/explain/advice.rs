@@ -26,10 +26,10 @@ const NEARLY_EQUAL: f64 = 0.95;
 /// Advice from the plans and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
-    let of_text = |it: &StatementPlan| -> Vec<&StatementStats> {
+    let with_same_text = |it: &StatementPlan| -> Vec<&StatementStats> {
         counted.iter().filter(|other| normalize_placeholders(&other.text) == it.text).collect()
     };
-    let known: Vec<Vec<&StatementStats>> = plans.statements.iter().map(of_text).collect();
+    let known: Vec<Vec<&StatementStats>> = plans.statements.iter().map(with_same_text).collect();
     let chosen = choose_indexes(plans, &weights(plans, &known));
     let before = |number: usize| plans.statements[number].plan.as_ref().map_or(0.0, |it| it.cost);
     let advised = |estimate: &IndexEstimate| {
@@ -41,11 +41,13 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             let share = known[change.statement].iter().map(|it| it.share).sum::<f64>();
             share * (1.0 - change.after / change.before)
         };
-        let kept_by: Vec<usize> = (0..plans.statements.len())
+        let maintained_by: Vec<usize> = (0..plans.statements.len())
             .filter(|n| writes_to_table(&plans.statements[*n], &estimate.candidate))
             .collect();
-        let not_hot =
-            kept_by.iter().copied().filter(|n| updates_column(&plans.statements[*n], &estimate.candidate));
+        let not_hot = maintained_by
+            .iter()
+            .copied()
+            .filter(|n| updates_column(&plans.statements[*n], &estimate.candidate));
         let rows = find_table(plans, &estimate.candidate).map_or(0.0, |it| it.rows);
         IndexAdvice {
             ddl: estimate.candidate.ddl(),
@@ -54,7 +56,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             saved: (!counted.is_empty()).then(|| helped.iter().map(saves).sum()),
             improved: helped,
             not_hot: not_hot.collect(),
-            maintained_by: kept_by,
+            maintained_by,
             candidate: estimate.candidate.clone(),
         }
     };
@@ -199,18 +201,18 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
 }
 
 /// Rows that a scan reads and discards.
-fn discarded_rows(it: &FullScan<'_>) -> f64 {
-    it.table.rows - it.selected_rows
+fn discarded_rows(scan: &FullScan<'_>) -> f64 {
+    scan.table.rows - scan.selected_rows
 }
 
 fn remedy(
     number: usize,
-    it: &StatementPlan,
+    statement: &StatementPlan,
     worst: Option<&FullScan<'_>>,
     indexes: &[IndexAdvice],
 ) -> Remedy {
-    if it.plan.is_none() {
-        return Remedy::NoPlan { reason: it.error.clone().unwrap_or_default() };
+    if statement.plan.is_none() {
+        return Remedy::NoPlan { reason: statement.error.clone().unwrap_or_default() };
     }
     // Several indexes may help: use the one with the lowest cost.
     let with = indexes.iter().enumerate().filter_map(|(n, index)| {
@@ -231,13 +233,13 @@ fn remedy(
     }
 }
 
-fn find_table<'a>(plans: &'a Plans, it: &IndexCandidate) -> Option<&'a model::explain::TableStats> {
-    plans.tables.iter().find(|table| table.schema == it.schema && table.name == it.table)
+fn find_table<'a>(plans: &'a Plans, candidate: &IndexCandidate) -> Option<&'a model::explain::TableStats> {
+    plans.tables.iter().find(|table| table.schema == candidate.schema && table.name == candidate.table)
 }
 
 /// True if a statement changes rows of the table, so that the index must be maintained.
-fn writes_to_table(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
-    it.plan.iter().flat_map(model::explain::PlanNode::flatten).any(|node| {
+fn writes_to_table(statement: &StatementPlan, candidate: &IndexCandidate) -> bool {
+    statement.plan.iter().flat_map(model::explain::PlanNode::flatten).any(|node| {
         node.operation.is_some()
             && node.schema.as_ref() == Some(&candidate.schema)
             && node.table.as_ref() == Some(&candidate.table)
@@ -245,7 +247,7 @@ fn writes_to_table(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
 }
 
 /// True if an update sets a column of the index.
-fn updates_column(it: &StatementPlan, candidate: &IndexCandidate) -> bool {
-    let set = updated_columns(&it.text).unwrap_or_default();
+fn updates_column(statement: &StatementPlan, candidate: &IndexCandidate) -> bool {
+    let set = updated_columns(&statement.text).unwrap_or_default();
     candidate.keys.iter().any(|key| set.contains(&key.column))
 }

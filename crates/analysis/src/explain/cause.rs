@@ -71,11 +71,11 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     for it in &mut suspects {
         let Limit::Scan { table, ddl } = &mut it.limit else { continue };
         // Statistics include the schema, as in `book.bookv2`, unless it is `public`.
-        let of_table = |it: &&IndexAdvice| {
+        let is_on_table = |it: &&IndexAdvice| {
             let IndexCandidate { schema, table: name, .. } = &it.candidate;
             name == table || format!("{schema}.{name}") == *table
         };
-        let all: Vec<&str> = advised.clone().filter(of_table).map(|it| it.ddl.as_str()).collect();
+        let all: Vec<&str> = advised.clone().filter(is_on_table).map(|it| it.ddl.as_str()).collect();
         if !all.is_empty() {
             let together = all.join("; ");
             *ddl = Some(together.clone());
@@ -110,15 +110,15 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
 
 /// Effect of a perturbation. For an amount: the elasticity. For a switch: the share by which the maximum grew; doubling
 /// counts as the largest possible effect. For a feed that overstates the maximum: the share by which the maximum fell.
-fn effect(it: &Proof) -> f64 {
-    let of = |ratio: f64| if matches!(it.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
-    let of_switch = || it.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
-    it.elasticity.map(|it| it.0).or_else(of_switch).unwrap_or(0.0)
+fn effect(proof: &Proof) -> f64 {
+    let of = |ratio: f64| if matches!(proof.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
+    let growth = || proof.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
+    proof.elasticity.map(|it| it.0).or_else(growth).unwrap_or(0.0)
 }
 
 /// True if transactions of the cell wait for a resource behind the in-flight cap.
-fn is_behind(of: usize, it: &Finding) -> bool {
-    match it {
+fn is_behind(of: usize, finding: &Finding) -> bool {
+    match finding {
         Finding::QueueInPooler { cell, .. }
         | Finding::QueueInBalancer { cell, .. }
         | Finding::SessionsWait { cell, .. } => *cell == of,
@@ -133,29 +133,29 @@ struct CauseContext<'a> {
 }
 
 impl CauseContext<'_> {
-    fn suspect(&self, of: usize, it: &Finding) -> Option<(CauseRank, f64, Suspect)> {
+    fn suspect(&self, of: usize, finding: &Finding) -> Option<(CauseRank, f64, Suspect)> {
         let found = |nearness, full: f64, limit, perturbation| {
             Some((nearness, full, Suspect { perturbation, limit }))
         };
         let full = |used: f64, of: f64, throttled: &Option<f64>| (used / of).max(throttled.unwrap_or(0.0));
-        match it {
+        match finding {
             Finding::SlotsExhausted { cell, max_connections, .. } if *cell == of => {
                 let node = self.setup.stack.nodes.last()?.name.clone();
                 let perturbation = max_connections
                     .map(|it| numeric_perturbation(Knob::Slots { node: node.clone() }, it, 2 * it));
                 found(CauseRank::ConnectionRefused, 1.0, Limit::Slots { node }, perturbation)
             }
-            Finding::PoolerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
-            | Finding::ServerBound { cell, node, cpu, cpu_limit: of_cpu, throttled, .. }
-            | Finding::Bound { cell, bound: Bound::Service { node, cpu, of_cpu, throttled, .. } }
+            Finding::PoolerBound { cell, node, cpu, cpu_limit, throttled, .. }
+            | Finding::ServerBound { cell, node, cpu, cpu_limit, throttled, .. }
+            | Finding::Bound { cell, bound: Bound::Service { node, cpu, cpu_limit, throttled, .. } }
                 if *cell == of =>
             {
                 let limit = Limit::Cpu { node: node.clone() };
                 found(
                     CauseRank::Processor,
-                    full(*cpu, *of_cpu, throttled),
+                    full(*cpu, *cpu_limit, throttled),
                     limit,
-                    self.perturb_cpu(node, *of_cpu),
+                    self.perturb_cpu(node, *cpu_limit),
                 )
             }
             Finding::PoolBound { cell, node, pool, lent, .. } if *cell == of => {
@@ -192,7 +192,7 @@ impl CauseContext<'_> {
                 let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
                 found(near, 1.0 - idle, Limit::Host, None)
             }
-            Finding::Circumstance { cell, circumstance: it } if *cell == of => match it {
+            Finding::Circumstance { cell, circumstance } if *cell == of => match circumstance {
                 Circumstance::FeedFitsCache { feed, .. } => {
                     let perturbation = self.perturb_feed(feed);
                     found(CauseRank::OtherData, 1.0, Limit::Feed { feed: feed.clone() }, perturbation)
@@ -207,12 +207,12 @@ impl CauseContext<'_> {
         }
     }
 
-    fn suspect_of_bound(&self, it: &Bound) -> Option<(CauseRank, f64, Suspect)> {
+    fn suspect_of_bound(&self, bound: &Bound) -> Option<(CauseRank, f64, Suspect)> {
         let switch = |name: &str, value: &str| {
             let knob = Knob::Setting { name: name.to_owned(), value: value.to_owned() };
             Some(Perturbation { knob, amount: None })
         };
-        let (nearness, full, limit, perturbation) = match it {
+        let (nearness, full, limit, perturbation) = match bound {
             // The other CPUs' findings cover it.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
@@ -275,34 +275,35 @@ impl CauseContext<'_> {
         let stack = &self.setup.stack;
         let replicas = stack.replication.as_ref().map(|it| (&it.limits, f64::from(it.replicas)));
         let is_replica = stack.replica_names().iter().any(|it| it == name);
-        let (limits, copies_of, mine) = match replicas.filter(|_| is_replica) {
+        let (limits, copies_of, quota) = match replicas.filter(|_| is_replica) {
             Some((limits, count)) => (limits, count, of),
             None => self.node(name).map(|it| (&it.limits, copies(it), of / copies(it)))?,
         };
         let here = |cpus: &[u32]| {
             limits.cpus.is_empty() || cpus.is_empty() || cpus.iter().any(|it| limits.cpus.contains(it))
         };
-        let whole = match limits.cpus.len() {
+        let available = match limits.cpus.len() {
             0 => self.processors,
             pinned => (pinned as f64).min(self.processors),
         };
-        let others = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
-        let others = others.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
+        let neighbours = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
+        let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
         // A node without a quota may use all CPUs. Another finding covers that case.
         let taken: f64 =
-            others.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
+            neighbours.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
         let pooler = self.node(name).and_then(|it| it.kind.pooler());
         let usable = pooler.and_then(Pooler::usable_cpus).unwrap_or(f64::INFINITY);
-        let enough = copies_of * mine * QUOTA_INCREASE + taken <= whole && mine * QUOTA_INCREASE <= usable;
-        let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * mine;
-        Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((mine, to)) })
+        let enough =
+            copies_of * quota * QUOTA_INCREASE + taken <= available && quota * QUOTA_INCREASE <= usable;
+        let to = if enough { QUOTA_INCREASE } else { QUOTA_DECREASE } * quota;
+        Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((quota, to)) })
     }
 
     /// Replaces a feed with rows of the whole table, if the table is known.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
-        let of_name = self.setup.feeds.iter().find(|it| it.name == name)?;
+        let feed = self.setup.feeds.iter().find(|it| it.name == name)?;
         let knob = Knob::FeedRows { feed: name.to_owned() };
-        step_setup::all_rows(of_name).map(|_| Perturbation { knob, amount: None })
+        step_setup::all_rows(feed).map(|_| Perturbation { knob, amount: None })
     }
 
     /// Doubles the pool, or enlarges it by half if PostgreSQL has too few slots.
@@ -334,8 +335,8 @@ impl CauseContext<'_> {
     }
 }
 
-fn copies(it: &Node) -> f64 {
-    match &it.kind {
+fn copies(node: &Node) -> f64 {
+    match &node.kind {
         NodeKind::Service(it) => f64::from(it.copies),
         _ => 1.0,
     }

@@ -97,8 +97,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         found.extend(circumstance::feeds_that_fit_in_memory(cell));
         found.extend(data::changed(cell));
         let unused = unused::nodes(cell);
-        let of_cell = found.split_off(before);
-        found.extend(of_cell.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
+        let cell_findings = found.split_off(before);
+        found.extend(cell_findings.into_iter().filter(|it| !unused::blames(it, cell, &unused)));
         found.extend(unused);
     }
     found.extend(cell_comparison::throughput(&cells, experiment.seed));
@@ -111,9 +111,9 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
 
 /// True if the finding names a limit of the throughput. Such a finding cannot be derived from averages over a time with
 /// an outage.
-fn is_limiter(it: &Finding) -> bool {
+fn is_limiter(finding: &Finding) -> bool {
     matches!(
-        it,
+        finding,
         Finding::PoolerBound { .. }
             | Finding::PoolBound { .. }
             | Finding::ServerBound { .. }
@@ -122,9 +122,9 @@ fn is_limiter(it: &Finding) -> bool {
     )
 }
 
-/// Rule on samples. `full` has the samples under full load, `whole` those of the whole windows. Series that are sampled
+/// Rule on samples. `full` has the samples under full load, `window` those of the whole windows. Series that are sampled
 /// every ten seconds or vary from second to second need whole windows.
-type RuleFn = fn(full: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
+type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
 const RULES: [(FindingRule, RuleFn); 18] = [
     (FindingRule::PoolerCpu, |full, _| bound::pooler(full)),
@@ -133,29 +133,29 @@ const RULES: [(FindingRule, RuleFn); 18] = [
     (FindingRule::ServiceCpu, |full, _| service::cpu(full)),
     (FindingRule::ServicePool, |full, _| service::pools(full)),
     (FindingRule::ServiceThreads, |full, _| service::threads(full)),
-    (FindingRule::ServicePool, |_, whole| service::pools_in_row(whole)),
+    (FindingRule::ServicePool, |_, window| service::pools_in_row(window)),
     (FindingRule::Waits, waits::bounds),
     (FindingRule::Reads, |full, _| disk::reads(full)),
     (FindingRule::Writes, |full, _| disk::writes(full)),
     (FindingRule::Memory, |full, _| disk::memory(full)),
-    (FindingRule::Scans, |_, whole| tables::scans(whole)),
-    (FindingRule::Checkpoints, |_, whole| tables::checkpoints(whole)),
-    (FindingRule::Storm, |_, whole| circumstance::reconnects(whole)),
-    (FindingRule::Bloat, |_, whole| tables::bloat(whole)),
-    (FindingRule::IdleTransactions, |_, whole| idle::idle_transactions(whole)),
+    (FindingRule::Scans, |_, window| tables::scans(window)),
+    (FindingRule::Checkpoints, |_, window| tables::checkpoints(window)),
+    (FindingRule::Storm, |_, window| circumstance::reconnects(window)),
+    (FindingRule::Bloat, |_, window| tables::bloat(window)),
+    (FindingRule::IdleTransactions, |_, window| idle::idle_transactions(window)),
     (FindingRule::Host, |full, _| circumstance::noisy_host(full)),
-    (FindingRule::Feed, |_, whole| circumstance::unknown_feeds(whole)),
+    (FindingRule::Feed, |_, window| circumstance::unknown_feeds(window)),
 ];
 
 /// Findings of all rules, and the rules whose inputs are missing.
-fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
+fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
         Ok(them) => found.extend(them),
         Err(why) => lacking.push((rule, why)),
     };
     for (rule, judge) in RULES {
-        take(rule, judge(full, whole), &mut found);
+        take(rule, judge(full, window), &mut found);
     }
     // A wait with its own bound is reported with that bound.
     let has_bound = |class| {
@@ -168,17 +168,17 @@ fn apply_rules(whole: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
         _ => true,
     });
     found.extend(other);
-    take(FindingRule::Pool, number::little_s_law(whole), &mut found);
-    let late = circumstance::late_generator(whole);
+    take(FindingRule::Pool, number::little_s_law(window), &mut found);
+    let late = circumstance::late_generator(window);
     found.extend(late);
     let few = client_count::clients(full, &found);
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
     // Without a valid trial no rule is judged; the reasons of the invalid trials are reported instead.
-    if !lacking.is_empty() && whole.trials.iter().any(|it| it.valid().is_some()) {
+    if !lacking.is_empty() && window.trials.iter().any(|it| it.valid().is_some()) {
         let it = Circumstance::RulesSkipped { rules: lacking };
-        found.push(Finding::Circumstance { cell: whole.number, circumstance: it });
+        found.push(Finding::Circumstance { cell: window.number, circumstance: it });
     }
     found
 }

@@ -34,33 +34,33 @@ const SECOND: Nanos = Nanos::from_secs(1);
 #[derive(Debug)]
 pub struct SoakCollector {
     stretch: Nanos,
-    lasting: Nanos,
+    duration: Nanos,
     load: LoadLines,
     lines: Vec<SampledLine>,
 }
 
 impl SoakCollector {
-    /// Collector for a trial; `lasting` is the length of its window.
-    pub fn new(lasting: Nanos) -> SoakCollector {
+    /// Collector for a trial; `duration` is the length of its window.
+    pub fn new(duration: Nanos) -> SoakCollector {
         // Whole seconds, because samples are taken every second.
-        let seconds = lasting.0.div_ceil(STRETCHES * SECOND.0).max(1);
+        let seconds = duration.0.div_ceil(STRETCHES * SECOND.0).max(1);
         let stretch = Nanos::from_secs(seconds);
-        SoakCollector { stretch, lasting, load: LoadLines::new(), lines: Vec::new() }
+        SoakCollector { stretch, duration, load: LoadLines::new(), lines: Vec::new() }
     }
 
     /// Adds a second, in order of time.
-    pub fn second(&mut self, it: &Second) {
-        let number = it.second * SECOND.0 / self.stretch.0;
+    pub fn second(&mut self, second: &Second) {
+        let number = second.second * SECOND.0 / self.stretch.0;
         if self.load.number != number {
             self.load.close(self.stretch);
             self.load.number = number;
         }
-        self.load.push(it);
+        self.load.push(second);
     }
 
     /// Adds samples, in order of time by node and series.
     pub fn samples(&mut self, all: &[Sample]) {
-        let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.lasting;
+        let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.duration;
         for it in all.iter().filter(within) {
             let Some(place) = SERIES.iter().position(|series| it.series == *series) else { continue };
             let known = self.lines.iter().position(|line| line.matches(place, it));
@@ -145,9 +145,9 @@ impl LoadLines {
         LoadLines { number: 0, ended: 0, seconds: 0.0, rate: Vec::new(), median, p99 }
     }
 
-    fn push(&mut self, it: &Second) {
-        self.seconds += (it.to - it.from).as_secs_f64();
-        for it in &it.operations {
+    fn push(&mut self, second: &Second) {
+        self.seconds += (second.to - second.from).as_secs_f64();
+        for it in &second.operations {
             self.ended += it.ok - it.late;
             self.median.gathered.add(&it.response);
             self.p99.gathered.add(&it.response);
@@ -198,9 +198,9 @@ struct SampledLine {
 }
 
 impl SampledLine {
-    fn new(series: usize, it: &Sample) -> SampledLine {
-        let (node, label) = (it.node.to_string(), it.label.to_string());
-        let of_table = SERIES[series] == DEAD_ROWS;
+    fn new(series: usize, sample: &Sample) -> SampledLine {
+        let (node, label) = (sample.node.to_string(), sample.label.to_string());
+        let has_table = SERIES[series] == DEAD_ROWS;
         let what = match SERIES[series] {
             DEAD_ROWS => TrendMetric::DeadRows { table: label.clone() },
             series::PG_USED => TrendMetric::Connections { node: node.clone() },
@@ -212,7 +212,7 @@ impl SampledLine {
             what,
             series,
             node,
-            label: of_table.then_some(label),
+            label: has_table.then_some(label),
             number: 0,
             moment: None,
             values: Vec::new(),
@@ -220,8 +220,10 @@ impl SampledLine {
         }
     }
 
-    fn matches(&self, series: usize, it: &Sample) -> bool {
-        self.series == series && self.node == it.node && self.label.as_ref().is_none_or(|of| *of == it.label)
+    fn matches(&self, series: usize, sample: &Sample) -> bool {
+        self.series == series
+            && self.node == sample.node
+            && self.label.as_ref().is_none_or(|of| *of == sample.label)
     }
 
     fn push(&mut self, at: Nanos, value: f64, stretch: Nanos) {

@@ -22,10 +22,11 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
         lines.iter().filter(|it| of(it)).map(|it| it.line_count()).sum()
     };
     let (mut own, mut most) = (0, count(&|it| is_server(trial, &it.node)));
-    let mut others: Vec<&str> = lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
-    others.sort_unstable();
-    others.dedup();
-    for node in others {
+    let mut other_nodes: Vec<&str> =
+        lines.iter().map(|it| &*it.node).filter(|it| !is_server(trial, it)).collect();
+    other_nodes.sort_unstable();
+    other_nodes.dedup();
+    for node in other_nodes {
         let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
         // An aggregated line does not show which program rejected the connections.
         let is_own = |it: &LogEvent| {
@@ -42,15 +43,15 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
 /// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
 /// events, so the greatest count is used. Clients do not receive errors that were retried or that a service hid. A log
 /// may be unavailable, and the counter is updated seconds late.
-pub fn deadlocks(trial: &TrialFacts<'_>, it: &Summary) -> Option<u64> {
-    let reported = it.total.counts.deadlock;
+pub fn deadlocks(trial: &TrialFacts<'_>, summary: &Summary) -> Option<u64> {
+    let reported = summary.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
     let counted = server_deadlocks(trial);
     let nodes = &trial.setup.stack.nodes;
     let has_log = trial.server().is_some_and(|it| matches!(it.kind, NodeKind::Postgres(_)));
-    let all_told =
+    let clients_report_all =
         trial.setup.load.max_tries == 1 && !nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
-    let known = has_log || all_told || counted.is_some() || reported + logged > 0;
+    let known = has_log || clients_report_all || counted.is_some() || reported + logged > 0;
     known.then(|| reported.max(logged).max(counted.unwrap_or(0)))
 }
 

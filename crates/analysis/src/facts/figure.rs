@@ -15,7 +15,7 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let it = trial.valid()?;
     let (counts, response) = (&it.total.counts, &it.total.response);
     let executed = counts.ok + counts.failed + counts.unknown;
-    let of_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
+    let per_thousand = |part: u64, whole: u64| (whole > 0).then(|| 1000.0 * part as f64 / whole as f64);
     let served = |least: f64| trial.clients.iter().filter(|n| **n as f64 >= least).count();
     let mean = trial.clients.iter().sum::<u64>() as f64 / trial.clients.len().max(1) as f64;
     let known = !trial.clients.is_empty() && it.fairness.is_some();
@@ -23,10 +23,10 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Tps => Some(it.total.tps.0),
         Figure::P50 => response.p50.or(response.longer_than(0.5)).map(Nanos::as_secs_f64),
         Figure::P99 => response.p99.or(response.longer_than(0.99)).map(Nanos::as_secs_f64),
-        Figure::Errors => of_thousand(counts.failed + counts.unknown, executed),
-        Figure::Dropped => of_thousand(counts.dropped, executed + counts.dropped),
+        Figure::Errors => per_thousand(counts.failed + counts.unknown, executed),
+        Figure::Dropped => per_thousand(counts.dropped, executed + counts.dropped),
         Figure::Refused => Some(refused_connections(it) as f64),
-        Figure::Deadlocks => of_thousand(event_count::deadlocks(trial, it)?, executed),
+        Figure::Deadlocks => per_thousand(event_count::deadlocks(trial, it)?, executed),
         Figure::Served => known.then(|| served(1.0) as f64),
         Figure::Starved => known.then(|| (trial.clients.len() - served(STARVED_SHARE * mean)) as f64),
         Figure::PoolerCpu => usage::upstream_processors(trial),
@@ -40,6 +40,6 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
 }
 
 /// Connections that were refused within the window.
-fn refused_connections(it: &Summary) -> u64 {
-    it.connects.refused.iter().map(|it| it.count).sum()
+fn refused_connections(summary: &Summary) -> u64 {
+    summary.connects.refused.iter().map(|it| it.count).sum()
 }

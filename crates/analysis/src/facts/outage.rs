@@ -56,23 +56,23 @@ pub struct SecondCounts {
 }
 
 impl From<&Interval> for SecondCounts {
-    fn from(it: &Interval) -> SecondCounts {
-        let arrivals: u64 = it.scripts.iter().map(model::ScriptCounts::arrivals).sum();
-        let ok: u64 = it.scripts.iter().map(|cell| cell.ok).sum();
-        let dropped: u64 = it.scripts.iter().map(|cell| cell.dropped).sum();
-        let failed = arrivals - ok + it.refused.total();
-        let (from, to, begun, successes) = (it.from, it.to, it.started, it.successes);
+    fn from(interval: &Interval) -> SecondCounts {
+        let arrivals: u64 = interval.scripts.iter().map(model::ScriptCounts::arrivals).sum();
+        let ok: u64 = interval.scripts.iter().map(|cell| cell.ok).sum();
+        let dropped: u64 = interval.scripts.iter().map(|cell| cell.dropped).sum();
+        let failed = arrivals - ok + interval.refused.total();
+        let (from, to, begun, successes) = (interval.from, interval.to, interval.started, interval.successes);
         SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes }
     }
 }
 
 impl From<&Second> for SecondCounts {
-    fn from(it: &Second) -> SecondCounts {
-        let arrivals: u64 = it.operations.iter().map(model::OperationSecond::arrivals).sum();
-        let ok: u64 = it.operations.iter().map(|cell| cell.ok).sum();
-        let dropped: u64 = it.operations.iter().map(|cell| cell.dropped).sum();
-        let failed = arrivals - ok + it.refused.total();
-        let (from, to, begun) = (it.from, it.to, it.started);
+    fn from(second: &Second) -> SecondCounts {
+        let arrivals: u64 = second.operations.iter().map(model::OperationSecond::arrivals).sum();
+        let ok: u64 = second.operations.iter().map(|cell| cell.ok).sum();
+        let dropped: u64 = second.operations.iter().map(|cell| cell.dropped).sum();
+        let failed = arrivals - ok + second.refused.total();
+        let (from, to, begun) = (second.from, second.to, second.started);
         SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes: None }
     }
 }
@@ -96,30 +96,30 @@ pub struct OutageDetector {
     /// True if the seconds since that of `last` had failures.
     failures: bool,
     /// Whole seconds of the gap, and the number of them with failures.
-    whole: u64,
+    gap_seconds: u64,
     failing: u64,
     outages: Vec<Outage>,
 }
 
 impl OutageDetector {
     /// Adds the next second of all threads, or the time after the last one.
-    pub fn second(&mut self, it: impl Into<SecondCounts>) {
-        let it: SecondCounts = it.into();
+    pub fn second(&mut self, counts: impl Into<SecondCounts>) {
+        let second: SecondCounts = counts.into();
         if self.begin.is_none() {
-            (self.begin, self.last) = (Some(it.from), it.from);
+            (self.begin, self.last) = (Some(second.from), second.from);
             (self.rejected, self.at_end) = (true, true);
         }
         self.rejected &= self.at_end;
         if let Some(failed) = self.empty.take() {
-            self.whole += 1;
+            self.gap_seconds += 1;
             self.failing += u64::from(failed);
         }
-        self.in_flight = (self.in_flight + it.begun).saturating_sub(it.ended);
-        let failed = it.failed > 0;
+        self.in_flight = (self.in_flight + second.begun).saturating_sub(second.ended);
+        let failed = second.failed > 0;
         self.failures |= failed;
-        match it.successes {
+        match second.successes {
             // The seconds of a file have no times of successes: assume that the successes fill the second.
-            None if it.ok > 0 => self.success(it.from, it.to),
+            None if second.ok > 0 => self.success(second.from, second.to),
             None => self.empty = Some(failed),
             Some(successes) => {
                 self.success(successes.first, successes.first);
@@ -131,7 +131,7 @@ impl OutageDetector {
             self.failures = failed;
         }
         if !failed && self.in_flight == 0 {
-            self.idle_since.get_or_insert(it.to);
+            self.idle_since.get_or_insert(second.to);
         }
         self.at_end = failed && self.in_flight == 0;
     }
@@ -139,7 +139,7 @@ impl OutageDetector {
     fn success(&mut self, first: Nanos, last: Nanos) {
         self.close(first, false);
         (self.last, self.idle_since, self.rejected) = (last.max(self.last), None, true);
-        (self.whole, self.failing) = (0, 0);
+        (self.gap_seconds, self.failing) = (0, 0);
     }
 
     /// Adds a success at `to` after a gap since `from`; both are within one second.
@@ -154,7 +154,7 @@ impl OutageDetector {
         if waited && to - self.last >= OUTAGE_MIN {
             let failing = match to - self.last < LONG {
                 true => self.failures,
-                false => self.rejected || (self.whole > 0 && self.failing == self.whole),
+                false => self.rejected || (self.gap_seconds > 0 && self.failing == self.gap_seconds),
             };
             self.outages.push(Outage { from: self.last, to, ongoing: unended, failing });
         }
@@ -209,19 +209,19 @@ pub(crate) fn unexplained(
 /// transactions, which an outage may have delayed, are left out.
 fn usual(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / HELD_UP;
-    let mut kept = Vec::new();
+    let mut counted = Vec::new();
     for (length, n) in response.counts() {
-        kept.push((length, n.min(left)));
+        counted.push((length, n.min(left)));
         left -= n.min(left);
     }
     let time = |(length, n): &(Nanos, u64)| length.as_secs_f64() * *n as f64;
-    let half = kept.iter().map(time).sum::<f64>() / 2.0;
+    let half = counted.iter().map(time).sum::<f64>() / 2.0;
     let mut passed = 0.0;
     let is_median = |it: &&(Nanos, u64)| {
         passed += time(it);
         passed >= half
     };
-    kept.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
+    counted.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
 /// Gaps in which all `clients` waited at the same time, if there are more of them than independent clients would cause.
@@ -360,14 +360,14 @@ mod tests {
         }
     }
 
-    fn found(it: &Measurement) -> Vec<Outage> {
-        unexplained(&it.outages, it.window, &it.interval, Some(4))
+    fn found(measurement: &Measurement) -> Vec<Outage> {
+        unexplained(&measurement.outages, measurement.window, &measurement.interval, Some(4))
     }
 
-    fn shown(it: &Outage) -> String {
-        let flags = [(it.failing, " failing"), (it.ongoing, " unended")];
+    fn shown(outage: &Outage) -> String {
+        let flags = [(outage.failing, " failing"), (outage.ongoing, " unended")];
         let flags: String = flags.into_iter().filter(|it| it.0).map(|it| it.1).collect();
-        format!("{:.1}-{:.1}{flags}", it.from.as_secs_f64(), it.to.as_secs_f64())
+        format!("{:.1}-{:.1}{flags}", outage.from.as_secs_f64(), outage.to.as_secs_f64())
     }
 
     #[test]

@@ -3,30 +3,30 @@
 use model::summary::Progress;
 use model::{Interval, LatencyHistogram, Nanos, PerSecond, ScriptCounts};
 
-/// Figures of a progress line. `interval` has the data of all threads since the previous line; `began` is the start of
+/// Figures of a progress line. `interval` has the data of all threads since the previous line; `start` is the start of
 /// the window.
-pub fn progress(interval: &Interval, began: Nanos) -> Progress {
+pub fn progress(interval: &Interval, start: Nanos) -> Progress {
     let mut response = LatencyHistogram::new();
     let mut service_sum = 0;
-    let mut it = Progress { at: interval.to - began, ..Progress::default() };
+    let mut progress = Progress { at: interval.to - start, ..Progress::default() };
     for cell in &interval.scripts {
         response.merge(&cell.response);
         service_sum += cell.service.sum();
-        it.failed += cell.failed.total() + cell.unknown.total();
-        it.dropped += cell.dropped;
-        it.retried += cell.retried;
-        it.retries += cell.retries;
+        progress.failed += cell.failed.total() + cell.unknown.total();
+        progress.dropped += cell.dropped;
+        progress.retried += cell.retried;
+        progress.retries += cell.retries;
     }
     let seconds = (interval.to - interval.from).as_secs_f64();
     if seconds > 0.0 {
-        it.tps = PerSecond(response.count() as f64 / seconds);
+        progress.tps = PerSecond(response.count() as f64 / seconds);
     }
-    it.mean = response.mean().unwrap_or_default();
-    it.deviation = response.deviation().unwrap_or_default();
-    it.p99 =
+    progress.mean = response.mean().unwrap_or_default();
+    progress.deviation = response.deviation().unwrap_or_default();
+    progress.p99 =
         response.quantile_with_unanswered(0.99, interval.scripts.iter().map(ScriptCounts::unanswered).sum());
-    it.lag = mean_difference(response.sum(), service_sum, response.count());
-    it
+    progress.lag = mean_difference(response.sum(), service_sum, response.count());
+    progress
 }
 
 /// Mean of `count` differences, computed from the sums of their minuends and subtrahends.

@@ -99,18 +99,18 @@ impl SampleReducer {
     }
 
     /// Adds a sample. Samples must be in order of time by node and series. Other series are ignored.
-    pub fn push(&mut self, it: Sample) {
-        let often = OFTEN.into_iter().find(|series| it.series == *series);
-        let Some(series) = often.filter(|_| self.is_long && it.at > Nanos::ZERO) else {
-            if SERIES.contains(&&*it.series) {
-                self.samples.push(it);
+    pub fn push(&mut self, sample: Sample) {
+        let often = OFTEN.into_iter().find(|series| sample.series == *series);
+        let Some(series) = often.filter(|_| self.is_long && sample.at > Nanos::ZERO) else {
+            if SERIES.contains(&&*sample.series) {
+                self.samples.push(sample);
             }
             return;
         };
-        let second = it.at.0 / Nanos::from_secs(1).0;
-        let known = self.open.iter().position(|open| open.series == series && open.node == it.node);
+        let second = sample.at.0 / Nanos::from_secs(1).0;
+        let known = self.open.iter().position(|open| open.series == series && open.node == sample.node);
         let known = known.unwrap_or_else(|| {
-            let node = it.node.to_string();
+            let node = sample.node.to_string();
             self.open.push(OpenSecond {
                 node,
                 series,
@@ -125,11 +125,11 @@ impl SampleReducer {
         if open.second != second {
             self.samples.extend(open.close(second));
         }
-        open.moments += u32::from(open.at != it.at);
-        open.at = it.at;
-        match open.sums.iter_mut().find(|sum| sum.0 == it.label) {
-            Some(sum) => sum.1 += it.value,
-            None => open.sums.push((it.label.into_owned(), it.value)),
+        open.moments += u32::from(open.at != sample.at);
+        open.at = sample.at;
+        match open.sums.iter_mut().find(|sum| sum.0 == sample.label) {
+            Some(sum) => sum.1 += sample.value,
+            None => open.sums.push((sample.label.into_owned(), sample.value)),
         }
     }
 
@@ -179,8 +179,9 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
 /// out.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
-    let of_node = samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
-    for it in of_node.filter(|it| label(&it.label)) {
+    let node_samples =
+        samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
+    for it in node_samples.filter(|it| label(&it.label)) {
         *sums.entry(it.at).or_default() += it.value;
     }
     sums.into_iter().collect()
@@ -201,8 +202,8 @@ pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
     // Without sessions, no state has a sample, but the total number of sessions has.
     let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = states.max(counted);
-    let of_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
-    (moments > 0).then(|| of_state / moments as f64)
+    let in_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
+    (moments > 0).then(|| in_state / moments as f64)
 }
 
 /// Growth of a counter per second, without restarts; `None` with fewer than two samples.
@@ -273,17 +274,17 @@ mod tests {
             sample(1, HOST_CPU, "user", 9.0),
             sample(1, PG_USED, "", 9.0),
         ];
-        let kept = |seconds| {
-            let mut kept = SampleReducer::new(seconds);
-            all.iter().for_each(|it| kept.push(it.clone()));
+        let reduced = |seconds| {
+            let mut reduced = SampleReducer::new(seconds);
+            all.iter().for_each(|it| reduced.push(it.clone()));
             let it = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
-            kept.finish().iter().map(it).collect::<Vec<_>>()
+            reduced.finish().iter().map(it).collect::<Vec<_>>()
         };
         let row = |millis, label: &str, value| (millis, label.to_owned(), value);
         let user = row(1000, "user", 9.0);
         let (active, idle) = (row(200, "active", 3.0), row(200, "idle", 1.5));
-        assert_eq!(kept(601), [active, idle, user, row(1100, "active", 5.0)]);
-        assert_eq!(kept(600).len(), 5, "a short trial keeps all samples");
+        assert_eq!(reduced(601), [active, idle, user, row(1100, "active", 5.0)]);
+        assert_eq!(reduced(600).len(), 5, "a short trial keeps all samples");
     }
 
     #[test]
@@ -313,8 +314,9 @@ mod tests {
         ];
         assert_eq!(remaining_clients(&all, Nanos::from_secs(10)), [("n".to_owned(), 3)]);
         assert_eq!(remaining_clients(&all[..1], Nanos::from_secs(10)), [], "no sample after the window");
-        let gone = [sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0), sample(12, POOL_CLIENTS_ACTIVE, "app", 0.0)];
-        assert_eq!(remaining_clients(&gone, Nanos::from_secs(10)), []);
+        let disconnected =
+            [sample(11, POOL_CLIENTS_ACTIVE, "app", 5.0), sample(12, POOL_CLIENTS_ACTIVE, "app", 0.0)];
+        assert_eq!(remaining_clients(&disconnected, Nanos::from_secs(10)), []);
     }
 
     #[test]

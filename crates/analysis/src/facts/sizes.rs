@@ -128,11 +128,11 @@ impl SizeSeries {
         let limit = small_limit(&before)?;
         let mut after = SizeHistogram::new();
         rest.iter().filter(|it| is_small(it, limit)).for_each(|it| after.merge(it));
-        let begins = rest.iter().position(|it| is_small(it, limit))?;
+        let first_small = rest.iter().position(|it| is_small(it, limit))?;
         (after.count() >= ANSWERS_MIN / 2).then_some(SizeDrop {
             before: before.quantile(0.5)?,
             after: after.quantile(0.5)?,
-            second: (quarter + begins) as u64 * self.seconds,
+            second: (quarter + first_small) as u64 * self.seconds,
             share: after.count() as f64 / self.total().count() as f64,
         })
     }
@@ -172,8 +172,8 @@ pub struct SizeDrop {
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 
 impl SizeSeriesSet {
-    pub fn second(&mut self, number: usize, it: &Second) {
-        for AnswerSizes { operation, command, unit, sizes } in &it.answers {
+    pub fn second(&mut self, number: usize, second: &Second) {
+        for AnswerSizes { operation, command, unit, sizes } in &second.answers {
             if *unit != SizeUnit::Bytes {
                 continue;
             }

@@ -21,11 +21,11 @@ impl LogAggregator {
         LogAggregator { epoch, interval: u64::from(every.max(1)), current }
     }
 
-    /// Counts `it` in the interval in which it ended, after all earlier intervals have gone to `done`. Callers add
+    /// Counts `record` in the interval in which it ended, after all earlier intervals have gone to `done`. Callers add
     /// transactions in the order of their ends.
-    pub fn add(&mut self, it: &Record, done: impl FnMut(&LogAggregate)) {
-        self.advance(it.finished, done);
-        count(&mut self.current, it);
+    pub fn add(&mut self, record: &Record, done: impl FnMut(&LogAggregate)) {
+        self.advance(record.finished, done);
+        count(&mut self.current, record);
     }
 
     /// Passes all intervals that ended before `now` to `done`, including empty ones.
@@ -39,16 +39,16 @@ impl LogAggregator {
     }
 }
 
-fn count(to: &mut LogAggregate, it: &Record) {
-    if it.tries > 1 {
+fn count(to: &mut LogAggregate, record: &Record) {
+    if record.tries > 1 {
         to.retried += 1;
-        to.retries += u64::from(it.tries) - 1;
+        to.retries += u64::from(record.tries) - 1;
     }
-    match it.outcome {
+    match record.outcome {
         Outcome::Ok => {
             to.ok += 1;
-            add(&mut to.latency, it.response());
-            add(&mut to.lag, it.started - it.intended);
+            add(&mut to.latency, record.response());
+            add(&mut to.lag, record.started - record.intended);
         }
         Outcome::Failed(code) if code.is_serialization_failure() => to.serialization += 1,
         Outcome::Failed(code) if code.is_deadlock() => to.deadlock += 1,
@@ -57,8 +57,8 @@ fn count(to: &mut LogAggregate, it: &Record) {
     }
 }
 
-fn add(to: &mut DurationSums, it: Nanos) {
-    let micros = it.as_micros_f64();
+fn add(to: &mut DurationSums, duration: Nanos) {
+    let micros = duration.as_micros_f64();
     to.min = if to.count == 0 { micros } else { to.min.min(micros) };
     to.max = to.max.max(micros);
     to.count += 1;

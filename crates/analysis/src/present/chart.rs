@@ -55,13 +55,13 @@ impl ChartBuilder {
         let quotas = [generator].into_iter().chain(nodes());
         let quotas =
             quotas.filter_map(|(name, it)| Some((ChartKind::Processors, Some(name.to_owned()), it.cpu?)));
-        let whole = processors.map(|it| (ChartKind::Processors, Some(HOST.to_owned()), it));
+        let processors = processors.map(|it| (ChartKind::Processors, Some(HOST.to_owned()), it));
         ChartBuilder {
             bin,
             load: LoadSeries::new(bin, setup.operations.iter().map(|it| it.name.clone()).collect()),
             sampled: SampledSeries::new(bin, nodes().map(|it| it.0.to_owned()).collect()),
             marks: Annotations::default(),
-            limits: slots.chain(quotas).chain(whole).collect(),
+            limits: slots.chain(quotas).chain(processors).collect(),
         }
     }
 
@@ -72,8 +72,8 @@ impl ChartBuilder {
     }
 
     /// Adds the next second. Seconds arrive in order of time.
-    pub fn second(&mut self, it: &Second) {
-        self.load.push(it);
+    pub fn second(&mut self, second: &Second) {
+        self.load.push(second);
     }
 
     /// Adds samples, which arrive in order of time by node and series.
@@ -84,8 +84,8 @@ impl ChartBuilder {
         all.iter().filter(|it| it.at <= last).for_each(|it| self.sampled.push(it));
     }
 
-    pub fn event(&mut self, it: &LogEvent) {
-        self.marks.push(it);
+    pub fn event(&mut self, event: &LogEvent) {
+        self.marks.push(event);
     }
 
     /// Adds the samples that another builder collected in another thread.

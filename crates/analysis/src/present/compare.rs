@@ -42,7 +42,7 @@ use model::plan::Experiment;
 pub struct ComparedRun<'a> {
     pub source: RunRef,
     pub experiment: &'a Experiment,
-    pub stand: RunEnvironment<'a>,
+    pub environment: RunEnvironment<'a>,
     /// By cell of the experiment: valid trials, by repetition.
     pub trials: Vec<Vec<TrialFigures>>,
     /// [`ExcludedTrial::from_base`] is set by the comparison.
@@ -66,18 +66,18 @@ const RANK_TRIALS_MIN: usize = 4;
 const PAIRS_MIN: usize = 6;
 
 /// Compares each of `runs` with `base`. Without `runs`, compares the cells of `base` with its baseline.
-pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], wanted: &CompareOptions<'_>) -> Comparison {
+pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
-        compare_run(base, run, &matching_cells(base.experiment, run.experiment), wanted)
+        compare_run(base, run, &matching_cells(base.experiment, run.experiment), options)
     };
     let mut all: Vec<RunComparison> = runs.iter().map(beside).collect();
     if runs.is_empty() {
         let baseline = base.experiment.baseline.unwrap_or_default();
-        let others = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
-        let pairs: Vec<(usize, usize)> = others.map(|it| (baseline, it)).collect();
-        all.push(compare_run(base, base, &pairs, wanted));
+        let cells_to_compare = (0..base.experiment.cells.len()).filter(|it| *it != baseline);
+        let pairs: Vec<(usize, usize)> = cells_to_compare.map(|it| (baseline, it)).collect();
+        all.push(compare_run(base, base, &pairs, options));
     }
-    Comparison { base: base.source.clone(), runs: all, seed: wanted.seed }
+    Comparison { base: base.source.clone(), runs: all, seed: options.seed }
 }
 
 /// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, the two form a
@@ -96,14 +96,14 @@ fn compare_run(
     base: &ComparedRun<'_>,
     run: &ComparedRun<'_>,
     pairs: &[(usize, usize)],
-    wanted: &CompareOptions<'_>,
+    options: &CompareOptions<'_>,
 ) -> RunComparison {
     let within = std::ptr::eq(base, run);
     let mut cells = Vec::new();
     let mut tested: Vec<TestResult> = Vec::new();
     for (base_cell, run_cell) in pairs {
         let (a, b) = (&base.trials[*base_cell], &run.trials[*run_cell]);
-        let (figures, tests) = figures(a, b, wanted);
+        let (figures, tests) = figures(a, b, options);
         let label = |side: &ComparedRun<'_>, cell: usize| side.experiment.cells[cell].label.clone();
         cells.push(CellComparison { base: label(base, *base_cell), run: label(run, *run_cell), figures });
         tested.extend(tests);
@@ -111,9 +111,9 @@ fn compare_run(
     let all = cells.iter_mut().flat_map(|it| &mut it.figures);
     decide(all.collect(), &tested);
     let mut conditions = Vec::new();
-    for condition in wanted.conditions {
-        for (number, (cell, (_, of_run))) in cells.iter().zip(pairs).enumerate() {
-            let operations = &run.experiment.cells[*of_run].setup.operations;
+    for condition in options.conditions {
+        for (number, (cell, (_, run_number))) in cells.iter().zip(pairs).enumerate() {
+            let operations = &run.experiment.cells[*run_number].setup.operations;
             let only = operations.first().filter(|_| operations.len() == 1).map(|it| it.name.as_str());
             conditions.push(condition.judge(number, cell, only));
         }
@@ -123,9 +123,9 @@ fn compare_run(
         let cells = side.experiment.cells.iter().enumerate().filter(|it| !known(it.0) && !within);
         cells.map(|it| it.1.label.clone()).collect()
     };
-    let left_out = |side: &ComparedRun<'_>, of_base| {
+    let left_out = |side: &ComparedRun<'_>, from_base| {
         let all = side.left_out.clone().into_iter();
-        all.map(move |it| ExcludedTrial { from_base: of_base, ..it }).collect::<Vec<_>>()
+        all.map(move |it| ExcludedTrial { from_base, ..it }).collect::<Vec<_>>()
     };
     let mut left = left_out(base, true);
     if !within {
@@ -133,7 +133,7 @@ fn compare_run(
     }
     RunComparison {
         run: run.source.clone(),
-        differences: differences::cell_differences(base, run, pairs, wanted.expected),
+        differences: differences::cell_differences(base, run, pairs, options.expected),
         only_base: without(base, |it| it.0),
         only_run: without(run, |it| it.1),
         cells,
@@ -171,7 +171,7 @@ fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
 fn figures(
     base: &[TrialFigures],
     run: &[TrialFigures],
-    wanted: &CompareOptions<'_>,
+    options: &CompareOptions<'_>,
 ) -> (Vec<MetricComparison>, Vec<TestResult>) {
     let pairs = pairs(base, run);
     let mut operations: Vec<Option<String>> = Vec::new();
@@ -184,7 +184,7 @@ fn figures(
     for operation in operations {
         for metric in Metric::ALL {
             let both = FigurePair { base, run, pairs: &pairs, metric, operation: operation.as_deref() };
-            if let Some((figure, test)) = both.figure(wanted) {
+            if let Some((figure, test)) = both.figure(options) {
                 all.push(figure);
                 tests.extend(test);
             }
@@ -223,21 +223,21 @@ struct ChangeEstimate {
 
 impl FigurePair<'_> {
     /// `None` if a side lacks the figure.
-    fn figure(&self, wanted: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
+    fn figure(&self, options: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
         let [a, b] = [self.base, self.run].map(|it| self.values(it));
         let (base, run) =
-            (self.metric_level(self.base, &a, wanted)?, self.metric_level(self.run, &b, wanted)?);
-        let (of_base, of_run) = (a.len() as u32, b.len() as u32);
+            (self.metric_level(self.base, &a, options)?, self.metric_level(self.run, &b, options)?);
+        let (base_trials, run_trials) = (a.len() as u32, b.len() as u32);
         let measured = |figures: &[FigureValue]| figures.iter().all(|it| self.to_scale(it.value).is_finite());
-        let of_nothing = !(measured(&a) && measured(&b));
-        let (change, method, test) = if of_nothing && !wanted.by_time {
-            self.zero_figure_change(&a, &b, wanted.seed)
+        let has_zero = !(measured(&a) && measured(&b));
+        let (change, method, test) = if has_zero && !options.by_time {
+            self.zero_figure_change(&a, &b, options.seed)
         } else {
-            match self.estimate_change(&a, &b, wanted) {
+            match self.estimate_change(&a, &b, options) {
                 Some(it) => (self.change(it.value, Some(it.interval)), it.method, it.test),
                 None => {
                     let value = self.to_scale(run.value) - self.to_scale(base.value);
-                    (self.change(value, None), TestMethod::None { base: of_base, run: of_run }, None)
+                    (self.change(value, None), TestMethod::None { base: base_trials, run: run_trials }, None)
                 }
             }
         };
@@ -295,13 +295,13 @@ impl FigurePair<'_> {
         &self,
         trials: &[TrialFigures],
         values: &[FigureValue],
-        wanted: &CompareOptions<'_>,
+        options: &CompareOptions<'_>,
     ) -> Option<MetricEstimate> {
         let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
         let it = repeats::estimate(&plain)?;
         let unscaled = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
-        let interval = if wanted.by_time {
-            self.resampled(trials, wanted.seed).map(|it| unscaled(it.mean_difference().interval()))
+        let interval = if options.by_time {
+            self.resampled(trials, options.seed).map(|it| unscaled(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
             // With fewer values there is no 95 % interval of the median.
             it.interval
@@ -321,10 +321,10 @@ impl FigurePair<'_> {
         &self,
         a: &[FigureValue],
         b: &[FigureValue],
-        wanted: &CompareOptions<'_>,
+        options: &CompareOptions<'_>,
     ) -> Option<ChangeEstimate> {
-        if wanted.by_time || a.len() + b.len() < 3 {
-            return self.by_time(wanted);
+        if options.by_time || a.len() + b.len() < 3 {
+            return self.by_time(options);
         }
         self.by_pairs().or_else(|| self.by_ranks(a, b)).or_else(|| {
             let spread = pooled(&self.moments(a), &self.moments(b))?;
@@ -358,12 +358,12 @@ impl FigurePair<'_> {
         Some(by_rank(shift, spread, TestMethod::Trials { base: a.len() as u32, run: b.len() as u32 }))
     }
 
-    fn by_time(&self, wanted: &CompareOptions<'_>) -> Option<ChangeEstimate> {
-        let a = self.resampled(self.base, wanted.seed)?;
-        let b = self.resampled(self.run, wanted.seed.wrapping_add(1))?;
+    fn by_time(&self, options: &CompareOptions<'_>) -> Option<ChangeEstimate> {
+        let a = self.resampled(self.base, options.seed)?;
+        let b = self.resampled(self.run, options.seed.wrapping_add(1))?;
         let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
         // The seconds of one trial on each side do not show how another trial would differ.
-        Some(if wanted.by_time { it } else { ChangeEstimate { test: None, ..it } })
+        Some(if options.by_time { it } else { ChangeEstimate { test: None, ..it } })
     }
 
     /// Change if one side's figure is 0, which has no logarithm.
@@ -387,13 +387,13 @@ impl FigurePair<'_> {
     }
 }
 
-fn by_student(it: MeanDifference, method: TestMethod) -> ChangeEstimate {
-    let test = TestResult { p: it.p(), higher: it.difference > 0.0, is_confirmed: true };
-    ChangeEstimate { value: it.difference, interval: it.interval(), test: Some(test), method }
+fn by_student(estimate: MeanDifference, method: TestMethod) -> ChangeEstimate {
+    let test = TestResult { p: estimate.p(), higher: estimate.difference > 0.0, is_confirmed: true };
+    ChangeEstimate { value: estimate.difference, interval: estimate.interval(), test: Some(test), method }
 }
 
-fn by_rank(it: ranks::ShiftEstimate, spread: MeanDifference, method: TestMethod) -> ChangeEstimate {
-    let holds = it.interval.0 > 0.0 || it.interval.1 < 0.0;
-    let test = TestResult { p: spread.p(), higher: it.value > 0.0, is_confirmed: holds };
-    ChangeEstimate { value: it.value, interval: it.interval, test: Some(test), method }
+fn by_rank(shift: ranks::ShiftEstimate, spread: MeanDifference, method: TestMethod) -> ChangeEstimate {
+    let holds = shift.interval.0 > 0.0 || shift.interval.1 < 0.0;
+    let test = TestResult { p: spread.p(), higher: shift.value > 0.0, is_confirmed: holds };
+    ChangeEstimate { value: shift.value, interval: shift.interval, test: Some(test), method }
 }

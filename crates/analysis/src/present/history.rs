@@ -27,7 +27,7 @@ const LEVEL: f64 = 0.05;
 pub struct HistoryRun<'a> {
     pub dated: DatedRun,
     pub experiment: &'a Experiment,
-    pub stand: RunEnvironment<'a>,
+    pub environment: RunEnvironment<'a>,
     /// Throughput, and p99 in seconds, of each valid trial, by cell.
     pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
 }
@@ -59,14 +59,14 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
         let trials = &run.trials[place];
         let tps: Vec<f64> = trials.iter().map(|it| it.0.0).collect();
         let p99: Vec<f64> = trials.iter().filter_map(|it| it.1).collect();
-        let Some(of_tps) = repeats::estimate(&tps) else { continue };
+        let Some(estimate) = repeats::estimate(&tps) else { continue };
         let of_p99 = repeats::estimate(&p99);
         places.push((number, place));
         points.push(HistoryPoint {
             run: number,
-            trials: of_tps.runs,
-            tps: PerSecond(of_tps.median),
-            tps_interval: of_tps.interval,
+            trials: estimate.runs,
+            tps: PerSecond(estimate.median),
+            tps_interval: estimate.interval,
             p99: of_p99.map(|it| it.median),
             p99_interval: of_p99.and_then(|it| it.interval),
         });
@@ -106,7 +106,7 @@ fn differences_between(
     before: (usize, usize),
     after: (usize, usize),
 ) -> Vec<Difference> {
-    let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].stand, cell);
+    let of = |(run, cell): (usize, usize)| (runs[run].experiment, runs[run].environment, cell);
     differences(of(before), of(after), &[])
 }
 

@@ -152,13 +152,13 @@ mod tests {
             let used = live.second(&tick(0, samples)).processors;
             used.into_iter().map(|it| (it.node, it.processors)).collect()
         };
-        let of_group = |millis, cpu| sample(millis, "p", CGROUP_CPU, "", cpu);
-        let of_process = |millis, user, system| {
+        let group_cpu = |millis, cpu| sample(millis, "p", CGROUP_CPU, "", cpu);
+        let process_cpu = |millis, user, system| {
             [sample(millis, "d", PROCESS_CPU[0], "", user), sample(millis, "d", PROCESS_CPU[1], "", system)]
         };
-        assert_eq!(used([of_process(500, 1.0, 1.0).to_vec(), vec![of_group(500, 10.0)]].concat()), []);
-        let both = [of_process(2500, 1.5, 1.5).to_vec(), vec![of_group(1500, 10.25)]].concat();
+        assert_eq!(used([process_cpu(500, 1.0, 1.0).to_vec(), vec![group_cpu(500, 10.0)]].concat()), []);
+        let both = [process_cpu(2500, 1.5, 1.5).to_vec(), vec![group_cpu(1500, 10.25)]].concat();
         assert_eq!(used(both), [("d".to_owned(), 0.5), ("p".to_owned(), 0.25)]);
-        assert_eq!(used(vec![of_group(2500, 1.0)]), [("d".to_owned(), 0.5)], "the counter was restarted");
+        assert_eq!(used(vec![group_cpu(2500, 1.0)]), [("d".to_owned(), 0.5)], "the counter was restarted");
     }
 }

@@ -31,10 +31,10 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     // Values of each row and figure: one for each valid trial that has the figure.
     let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
     for (number, cell) in experiment.cells.iter().enumerate() {
-        let mut of_cell: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
-        of_cell.sort_by_key(|it| it.repetition);
-        values.push(FIGURES.into_iter().map(|it| figure_values(&of_cell, it)).collect());
-        rows.push(row(&cell.label, &cell.setup, &of_cell));
+        let mut cell_trials: Vec<&TrialFacts<'_>> = trials.iter().filter(|it| it.cell == number).collect();
+        cell_trials.sort_by_key(|it| it.repetition);
+        values.push(FIGURES.into_iter().map(|it| figure_values(&cell_trials, it)).collect());
+        rows.push(row(&cell.label, &cell.setup, &cell_trials));
     }
     let watching: Vec<f64> = trials.iter().filter_map(|it| it.monitoring_cpu).collect();
     let mut matrix = Matrix {
@@ -45,21 +45,21 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         observer_cpu: repeats::estimate(&watching).map(|it| it.median),
     };
     for (column, figure) in FIGURES.into_iter().enumerate() {
-        let of_figure: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
-        estimate(&mut matrix, figure, &of_figure);
+        let figure_values_by_cell: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
+        estimate(&mut matrix, figure, &figure_values_by_cell);
     }
     let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("the figures include p99");
     for (cell, row) in matrix.rows.iter_mut().enumerate() {
         for it in &mut row.figures {
-            let of_cell = || trials.iter().filter(|it| it.cell == cell);
-            let unanswered = of_cell().filter(|trial| is_unanswered(trial, it.figure)).count();
+            let cell_trials = || trials.iter().filter(|it| it.cell == cell);
+            let unanswered = cell_trials().filter(|trial| is_unanswered(trial, it.figure)).count();
             // A lower bound below the middle of the values may stand for a value above it.
             let middle = upper_median(&values[cell][p99]);
             let bounded =
                 |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
             // Unanswered arrivals are the longest, so they include the median if at least half of the trials have them.
             it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize
-                || it.figure == Figure::P99 && of_cell().any(bounded);
+                || it.figure == Figure::P99 && cell_trials().any(bounded);
         }
     }
     matrix
@@ -137,8 +137,8 @@ fn server_transport(node: &Node) -> Hop {
     }
 }
 
-fn placement(it: &Limits) -> Placement {
-    Placement { cpu: it.cpu, cpus: it.cpus.clone() }
+fn placement(limits: &Limits) -> Placement {
+    Placement { cpu: limits.cpu, cpus: limits.cpus.clone() }
 }
 
 /// Values of one figure, of each trial that has it.

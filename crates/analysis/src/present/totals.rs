@@ -69,18 +69,21 @@ pub fn end_trial(totals: &mut Totals) {
     totals.probes.clear();
 }
 
-fn add_histogram(into: &mut Buckets, it: &LatencyHistogram) {
-    if it.count() == 0 {
+fn add_histogram(into: &mut Buckets, histogram: &LatencyHistogram) {
+    if histogram.count() == 0 {
         return;
     }
-    into.at_most.iter_mut().zip(it.cumulative_counts(into.bounds)).for_each(|(all, more)| *all += more);
-    into.count += it.count();
-    into.sum += it.sum();
+    into.at_most
+        .iter_mut()
+        .zip(histogram.cumulative_counts(into.bounds))
+        .for_each(|(all, more)| *all += more);
+    into.count += histogram.count();
+    into.sum += histogram.sum();
 }
 
-fn count(into: &mut BTreeMap<String, u64>, it: &FailureCounts) {
-    let other = (it.other() > 0).then(|| ("other".to_owned(), it.other()));
-    let named = it.iter().map(|(code, n)| (code.to_string(), n));
+fn count(into: &mut BTreeMap<String, u64>, counts: &FailureCounts) {
+    let other = (counts.other() > 0).then(|| ("other".to_owned(), counts.other()));
+    let named = counts.iter().map(|(code, n)| (code.to_string(), n));
     named.chain(other).for_each(|(code, n)| *into.entry(code).or_default() += n);
 }
 

@@ -90,13 +90,13 @@ impl CellScatter {
         points: &[Option<FittedValue>],
         rng: &mut SplitMix64,
     ) -> Option<CellScatter> {
-        let of_runs = |cell: &usize| match &known[*cell] {
+        let run_values = |cell: &usize| match &known[*cell] {
             CellValue::Runs(runs) if runs.iter().all(|it| *it > 0.0) => {
                 Some(runs.iter().map(|it| it.ln()).collect::<Vec<f64>>())
             }
             _ => None,
         };
-        let runs: Option<Vec<Vec<f64>>> = cells.iter().map(of_runs).collect();
+        let runs: Option<Vec<Vec<f64>>> = cells.iter().map(run_values).collect();
         match runs {
             Some(runs) => CellScatter::by_runs(cells, &runs, points.len(), rng),
             None => Some(CellScatter::by_intervals(cells, points, rng)),
@@ -183,12 +183,12 @@ fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Orderi
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
     };
-    let (of_one, of_other) = (amounts(one), amounts(other));
+    let (amounts_one, amounts_other) = (amounts(one), amounts(other));
     let weight = |them: &[f64]| them.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).sum::<f64>();
     // Products of equal numbers may differ in their last bit.
-    let heavier = weight(&of_one) - weight(&of_other);
+    let heavier = weight(&amounts_one) - weight(&amounts_other);
     let by_weight = if heavier.abs() < 1e-9 { Ordering::Equal } else { heavier.total_cmp(&0.0) };
-    let axes = of_one.iter().zip(&of_other);
+    let axes = amounts_one.iter().zip(&amounts_other);
     let by_axis = axes.map(|(a, b)| a.total_cmp(b)).find(|it| it.is_ne()).unwrap_or(Ordering::Equal);
     by_weight.then(by_axis).then(one.cmp(&other))
 }

@@ -68,11 +68,17 @@ pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
 
 /// Compares `b` with `a`; `None` if either is empty.
 pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
-    let (of_a, of_b) = (median(&mut a.to_vec())?, median(&mut b.to_vec())?);
-    let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && of_a != 0.0;
+    let (median_a, median_b) = (median(&mut a.to_vec())?, median(&mut b.to_vec())?);
+    let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && median_a != 0.0;
     let interval = enough.then(|| ratio_interval(a, b, seed)).flatten();
     let (p, higher, least_p) = rank_test(a, b, seed);
-    Some(RatioEstimate { ratio: (of_a != 0.0).then(|| of_b / of_a), interval, p, higher, least_p })
+    Some(RatioEstimate {
+        ratio: (median_a != 0.0).then(|| median_b / median_a),
+        interval,
+        p,
+        higher,
+        least_p,
+    })
 }
 
 /// Verdicts of several comparisons, which are decided together.
@@ -158,10 +164,10 @@ fn middle_interval(values: &mut [f64]) -> (f64, f64) {
 
 /// Interval of the ratio of medians; `None` if a resampled denominator is 0.
 fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
-    let (of_a, of_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
+    let (medians_a, medians_b) = (resampled_medians(a, seed), resampled_medians(b, seed.wrapping_add(1)));
     let mut rng = SplitMix64(seed.wrapping_add(2));
     let mut pick = |from: &[f64]| from[rng.below(from.len() as u64) as usize];
-    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| pick(&of_b) / pick(&of_a)).collect();
+    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| pick(&medians_b) / pick(&medians_a)).collect();
     ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
 }
 
@@ -178,12 +184,12 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     let ranks: Vec<i64> = all.iter().map(rank).collect();
     // Distance from the expected sum, k (n + 1), in the same unit.
     let away = |sum: i64| sum - (k * (n + 1)) as i64;
-    let seen = away(ranks[a.len()..].iter().sum());
+    let observed = away(ranks[a.len()..].iter().sum());
     let ways = binomial(n as u64, k as u64);
     let (mut far, mut of) = (0u64, 0u64);
     let mut count = |sum: i64| {
         of += 1;
-        far += u64::from(away(sum).abs() >= seen.abs());
+        far += u64::from(away(sum).abs() >= observed.abs());
     };
     if ways <= PERMUTATIONS {
         subsets(&ranks, k, 0, &mut count);
@@ -191,7 +197,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
         let mut rng = SplitMix64(seed);
         let mut shuffled = ranks;
         // The observed order is one of the permutations.
-        count(seen + (k * (n + 1)) as i64);
+        count(observed + (k * (n + 1)) as i64);
         for _ in 0..PERMUTATIONS {
             for i in 0..k {
                 let j = i + rng.below((n - i) as u64) as usize;
@@ -200,7 +206,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
             count(shuffled[..k].iter().sum());
         }
     }
-    (far as f64 / of as f64, seen > 0, 2.0 / ways as f64)
+    (far as f64 / of as f64, observed > 0, 2.0 / ways as f64)
 }
 
 /// Passes the sum of every choice of `k` of `ranks` to `each`.
@@ -395,13 +401,13 @@ mod tests {
     #[test]
     fn false_positive_rate_is_below_the_level() {
         let mut rng = SplitMix64(5);
-        let seen = (0..1000).filter(|_| {
+        let positives = (0..1000).filter(|_| {
             let mut draw = || -> Vec<f64> { (0..5).map(|_| rng.normal()).collect() };
             let it = compare(&draw(), &draw(), 9).expect("both have values");
             decide(&[it]) != [ChangeVerdict::NoEvidence]
         });
         // 3.2 % is the level of the discrete test at 5 %: 8 of 252 permutations.
-        let seen = seen.count();
-        assert!((15..50).contains(&seen), "{seen} of 1000");
+        let positives = positives.count();
+        assert!((15..50).contains(&positives), "{positives} of 1000");
     }
 }

@@ -60,8 +60,8 @@ pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
 pub(crate) fn pairwise(points: &[(f64, f64)]) -> Vec<f64> {
     let mut slopes = Vec::with_capacity(points.len() * points.len() / 2);
     for (at, one) in points.iter().enumerate() {
-        let others = points[at + 1..].iter().filter(|other| other.0 > one.0);
-        slopes.extend(others.map(|other| (other.1 - one.1) / (other.0 - one.0)));
+        let later = points[at + 1..].iter().filter(|other| other.0 > one.0);
+        slopes.extend(later.map(|other| (other.1 - one.1) / (other.0 - one.0)));
     }
     slopes.sort_by(f64::total_cmp);
     slopes
@@ -99,9 +99,9 @@ fn widening(rest: &[f64]) -> Option<f64> {
     }
     let together: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
     // Correlation of normal values from that of their ranks (Pearson 1907).
-    let seen = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
+    let correlation = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
     // A fitted line removes (2 + 4φ) / n of the correlation (Kendall 1954, Marriott and Pope 1954, for two parameters).
-    let phi = (seen * n + 2.0) / (n - 4.0);
+    let phi = (correlation * n + 2.0) / (n - 4.0);
     (phi < 1.0).then(|| ((1.0 + phi) / (1.0 - phi)).max(1.0))
 }
 

@@ -43,14 +43,14 @@ pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
 /// Steady state from the seconds of a trial. The last second, which may be cut short, is left out. Transactions that
 /// ended after the window are left out too.
 pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
-    let whole = seconds.split_last().map_or(seconds, |it| it.1);
-    steady_state(&whole.iter().map(delivered).collect::<Vec<_>>())
+    let complete = seconds.split_last().map_or(seconds, |it| it.1);
+    steady_state(&complete.iter().map(delivered).collect::<Vec<_>>())
 }
 
 /// Transactions that succeeded within the window, per second.
-pub fn delivered(it: &Second) -> f64 {
-    let duration = (it.to - it.from).as_secs_f64();
-    let ok: u64 = it.operations.iter().map(|it| it.ok - it.late).sum();
+pub fn delivered(second: &Second) -> f64 {
+    let duration = (second.to - second.from).as_secs_f64();
+    let ok: u64 = second.operations.iter().map(|it| it.ok - it.late).sum();
     if duration > 0.0 { ok as f64 / duration } else { 0.0 }
 }
 

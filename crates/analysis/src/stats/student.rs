@@ -48,9 +48,11 @@ pub fn welch(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     if a.count < 2.0 || b.count < 2.0 {
         return None;
     }
-    let (of_a, of_b) = (a.variance / a.count, b.variance / b.count);
-    let sum = of_a + of_b;
-    let freedom = sum * sum / (of_a * of_a / (a.count - 1.0) + of_b * of_b / (b.count - 1.0));
+    let (squared_error_a, squared_error_b) = (a.variance / a.count, b.variance / b.count);
+    let sum = squared_error_a + squared_error_b;
+    let freedom = sum * sum
+        / (squared_error_a * squared_error_a / (a.count - 1.0)
+            + squared_error_b * squared_error_b / (b.count - 1.0));
     Some(MeanDifference { difference: b.mean - a.mean, error: sum.sqrt(), degrees_of_freedom: freedom })
 }
 

@@ -69,12 +69,12 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
 }
 
 /// Values of the law at `points` numbers of clients (at least two), evenly spaced over the measured range.
-pub fn curve(it: &Scalability, points: usize) -> Vec<(f64, f64)> {
-    let clients = || it.points.iter().map(|it| it.0);
+pub fn curve(model: &Scalability, points: usize) -> Vec<(f64, f64)> {
+    let clients = || model.points.iter().map(|it| it.0);
     let (Some(from), Some(to)) = (clients().min_by(f64::total_cmp), clients().max_by(f64::total_cmp)) else {
         return Vec::new();
     };
-    let parameters = [it.lambda.value, it.sigma.value, it.kappa.value];
+    let parameters = [model.lambda.value, model.sigma.value, model.kappa.value];
     let at = |n: usize| from + (to - from) * n as f64 / (points.max(2) - 1) as f64;
     (0..points.max(2)).map(|n| (at(n), throughput(parameters, at(n)))).collect()
 }
@@ -354,8 +354,8 @@ mod tests {
         (216.0, 1702.2),
     ];
 
-    fn near(it: f64, expected: f64, share: f64) -> bool {
-        (it - expected).abs() <= share * expected
+    fn near(value: f64, expected: f64, share: f64) -> bool {
+        (value - expected).abs() <= share * expected
     }
 
     /// Published by the package `usl` for R (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523,

@@ -63,18 +63,18 @@ fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
 }
 
 /// Decimal number without an exponent, rounded to a thousandth.
-fn decimal(it: f64) -> String {
-    let text = format!("{it:.3}");
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
+fn closed_load(load: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadModel {
     let stages = || {
         let held = Users { users, spawn_rate: None, duration: window };
         let come = Users { users, spawn_rate: Some(f64::from(users) / ramp.as_secs_f64()), duration: ramp };
         if ramp == Nanos::ZERO { vec![held] } else { vec![come, held] }
     };
-    match it {
+    match load {
         LoadModel::Closed { think, .. } if ramp == Nanos::ZERO => {
             LoadModel::Closed { clients: users, think: *think }
         }
@@ -94,7 +94,7 @@ fn closed_load(it: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> LoadMo
 /// Applies a perturbation.
 fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     let to = perturbation.amount.map_or(0.0, |it| it.1);
-    let whole = to.round() as u64;
+    let rounded = to.round() as u64;
     let replicas = setup.stack.replica_names();
     let is_replica = |name: &String| replicas.contains(name);
     let nodes = &mut setup.stack.nodes;
@@ -107,22 +107,22 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
             setup.stack.replication.iter_mut().for_each(|it| it.limits.cpu = Some(to));
         }
         Knob::Cpu { node: name } => node(nodes, name, &|it| it.limits.cpu = Some(to)),
-        Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(whole)),
-        Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(whole)),
-        Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(whole)),
+        Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(rounded)),
+        Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(rounded)),
+        Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(rounded)),
         Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
-            NodeKind::Pooler(it) => it.size = whole as u32,
-            NodeKind::Balancer(it) => it.maxconn = Some(whole as u32),
+            NodeKind::Pooler(it) => it.size = rounded as u32,
+            NodeKind::Balancer(it) => it.maxconn = Some(rounded as u32),
             _ => {}
         }),
         Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
             if let NodeKind::Service(it) = &mut it.kind {
-                set(&mut it.env, variable, &whole.to_string());
+                set(&mut it.env, variable, &rounded.to_string());
             }
         }),
         Knob::Slots { node: name } => node(nodes, name, &|it| {
             if let NodeKind::Postgres(it) = &mut it.kind {
-                it.max_connections = whole as u32;
+                it.max_connections = rounded as u32;
             }
         }),
         Knob::Setting { name, value } => {
@@ -134,7 +134,7 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         }
         Knob::Clients => {
             if let LoadModel::Open { max_in_flight, .. } = &mut setup.load.model {
-                *max_in_flight = whole as u32;
+                *max_in_flight = rounded as u32;
             }
         }
         Knob::Index { ddl } => {
@@ -260,12 +260,12 @@ mod tests {
         assert_eq!(perturbed_query(Some(&["key"]), None), "SELECT 1");
     }
 
-    fn at_setup(it: &Setup, step: &SearchStep) -> Setup {
-        apply_step(it, &Goal::Once, step)
+    fn at_setup(setup: &Setup, step: &SearchStep) -> Setup {
+        apply_step(setup, &Goal::Once, step)
     }
 
-    fn at_feed(it: &Setup, at: usize) -> String {
-        match &it.feeds[at].source {
+    fn at_feed(setup: &Setup, at: usize) -> String {
+        match &setup.feeds[at].source {
             FeedSource::Query(sql) => sql.clone(),
             other => panic!("the feed must be a query: {other:?}"),
         }

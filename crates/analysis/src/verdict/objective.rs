@@ -165,12 +165,12 @@ impl Objective {
             None => Some(&summary.total),
             Some(operation) => summary.scripts.get(operation).map(|it| &it.group),
         };
-        let (seen, of) = group.map_or((None, 0), |it| self.figure.measure(it));
+        let (value, of) = group.map_or((None, 0), |it| self.figure.measure(it));
         let least = group.and_then(|it| self.figure.lower_bound(it, summary));
-        let (measured, at_least) = match (seen, least) {
-            (Some(seen), Some(least)) if least > seen => (Some(least), true),
+        let (measured, at_least) = match (value, least) {
+            (Some(value), Some(least)) if least > value => (Some(least), true),
             (None, Some(least)) => (Some(least), true),
-            (seen, _) => (seen, false),
+            (value, _) => (value, false),
         };
         // If the largest time is within the bound, so are all quantiles. If a lower quantile exceeds the bound, so does
         // a higher one.
@@ -201,21 +201,23 @@ impl Objective {
         }
     }
 
-    fn compare(&self, it: f64) -> ObjectiveVerdict {
-        let kept = match self.relation {
-            ObjectiveRelation::Below => it < self.bound,
-            ObjectiveRelation::AtMost => it <= self.bound,
-            ObjectiveRelation::Above => it > self.bound,
-            ObjectiveRelation::AtLeast => it >= self.bound,
+    fn compare(&self, value: f64) -> ObjectiveVerdict {
+        let is_met = match self.relation {
+            ObjectiveRelation::Below => value < self.bound,
+            ObjectiveRelation::AtMost => value <= self.bound,
+            ObjectiveRelation::Above => value > self.bound,
+            ObjectiveRelation::AtLeast => value >= self.bound,
         };
-        if kept { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
+        if is_met { ObjectiveVerdict::Met } else { ObjectiveVerdict::Violated }
     }
 
     /// Verdict for a quantile with too few samples beyond it: violated if a lower quantile already exceeds the bound.
-    fn by_lower_quantile(&self, it: &Distribution) -> ObjectiveVerdict {
-        let ObjectiveMetric::Quantile(wanted) = self.figure else { return ObjectiveVerdict::Unknown };
-        let lower =
-            Quantile::ALL.into_iter().take_while(|it| *it != wanted).filter_map(|q| q.quantile_of(it));
+    fn by_lower_quantile(&self, distribution: &Distribution) -> ObjectiveVerdict {
+        let ObjectiveMetric::Quantile(quantile) = self.figure else { return ObjectiveVerdict::Unknown };
+        let lower = Quantile::ALL
+            .into_iter()
+            .take_while(|it| *it != quantile)
+            .filter_map(|q| q.quantile_of(distribution));
         let broken = lower.map(Nanos::as_secs_f64).any(|it| self.compare(it) == ObjectiveVerdict::Violated);
         if broken { ObjectiveVerdict::Violated } else { ObjectiveVerdict::Unknown }
     }
@@ -234,32 +236,32 @@ impl Quantile {
 
     const ALL: [Quantile; 5] = [Quantile::P50, Quantile::P90, Quantile::P95, Quantile::P99, Quantile::P999];
 
-    fn quantile_of(self, it: &Distribution) -> Option<Nanos> {
+    fn quantile_of(self, distribution: &Distribution) -> Option<Nanos> {
         match self {
-            Quantile::P50 => it.p50,
-            Quantile::P90 => it.p90,
-            Quantile::P95 => it.p95,
-            Quantile::P99 => it.p99,
-            Quantile::P999 => it.p999,
+            Quantile::P50 => distribution.p50,
+            Quantile::P90 => distribution.p90,
+            Quantile::P95 => distribution.p95,
+            Quantile::P99 => distribution.p99,
+            Quantile::P999 => distribution.p999,
         }
     }
 }
 
 impl ObjectiveMetric {
     /// Measured value, and the number of samples.
-    fn measure(self, it: &GroupSummary) -> (Option<f64>, u64) {
-        let OutcomeCounts { ok, failed, unknown, dropped, .. } = it.counts;
-        let arrivals = it.counts.arrivals();
+    fn measure(self, group: &GroupSummary) -> (Option<f64>, u64) {
+        let OutcomeCounts { ok, failed, unknown, dropped, .. } = group.counts;
+        let arrivals = group.counts.arrivals();
         let share = |part: u64, of: u64| ((of > 0).then(|| part as f64 / of as f64), of);
-        let samples = it.response.count + it.response.unanswered.map_or(0, |it| it.count);
+        let samples = group.response.count + group.response.unanswered.map_or(0, |it| it.count);
         let seconds = |time: Option<Nanos>| (time.map(Nanos::as_secs_f64), samples);
         match self {
-            ObjectiveMetric::Quantile(quantile) => seconds(quantile.quantile_of(&it.response)),
-            ObjectiveMetric::Mean => seconds(it.response.mean),
-            ObjectiveMetric::Max => seconds(it.response.max),
+            ObjectiveMetric::Quantile(quantile) => seconds(quantile.quantile_of(&group.response)),
+            ObjectiveMetric::Mean => seconds(group.response.mean),
+            ObjectiveMetric::Max => seconds(group.response.max),
             ObjectiveMetric::Errors => share(failed + unknown + dropped, arrivals),
             ObjectiveMetric::Dropped => share(dropped, arrivals),
-            ObjectiveMetric::Tps => (Some(it.tps.0), ok),
+            ObjectiveMetric::Tps => (Some(group.tps.0), ok),
         }
     }
 
@@ -274,8 +276,8 @@ impl ObjectiveMetric {
     }
 
     /// True if the figure is a time that falls on the unanswered arrivals.
-    fn is_unanswered(self, it: &GroupSummary) -> bool {
-        self.share().is_some_and(|place| it.response.longer_than(place).is_some())
+    fn is_unanswered(self, group: &GroupSummary) -> bool {
+        self.share().is_some_and(|place| group.response.longer_than(place).is_some())
     }
 
     /// True if the figure is a time that is hidden by an outage up to the end of the window, because too many users
@@ -288,10 +290,10 @@ impl ObjectiveMetric {
 
     /// Lower bound of the figure if the samples do not show it completely, because of unanswered arrivals, or because
     /// of outages and refused clients of a closed model.
-    fn lower_bound(self, it: &GroupSummary, summary: &Summary) -> Option<f64> {
+    fn lower_bound(self, group: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
-        let unanswered = self.share().and_then(|place| it.response.longer_than(place));
+        let unanswered = self.share().and_then(|place| group.response.longer_than(place));
         let waited = closed.then(|| match self {
             ObjectiveMetric::Quantile(it) => outage::wait_quantile(outages, window, it.share()).as_secs_f64(),
             ObjectiveMetric::Max => outage::wait_quantile(outages, window, 1.0).as_secs_f64(),
@@ -337,8 +339,8 @@ mod tests {
         let summary = summarise(&measured, Server::default(), closed_plan());
         let it = parse(objective, &operations()).expect(objective).judge(&summary);
         let sign = if it.at_least { ">" } else { "" };
-        let seen = it.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
-        assert_eq!(format!("{:?} {seen} of {}", it.verdict, it.samples), expected, "{objective}");
+        let shown = it.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
+        assert_eq!(format!("{:?} {shown} of {}", it.verdict, it.samples), expected, "{objective}");
     }
 
     #[test]

@@ -45,13 +45,13 @@ fn count(tally: &mut ObjectiveSummary, cell: usize, judged: ObjectiveResult) {
 
 /// Measured value relative to the bound, oriented so that more is worse; 1 is the bound itself. A violation without a
 /// figure has unknown severity, so a figure beyond the bound takes precedence.
-fn severity(it: &ObjectiveResult) -> f64 {
+fn severity(result: &ObjectiveResult) -> f64 {
     let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
-    match (it.measured, it.verdict) {
+    match (result.measured, result.verdict) {
         (None, ObjectiveVerdict::Violated) => 1.0,
         (None, _) => f64::NEG_INFINITY,
-        (Some(measured), _) if it.unit == ObjectiveUnit::PerSecond => ratio(it.bound, measured),
-        (Some(measured), _) => ratio(measured, it.bound),
+        (Some(measured), _) if result.unit == ObjectiveUnit::PerSecond => ratio(result.bound, measured),
+        (Some(measured), _) => ratio(measured, result.bound),
     }
 }
 

@@ -235,12 +235,12 @@ impl TriggerSecond {
 }
 
 /// Transactions begun per second. If none began in the second, transactions ended per second.
-fn rate(it: &Interval) -> f64 {
-    let begun = match it.started {
-        0 => it.scripts.iter().map(model::ScriptCounts::arrivals).sum(),
+fn rate(interval: &Interval) -> f64 {
+    let begun = match interval.started {
+        0 => interval.scripts.iter().map(model::ScriptCounts::arrivals).sum(),
         begun => begun,
     };
-    match (it.to - it.from).as_secs_f64() {
+    match (interval.to - interval.from).as_secs_f64() {
         0.0 => begun as f64,
         seconds => begun as f64 / seconds,
     }

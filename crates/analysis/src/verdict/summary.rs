@@ -86,8 +86,8 @@ fn merged(interval: &Interval) -> ScriptCounts {
 }
 
 fn group(cell: &ScriptCounts, window: Nanos) -> GroupSummary {
-    let with = |wanted: fn(model::Code) -> bool| -> u64 {
-        cell.failed.iter().filter(|(code, _)| wanted(*code)).map(|(_, n)| n).sum()
+    let with = |predicate: fn(model::Code) -> bool| -> u64 {
+        cell.failed.iter().filter(|(code, _)| predicate(*code)).map(|(_, n)| n).sum()
     };
     let seconds = window.as_secs_f64();
     GroupSummary {
@@ -115,13 +115,13 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// Distribution of response times; the `unanswered` arrivals count as longer than all others.
-fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
+fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
-        return distribution(it);
+        return distribution(histogram);
     }
-    let quantile = |q| it.quantile_with_unanswered(q, unanswered);
+    let quantile = |q| histogram.quantile_with_unanswered(q, unanswered);
     Distribution {
-        unanswered: Some(self::unanswered(unanswered, it.mean(), it.max(), window)),
+        unanswered: Some(self::unanswered(unanswered, histogram.mean(), histogram.max(), window)),
         mean: None,
         p50: quantile(0.5),
         p90: quantile(0.9),
@@ -129,7 +129,7 @@ fn responses(it: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribut
         p99: quantile(0.99),
         p999: quantile(0.999),
         max: None,
-        ..distribution(it)
+        ..distribution(histogram)
     }
 }
 
@@ -138,19 +138,19 @@ pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, wi
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
 
-pub(crate) fn distribution(it: &LatencyHistogram) -> Distribution {
+pub(crate) fn distribution(histogram: &LatencyHistogram) -> Distribution {
     Distribution {
-        count: it.count(),
+        count: histogram.count(),
         unanswered: None,
-        mean: it.mean(),
-        deviation: it.deviation(),
-        min: it.min(),
-        p50: it.quantile(0.5),
-        p90: it.quantile(0.9),
-        p95: it.quantile(0.95),
-        p99: it.quantile(0.99),
-        p999: it.quantile(0.999),
-        max: it.max(),
+        mean: histogram.mean(),
+        deviation: histogram.deviation(),
+        min: histogram.min(),
+        p50: histogram.quantile(0.5),
+        p90: histogram.quantile(0.9),
+        p95: histogram.quantile(0.95),
+        p99: histogram.quantile(0.99),
+        p999: histogram.quantile(0.999),
+        max: histogram.max(),
     }
 }
 
@@ -177,8 +177,8 @@ pub(crate) fn merge_failures<'a>(
 /// Label of the codes that are not counted one by one.
 const OTHER: &str = "other";
 
-fn failures(it: &FailureCounts, class: FailureClass) -> Vec<Failure> {
-    let named = it.iter().map(|(code, count)| Failure {
+fn failures(counts: &FailureCounts, class: FailureClass) -> Vec<Failure> {
+    let named = counts.iter().map(|(code, count)| Failure {
         code: code.to_string(),
         name: error_name::name(code),
         class,
@@ -187,8 +187,8 @@ fn failures(it: &FailureCounts, class: FailureClass) -> Vec<Failure> {
     });
     let mut all: Vec<Failure> = named.collect();
     all.sort_by_key(|it| Reverse(it.count));
-    if it.other() > 0 {
-        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: it.other(), message: None });
+    if counts.other() > 0 {
+        all.push(Failure { code: OTHER.to_owned(), name: None, class, count: counts.other(), message: None });
     }
     all
 }
@@ -225,13 +225,13 @@ fn generator(measured: &Measurement, executed: u64) -> GeneratorSummary {
     }
 }
 
-fn thread(it: &ThreadUsage) -> ThreadSummary {
-    let of_window = |part: Nanos| share(part.0, it.wall.0);
+fn thread(usage: &ThreadUsage) -> ThreadSummary {
+    let window_share = |part: Nanos| share(part.0, usage.wall.0);
     ThreadSummary {
-        busy: of_window(it.user + it.system - it.spun),
-        starved: it.starved.map(of_window),
-        wakeups: it.wakeups,
-        longest_stall: it.longest_stall,
+        busy: window_share(usage.user + usage.system - usage.spun),
+        starved: usage.starved.map(window_share),
+        wakeups: usage.wakeups,
+        longest_stall: usage.longest_stall,
     }
 }
 

@@ -44,7 +44,7 @@ const OUTAGES: f64 = 0.01;
 /// Samples with which p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
 /// Minimum share of the planned duration of a load that did not end early.
-const WHOLE_LOAD: f64 = 0.95;
+const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 
 /// Validity of a measurement. `summary` is that of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
@@ -105,7 +105,7 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
 /// `planned` duration without a doubt.
 pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     let at = summary.window;
-    if at.as_secs_f64() < WHOLE_LOAD * planned.as_secs_f64() {
+    if at.as_secs_f64() < FULL_LOAD_SHARE_MIN * planned.as_secs_f64() {
         // The last arrival found no row; it did not lack a client.
         summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
         summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });

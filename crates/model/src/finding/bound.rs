@@ -13,13 +13,15 @@ pub enum Bound {
     /// CPU of a service.
     Service {
         node: String,
-        /// CPUs used; `of_cpu` is the number available.
+        /// CPUs used; `cpu_limit` is the number available.
         cpu: f64,
-        of_cpu: f64,
+        #[serde(rename = "of_cpu")]
+        cpu_limit: f64,
         /// Share of the quota's periods in which the service was throttled.
         throttled: Option<f64>,
         /// CPUs lost to throttling.
-        stood_still: Option<f64>,
+        #[serde(rename = "stood_still")]
+        throttled_cpu: Option<f64>,
     },
     /// Connection pool of a service: all connections are in use, and requests are queued.
     ServicePool {

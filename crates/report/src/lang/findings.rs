@@ -215,9 +215,9 @@ impl Lang {
                 let figures = self.joined([cpu, throttled, stalled, lent, running]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }
-            Finding::PoolBound { cell, pool, lent, busy, cpu, of_cpu, .. } => {
+            Finding::PoolBound { cell, pool, lent, busy, cpu, cpu_limit, .. } => {
                 let busy = say!(self, "finding-busy-server", busy = tenths(*busy));
-                let [cpu, ..] = self.cpu_figures(*cpu, *of_cpu, None, None);
+                let [cpu, ..] = self.cpu_figures(*cpu, *cpu_limit, None, None);
                 let figures = self.joined([Some(self.lent(*lent, *pool)), Some(busy), cpu]);
                 say!(self, "finding-figures-cell", cell = name(cell), figures)
             }

@@ -343,7 +343,15 @@ fn renders_findings_as_sentences() {
             lent: Some(19.9),
             active: 1.5,
         },
-        Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
+        Finding::PoolBound {
+            cell,
+            node: node(),
+            pool: 20,
+            lent: 20.0,
+            busy: 19.8,
+            cpu: 0.05,
+            cpu_limit: 0.1,
+        },
         Finding::ServerBound {
             cell,
             node: "postgres".into(),

@@ -65,9 +65,9 @@ fn intervals_cover_the_true_share() {
 
 #[test]
 fn computes_quantiles_of_the_visibility_delay() {
-    let check = |seen: u64, all: u64, quantile: f64, expected: Option<VisibilityDelay>| {
-        let seen_us: Vec<u64> = (1..=seen).collect();
-        assert_eq!(visibility_delay(&seen_us, all, quantile), expected, "{seen} of {all}, {quantile}");
+    let check = |visible: u64, all: u64, quantile: f64, expected: Option<VisibilityDelay>| {
+        let delays_us: Vec<u64> = (1..=visible).collect();
+        assert_eq!(visibility_delay(&delays_us, all, quantile), expected, "{visible} of {all}, {quantile}");
     };
     let within = |it| Some(VisibilityDelay::Within(Nanos::from_micros(it)));
     check(0, 0, 0.5, None);
@@ -90,17 +90,17 @@ fn merges_trials_of_a_cell() {
         unanswered,
         visible_us: visible_us.to_vec(),
     };
-    let seen = |acknowledged, replicas: &[ReplicaReads], in_turn| Freshness {
+    let freshness = |acknowledged, replicas: &[ReplicaReads], in_turn| Freshness {
         bound: Nanos::from_secs(5),
         acknowledged,
         replicas: replicas.to_vec(),
         round_robin: in_turn,
     };
-    let one = seen(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
+    let one = freshness(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
     // A replica that was once the primary, and a replica that does not answer.
-    let others = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
-    let other = seen(12, &others, Some(reads(10, 0, 0)));
-    let silent = seen(0, &[], Some(reads(0, 0, 0)));
+    let replica_reads = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
+    let other = freshness(12, &replica_reads, Some(reads(10, 0, 0)));
+    let silent = freshness(0, &[], Some(reads(0, 0, 0)));
     let staleness = cell_freshness(2, false, &[&one, &silent, &other]).expect("numbers were acknowledged");
     assert_eq!((staleness.cell, staleness.trials, staleness.acknowledged), (2, 2, 24));
     let summary: Vec<_> = staleness

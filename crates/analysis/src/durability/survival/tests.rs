@@ -7,8 +7,8 @@ use model::plan::{FaultScope, FaultTarget, Replication, SyncMode};
 
 const MILLI: u64 = 1_000_000;
 
-fn ms(it: u64) -> Nanos {
-    Nanos(it * MILLI)
+fn ms(millis: u64) -> Nanos {
+    Nanos(millis * MILLI)
 }
 
 fn killed(at: u64, node: &str) -> InjectedFault {
@@ -322,8 +322,8 @@ fn matches_cells_with_their_controls() {
         cell.setup.stack.replication = Some(Replication::with_defaults(2, sync));
     }
     experiment.cells[2].control_of = Some(0);
-    let (kept, lossy) = (trial(""), trial("unpromised=2"));
-    let trials = [(0, &kept), (2, &lossy), (1, &kept), (0, &kept), (3, &kept)];
+    let (intact, lossy) = (trial(""), trial("unpromised=2"));
+    let trials = [(0, &intact), (2, &lossy), (1, &intact), (0, &intact), (3, &intact)];
     let found = all_cells(&experiment, &trials);
     let results: Vec<_> = found
         .iter()

@@ -188,8 +188,8 @@ fn kind_name(kind: AnomalyKind) -> &'static str {
     }
 }
 
-fn doubt_name(it: &InconclusiveReason) -> String {
-    match it {
+fn doubt_name(reason: &InconclusiveReason) -> String {
+    match reason {
         InconclusiveReason::NotReadBack => "not read".to_owned(),
         InconclusiveReason::NewerThanReadBacks { count } => format!("younger {count}"),
         InconclusiveReason::ReadFromStandby { reading } => format!("from standby {reading}"),

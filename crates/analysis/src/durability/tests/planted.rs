@@ -94,8 +94,8 @@ const DEFECTS: &[PlantedDefect] = &[
         name: "laggard promoted",
         plant: |run, _| {
             let Some(promotion) = run.history.promotions.first_mut() else { return false };
-            let of_it = promotion.positions.iter_mut().find(|it| it.name == promotion.promoted);
-            let answer = of_it.expect("the standby answered");
+            let promoted = promotion.positions.iter_mut().find(|it| it.name == promotion.promoted);
+            let answer = promoted.expect("the standby answered");
             let received = answer.received.expect("the standby answered");
             if received == 0 || promotion.positions.len() < 2 {
                 return false;
@@ -146,8 +146,8 @@ fn pick(
     (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])
 }
 
-fn acknowledged(it: WriteOutcome) -> bool {
-    it == WriteOutcome::Acknowledged
+fn acknowledged(outcome: WriteOutcome) -> bool {
+    outcome == WriteOutcome::Acknowledged
 }
 
 fn remove(of: &mut Evidence, key: WriteKey) {

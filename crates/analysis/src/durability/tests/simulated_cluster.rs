@@ -30,7 +30,7 @@ impl TestRng {
 
 /// One read before it is reduced to bits: its rows, each with its authenticity.
 pub(super) struct RawRead {
-    pub began: Nanos,
+    pub start: Nanos,
     pub server: ServerInstance,
     pub in_recovery: bool,
     pub rows: Vec<(WriteKey, bool)>,
@@ -59,8 +59,8 @@ impl RawRead {
     pub fn made(&self, reserved: &[u64]) -> ReadBack {
         let mut rows = KeySet::new(reserved);
         self.rows.iter().for_each(|&(key, authentic)| rows.add(key, authentic));
-        let (began, known, in_recovery) = (self.began, self.began, self.in_recovery);
-        ReadBack { started: began, identified: known, server: self.server.clone(), in_recovery, keys: rows }
+        let (start, known, in_recovery) = (self.start, self.start, self.in_recovery);
+        ReadBack { started: start, identified: known, server: self.server.clone(), in_recovery, keys: rows }
     }
 }
 
@@ -274,7 +274,7 @@ impl SimulatedCluster {
         }
     }
 
-    fn others(&self) -> Vec<usize> {
+    fn other_nodes(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|it| *it != self.primary).collect()
     }
 
@@ -286,11 +286,11 @@ impl SimulatedCluster {
         let Some(standbys) = self.standbys().filter(|_| self.setting.0 != "local") else {
             return self.flushed >= behind;
         };
-        let others = self.others();
+        let other_nodes = self.other_nodes();
         let has = |it: &usize| self.nodes[*it].log.len() >= behind;
         match standbys.method {
-            SyncMethod::Any => others.iter().filter(|it| has(it)).count() >= standbys.count as usize,
-            SyncMethod::First => others.iter().take(standbys.count as usize).all(has),
+            SyncMethod::Any => other_nodes.iter().filter(|it| has(it)).count() >= standbys.count as usize,
+            SyncMethod::First => other_nodes.iter().take(standbys.count as usize).all(has),
         }
     }
 
@@ -388,8 +388,9 @@ impl SimulatedCluster {
         let at = self.now;
         self.evidence.history.faults.push(FaultEvent { at, fails_over: true });
         self.now += Nanos::from_millis(100 + self.chance.below(3000));
-        let others = self.others();
-        let names: Vec<String> = others.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
+        let other_nodes = self.other_nodes();
+        let names: Vec<String> =
+            other_nodes.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let states = sync_states(self.standbys().as_ref(), &names);
         let answer = |(it, state): (&usize, &(u32, SyncState))| StandbyPosition {
@@ -397,8 +398,9 @@ impl SimulatedCluster {
             received: Some(self.nodes[*it].log.len() as u64),
             synchronous: matches!(state.1, SyncState::Sync | SyncState::Quorum),
         };
-        let answers = others.iter().zip(&states).map(answer).collect();
-        let most = *others.iter().max_by_key(|it| self.nodes[**it].log.len()).expect("there is a standby");
+        let answers = other_nodes.iter().zip(&states).map(answer).collect();
+        let most =
+            *other_nodes.iter().max_by_key(|it| self.nodes[**it].log.len()).expect("there is a standby");
         let promoted = self.nodes[most].server.address.clone();
         let standbys = self.standbys();
         self.evidence.history.promotions.push(PromotionDecision {
@@ -440,13 +442,13 @@ impl SimulatedCluster {
         let node = &self.nodes[self.primary];
         let visible = node.log.iter().enumerate().filter(|(place, _)| !hidden.contains(place));
         let rows = visible.map(|(_, it)| (*it, true)).collect();
-        let (began, server) = (self.now, node.server.clone());
-        self.evidence.reads.push(RawRead { began, server, in_recovery: false, rows });
+        let (start, server) = (self.now, node.server.clone());
+        self.evidence.reads.push(RawRead { start, server, in_recovery: false, rows });
     }
 
     fn end(mut self, scenario: Scenario) -> Evidence {
         // The load continues until the last primary acknowledges a write.
-        for number in self.others() {
+        for number in self.other_nodes() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
         }
         self.flushed = self.nodes[self.primary].log.len();
@@ -461,7 +463,7 @@ impl SimulatedCluster {
             self.write(key, LedgerEntry::Reserved { session: 0, until });
         }
         self.commit(key);
-        for number in self.others() {
+        for number in self.other_nodes() {
             self.nodes[number].log = self.nodes[self.primary].log.clone();
         }
         self.flushed = self.nodes[self.primary].log.len();
@@ -524,12 +526,12 @@ fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
 
 #[track_caller]
 fn valid_histories(count: u64) {
-    let (mut kept, mut failovers, mut lost, mut writes) = (0, 0, 0, 0);
+    let (mut intact, mut failovers, mut lost, mut writes) = (0, 0, 0, 0);
     let mut alarms = Vec::new();
     for seed in 0..count {
         match judge_valid(seed) {
             Ok((verdict, evidence)) => {
-                kept += u64::from(verdict.conclusion == Conclusion::Kept);
+                intact += u64::from(verdict.conclusion == Conclusion::Kept);
                 failovers += u64::from(verdict.failovers);
                 lost += evidence.lost;
                 writes += verdict.counts.acknowledged;
@@ -538,20 +540,20 @@ fn valid_histories(count: u64) {
         }
     }
     println!(
-        "{count} valid histories, seeds 0..{count}: {} false alarms; {kept} kept, {failovers} failovers, {writes} acknowledged, {lost} lost without a promise",
+        "{count} valid histories, seeds 0..{count}: {} false alarms; {intact} kept, {failovers} failovers, {writes} acknowledged, {lost} lost without a promise",
         alarms.len()
     );
     assert!(alarms.is_empty(), "{} of {count}, such as {}", alarms.len(), alarms[0]);
     assert!(
-        kept > count / 2 && failovers > count / 2 && lost > count / 10,
+        intact > count / 2 && failovers > count / 2 && lost > count / 10,
         "most histories must have writes and failovers"
     );
 }
 
 /// Number of histories: that of the environment, set by `./x proof`, otherwise the usual one.
 pub(super) fn histories(usual: u64) -> u64 {
-    let asked = std::env::var("PGDYNO_DURABILITY_HISTORIES");
-    asked.map_or(usual, |it| it.parse().expect("a number of histories"))
+    let count = std::env::var("PGDYNO_DURABILITY_HISTORIES");
+    count.map_or(usual, |it| it.parse().expect("a number of histories"))
 }
 
 #[test]

@@ -47,21 +47,21 @@ impl FullScan<'_> {
 pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
     let mut all: Vec<IndexCandidate> = Vec::new();
     for (number, statement) in plans.statements.iter().enumerate() {
-        for whole in statement.plan.iter().flat_map(|it| full_scans(it, &plans.tables)) {
-            if whole.condition.is_some() && whole.share() > SELECTED_SHARE_MAX && whole.order.is_empty() {
+        for scan in statement.plan.iter().flat_map(|it| full_scans(it, &plans.tables)) {
+            if scan.condition.is_some() && scan.share() > SELECTED_SHARE_MAX && scan.order.is_empty() {
                 continue;
             }
-            for keys in index_keys(&whole) {
+            for keys in index_keys(&scan) {
                 let same = |it: &&mut IndexCandidate| {
-                    (&it.schema, &it.table) == (&whole.table.schema, &whole.table.name) && it.keys == keys
+                    (&it.schema, &it.table) == (&scan.table.schema, &scan.table.name) && it.keys == keys
                 };
                 match all.iter_mut().find(same) {
                     Some(it) if it.requested_by.contains(&number) => {}
                     Some(it) => it.requested_by.push(number),
-                    None if index_exists(whole.table, &keys) => {}
+                    None if index_exists(scan.table, &keys) => {}
                     None => all.push(IndexCandidate {
-                        schema: whole.table.schema.clone(),
-                        table: whole.table.name.clone(),
+                        schema: scan.table.schema.clone(),
+                        table: scan.table.name.clone(),
                         keys,
                         requested_by: vec![number],
                     }),
@@ -95,8 +95,8 @@ fn collect_scans<'a>(
 }
 
 /// True if the node reads an index from end to end, unless a parent node stops it early.
-fn is_unconditional(it: &PlanNode) -> bool {
-    it.kind.starts_with("Index") && it.index_condition.is_none()
+fn is_unconditional(node: &PlanNode) -> bool {
+    node.kind.starts_with("Index") && node.index_condition.is_none()
 }
 
 fn full_scan<'a>(
@@ -111,7 +111,7 @@ fn full_scan<'a>(
         return None;
     }
     let alias = node.alias.as_deref();
-    let ours = |it: Option<&str>| it.is_none() || it == alias;
+    let names_this_relation = |it: Option<&str>| it.is_none() || it == alias;
     let key = |column: &str, role| {
         let known = table.columns.iter().find(|it| it.name == column)?;
         Some(IndexKey { column: column.to_owned(), role, distinct: known.distinct })
@@ -121,8 +121,12 @@ fn full_scan<'a>(
     // A join compares columns of two relations, so a column must name its relation.
     let joined: Vec<_> =
         joins.flat_map(|it| predicates(it)).filter(|it| it.relation.as_deref() == alias).collect();
-    let of_joins = joined.len();
-    let own = node.filter.iter().flat_map(|it| predicates(it)).filter(|it| ours(it.relation.as_deref()));
+    let join_predicates = joined.len();
+    let own = node
+        .filter
+        .iter()
+        .flat_map(|it| predicates(it))
+        .filter(|it| names_this_relation(it.relation.as_deref()));
     let (mut equal, mut range): (Vec<IndexKey>, Vec<IndexKey>) = (Vec::new(), Vec::new());
     for it in own.chain(joined) {
         let (keys, role) = match it.comparison {
@@ -142,7 +146,7 @@ fn full_scan<'a>(
         .map(|it| {
             let (relation, column, descending) = sorted_by(it)?;
             let role = if descending { KeyRole::Descending } else { KeyRole::Ascending };
-            key(&column, role).filter(|_| ours(relation.as_deref()))
+            key(&column, role).filter(|_| names_this_relation(relation.as_deref()))
         })
         .collect::<Option<Vec<IndexKey>>>()
         .unwrap_or_default();
@@ -160,7 +164,7 @@ fn full_scan<'a>(
         condition: node.filter.as_deref(),
         selected_rows: passed,
         counted: node.actual_rows.is_some(),
-        joined: of_joins > 0,
+        joined: join_predicates > 0,
         equal,
         range,
         order,
@@ -192,22 +196,22 @@ fn by_selectivity(a: &IndexKey, b: &IndexKey) -> std::cmp::Ordering {
 
 /// Index keys for one scan. A b-tree is searched by columns compared for equality, then by one with a range, or read in
 /// its own order.
-fn index_keys(it: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
-    let mut all: Vec<Vec<IndexKey>> = it.equal.iter().map(|key| vec![key.clone()]).collect();
-    let equal: Vec<IndexKey> = it.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();
+fn index_keys(scan: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
+    let mut all: Vec<Vec<IndexKey>> = scan.equal.iter().map(|key| vec![key.clone()]).collect();
+    let equal: Vec<IndexKey> = scan.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();
     (2..=equal.len()).for_each(|many| all.push(equal[..many].to_vec()));
     let with = |more: &[IndexKey]| [equal.as_slice(), more].concat();
-    all.extend(it.range.first().map(|key| with(std::slice::from_ref(key))));
-    if !it.order.is_empty() {
-        all.push(with(&it.order));
+    all.extend(scan.range.first().map(|key| with(std::slice::from_ref(key))));
+    if !scan.order.is_empty() {
+        all.push(with(&scan.order));
     }
     all
 }
 
 /// True if an index on all rows begins with these columns.
 fn index_exists(table: &TableStats, keys: &[IndexKey]) -> bool {
-    let begins = |columns: &[String]| {
+    let starts_with_keys = |columns: &[String]| {
         columns.len() >= keys.len() && columns.iter().zip(keys).all(|(it, key)| *it == key.column)
     };
-    table.indexes.iter().any(|it| it.plain && begins(&it.columns))
+    table.indexes.iter().any(|it| it.plain && starts_with_keys(&it.columns))
 }

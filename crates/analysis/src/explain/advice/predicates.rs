@@ -62,8 +62,8 @@ fn expression(text: &str) -> Option<Expr> {
     (parser.peek_token().token == Token::EOF).then_some(it)
 }
 
-fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
-    match it {
+fn conjuncts(expr: &Expr, out: &mut Vec<Predicate>) {
+    match expr {
         Expr::Nested(it) => conjuncts(it, out),
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
             conjuncts(left, out);
@@ -95,8 +95,8 @@ fn conjuncts(it: &Expr, out: &mut Vec<Predicate>) {
 }
 
 /// Adds a column if the other side of the comparison contains no column of its relation.
-fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
-    let Some((relation, column)) = find_column(it) else { return };
+fn push_comparison(expr: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec<Predicate>) {
+    let Some((relation, column)) = find_column(expr) else { return };
     let own = |other: &(Option<String>, String)| other.0 == relation;
     if !all_columns(with).iter().any(own) {
         out.push(Predicate { relation, column, comparison });
@@ -104,8 +104,8 @@ fn push_comparison(it: &Expr, with: &Expr, comparison: Comparison, out: &mut Vec
 }
 
 /// A bare column, or a column cast to text: one index on `varchar` serves both.
-fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
-    match it {
+fn find_column(expr: &Expr) -> Option<(Option<String>, String)> {
+    match expr {
         Expr::Nested(it) => find_column(it),
         Expr::Cast { expr, data_type: DataType::Text | DataType::Varchar(_), .. } => find_column(expr),
         Expr::Identifier(it) => Some((None, it.value.clone())),
@@ -118,9 +118,11 @@ fn find_column(it: &Expr) -> Option<(Option<String>, String)> {
 }
 
 /// All columns in an expression.
-fn all_columns(it: &Expr) -> Vec<(Option<String>, String)> {
-    match it {
-        Expr::Nested(it) | Expr::Cast { expr: it, .. } | Expr::UnaryOp { expr: it, .. } => all_columns(it),
+fn all_columns(expr: &Expr) -> Vec<(Option<String>, String)> {
+    match expr {
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } | Expr::UnaryOp { expr: inner, .. } => {
+            all_columns(inner)
+        }
         Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
         Expr::Function(it) => {
             // Search the text of the arguments: only the columns in it matter, not their use.

@@ -163,9 +163,9 @@ fn tried(plans: &mut Plans) {
         let cost = |planned: &StatementPlan| {
             let filters =
                 planned.plan.iter().flat_map(PlanNode::flatten).filter_map(|it| it.filter.as_deref());
-            let asked: String = filters.collect();
+            let conditions: String = filters.collect();
             let begun =
-                candidate.keys.iter().take_while(|key| asked.contains(&format!("b.{} =", key.column)));
+                candidate.keys.iter().take_while(|key| conditions.contains(&format!("b.{} =", key.column)));
             match begun.count() {
                 0 => None,
                 1 => Some(25.0),
@@ -181,7 +181,7 @@ fn tried(plans: &mut Plans) {
         .collect();
 }
 
-fn describe(it: &Advice) -> String {
+fn describe(report: &Advice) -> String {
     let index = |advice: &IndexAdvice| {
         let helped: Vec<usize> = advice.improved.iter().map(|it| it.statement).collect();
         format!(
@@ -193,7 +193,7 @@ fn describe(it: &Advice) -> String {
         )
     };
     let case = |it: &StatementAdvice| format!("{:?}\n", it.remedy);
-    it.indexes.iter().map(index).chain(it.statements.iter().map(case)).collect()
+    report.indexes.iter().map(index).chain(report.statements.iter().map(case)).collect()
 }
 
 #[test]

@@ -73,12 +73,12 @@ fn pooler(used: f64) -> Finding {
 
 fn service(used: f64) -> Finding {
     let (node, throttled) = ("service".into(), Some(0.8));
-    bound(Bound::Service { node, cpu: used, of_cpu: 0.3, throttled, stood_still: None })
+    bound(Bound::Service { node, cpu: used, cpu_limit: 0.3, throttled, throttled_cpu: None })
 }
 
 fn pool() -> Finding {
     let node = "pooler".into();
-    Finding::PoolBound { cell: 0, node, pool: 20, lent: 20.0, busy: 19.0, cpu: 0.05, of_cpu: 0.1 }
+    Finding::PoolBound { cell: 0, node, pool: 20, lent: 20.0, busy: 19.0, cpu: 0.05, cpu_limit: 0.1 }
 }
 
 fn queue() -> Finding {
@@ -187,16 +187,16 @@ fn checkpoints() -> Finding {
 }
 
 /// `Cpu postgres 1 -> 1.5`, one line per suspect.
-fn describe(it: &Suspect) -> String {
+fn describe(suspect: &Suspect) -> String {
     let words =
         |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
-    let change = it.perturbation.as_ref().map_or(String::new(), |perturbation| {
+    let change = suspect.perturbation.as_ref().map_or(String::new(), |perturbation| {
         let round = |it: f64| (it * 1e4).round() / 1e4;
         let amount =
             perturbation.amount.map_or(String::new(), |(from, to)| format!(" {from} -> {}", round(to)));
         format!(" | {}{amount}", words(format!("{:?}", perturbation.knob)))
     });
-    words(format!("{:?}", it.limit)) + &change
+    words(format!("{:?}", suspect.limit)) + &change
 }
 
 #[track_caller]
@@ -377,33 +377,25 @@ fn shrinks_a_quota_that_cannot_grow() {
     };
     assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
     // One thread cannot use more than one CPU.
-    let mut of_pooler = setup("pooler");
-    of_pooler.stack.nodes[0].limits.cpu = Some(0.9);
+    let mut pooler_setup = setup("pooler");
+    pooler_setup.stack.nodes[0].limits.cpu = Some(0.9);
     let full = match pooler(0.9) {
-        Finding::PoolerBound {
-            cell,
-            node,
-            cpu,
-            throttled,
-            throttled_cpu: stood_still,
-            pool,
-            lent,
-            active,
-            ..
-        } => Finding::PoolerBound {
-            cell,
-            node,
-            cpu,
-            cpu_limit: 0.9,
-            throttled,
-            throttled_cpu: stood_still,
-            pool,
-            lent,
-            active,
-        },
+        Finding::PoolerBound { cell, node, cpu, throttled, throttled_cpu, pool, lent, active, .. } => {
+            Finding::PoolerBound {
+                cell,
+                node,
+                cpu,
+                cpu_limit: 0.9,
+                throttled,
+                throttled_cpu,
+                pool,
+                lent,
+                active,
+            }
+        }
         other => other,
     };
-    let found = suspects(&of_pooler, 0, &[full], 8.0);
+    let found = suspects(&pooler_setup, 0, &[full], 8.0);
     assert_eq!(describe(&found[0]), "Cpu node: pooler | Cpu node: pooler 0.9 -> 0.675");
 }
 
@@ -520,9 +512,9 @@ fn perturbs_the_limits_of_all_replicas_together() {
     // The primary has one of two CPUs. Raising each replica's quota by half would exceed the rest.
     let less = "Cpu node: postgres-3 | Cpu node: postgres-3 0.3 -> 0.225";
     assert_eq!(described(&replicated(0.3), replica(), 1.8), less);
-    let mine = |cpu| described(&replicated(cpu), postgres(0.99), 2.0);
-    assert_eq!(mine(0.2), "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
-    assert_eq!(mine(0.3), "Cpu node: postgres | Cpu node: postgres 1 -> 0.75");
+    let with_quota = |cpu| described(&replicated(cpu), postgres(0.99), 2.0);
+    assert_eq!(with_quota(0.2), "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
+    assert_eq!(with_quota(0.3), "Cpu node: postgres | Cpu node: postgres 1 -> 0.75");
 }
 
 #[test]
@@ -622,7 +614,7 @@ fn suspects_a_busy_machine_last() {
         lent: 20.0,
         busy: 19.0,
         cpu: 0.02,
-        of_cpu: 0.1,
+        cpu_limit: 0.1,
     };
     let first = |others| suspects(&setup("pooler"), 0, &[host(others), pool.clone()], 2.0).remove(0).limit;
     assert_eq!(first(Some(1.5)), Limit::Pool { node: "pooler".into() });

@@ -48,27 +48,28 @@ pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
 }
 
 fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding> {
-    let (mine, other) = (cell.setup, with.setup);
-    let same = *mine == Setup { feeds: mine.feeds.clone(), ..other.clone() };
-    if !same || mine.feeds.len() != other.feeds.len() {
+    let (own, other) = (cell.setup, with.setup);
+    let same = *own == Setup { feeds: own.feeds.clone(), ..other.clone() };
+    if !same || own.feeds.len() != other.feeds.len() {
         return None;
     }
-    let mut differing = mine.feeds.iter().zip(&other.feeds).filter(|(a, b)| a != b);
+    let mut differing = own.feeds.iter().zip(&other.feeds).filter(|(a, b)| a != b);
     let feed = differing.next()?.0.name.clone();
     if differing.next().is_some() {
         return None;
     }
-    let (mine, other) = (cell_response(cell)?, cell_response(with)?);
+    let (own, other) = (cell_response(cell)?, cell_response(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
     // Steps of a search have loads of their own, which determine their tail latencies.
-    let as_asked = |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
-    let comparable = as_asked(cell) && as_asked(with);
-    let tails = comparable && mine.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
-    (tails || apart(mine.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
+    let has_planned_load =
+        |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
+    let comparable = has_planned_load(cell) && has_planned_load(with);
+    let tails = comparable && own.p99.zip(other.p99).is_some_and(|(a, b)| apart(a, b, TAIL_RATIO_MIN));
+    (tails || apart(own.delivered, other.delivered, RATE_RATIO_MIN)).then(|| Finding::FeedsDiffer {
         cell: cell.number,
         with: with.number,
         feed,
-        mine,
+        mine: own,
         other,
         read: read_volume(cell),
         with_read: read_volume(with),

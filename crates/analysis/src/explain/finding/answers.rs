@@ -9,7 +9,7 @@ use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 /// Drops in the sizes of a cell's answers, and sizes that form two populations.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for place in answered_requests(cell) {
+    for place in requests_with_answers(cell) {
         let courses =
             || cell.trials.iter().filter_map(|trial| trial.answers.iter().find(|it| request_id(it) == place));
         let fall = courses().find_map(SizeSeries::find_fall);
@@ -37,7 +37,7 @@ fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
 pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for cell in cells {
-        for place in answered_requests(cell) {
+        for place in requests_with_answers(cell) {
             let here = total_sizes(&cell.trials, place);
             let smaller = |with: &&CellTrials<'_>| {
                 sends_same_requests(cell.setup, with.setup)
@@ -127,12 +127,12 @@ fn sends_same_requests(one: &Setup, other: &Setup) -> bool {
     (&one.operations, &one.feeds, &one.dataset) == (&other.operations, &other.feeds, &other.dataset)
 }
 
-fn request_id(it: &SizeSeries) -> (u16, u16) {
-    (it.operation, it.command)
+fn request_id(series: &SizeSeries) -> (u16, u16) {
+    (series.operation, series.command)
 }
 
 /// Requests that were answered in any trial, ascending.
-fn answered_requests(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
+fn requests_with_answers(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
     let mut all: Vec<(u16, u16)> =
         cell.trials.iter().flat_map(|it| it.answers.iter().map(request_id)).collect();
     all.sort_unstable();

@@ -51,8 +51,8 @@ impl CpuUsage {
         let used =
             cell.median(|it| samples::processors(it.samples, &node.name)).ok_or(MissingInput::Group)?;
         let throttled = cell.median(|it| samples::throttled_share(it.samples, &node.name));
-        let stood_still = cell.median(|it| samples::throttled_processors(it.samples, &node.name));
-        Ok(Some(CpuUsage { used, available: of, throttled, throttled_cpus: stood_still }))
+        let throttled_cpus = cell.median(|it| samples::throttled_processors(it.samples, &node.name));
+        Ok(Some(CpuUsage { used, available: of, throttled, throttled_cpus }))
     }
 
     pub fn is_saturated(&self) -> bool {
@@ -99,7 +99,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         lent,
         busy,
         cpu: cpu.used,
-        of_cpu: cpu.available,
+        cpu_limit: cpu.available,
     };
     Ok(bound.then(finding).into_iter().collect())
 }

@@ -181,13 +181,13 @@ pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) ->
     };
     let one = |cell: &CellTrials<'_>| {
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
-        let (of_cell, of_with) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
-        let unlike = of_cell > CONCURRENT * of_with || of_with > CONCURRENT * of_cell;
+        let (busy, with_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);
+        let unlike = busy > CONCURRENT * with_busy || with_busy > CONCURRENT * busy;
         (rate != with_rate && unlike).then_some(Finding::NotConcurrent {
             cell: cell.number,
             with: with.number,
-            busy: of_cell,
-            with_busy: of_with,
+            busy,
+            with_busy,
         })
     };
     cells.iter().filter(|it| it.number != with.number).filter_map(one).collect()

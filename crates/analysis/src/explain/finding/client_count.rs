@@ -46,8 +46,8 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
 }
 
 /// True if the finding may be a limit of the throughput.
-fn may_be_limiting(it: &Finding) -> bool {
-    match it {
+fn may_be_limiting(finding: &Finding) -> bool {
+    match finding {
         Finding::SlotsExhausted { .. }
         | Finding::ClientsStarved { .. }
         | Finding::HostBound { .. }

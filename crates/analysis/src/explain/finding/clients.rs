@@ -40,10 +40,10 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let failures = summaries.flat_map(|it| it.connects.refused.iter().chain(&it.failures));
     let exhausted = failures.filter(|it| it.code == EXHAUSTED);
     let words: Vec<&str> = exhausted.filter_map(|it| it.message.as_deref()).collect();
-    let says = |text| words.iter().any(|it| it.contains(text));
-    if says("too many connections for role") {
+    let mentions = |text| words.iter().any(|it| it.contains(text));
+    if mentions("too many connections for role") {
         ConnectionLimit::Role
-    } else if says("too many connections for database") {
+    } else if mentions("too many connections for database") {
         ConnectionLimit::Database
     } else {
         ConnectionLimit::Server
@@ -137,12 +137,12 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
 /// Clients that stayed connected. If there is a service, the pooler's clients are the service's connections, which stay
 /// open.
 pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
-    let of_generator = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
-    cell.setup.stack.nodes.iter().take_while(of_generator).filter_map(|node| {
-        let of_node = |it: &&TrialFacts<'_>| -> u64 {
+    let is_generator_side = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
+    cell.setup.stack.nodes.iter().take_while(is_generator_side).filter_map(|node| {
+        let count_left = |it: &&TrialFacts<'_>| -> u64 {
             it.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
         };
-        let all: Vec<u64> = cell.trials.iter().map(of_node).filter(|it| *it > 0).collect();
+        let all: Vec<u64> = cell.trials.iter().map(count_left).filter(|it| *it > 0).collect();
         all.iter().max().map(|clients| Finding::ClientsLeftAfterTest {
             cell: cell.number,
             node: node.name.clone(),

@@ -53,10 +53,10 @@ fn disk_usage(
 }
 
 /// True if the disk delays the sessions. `waits` is the share of sessions that wait for it.
-fn is_limiting(it: &DiskUsage, waits: Option<f64>) -> Result<bool, MissingInput> {
-    match it.quota {
+fn is_limiting(usage: &DiskUsage, waits: Option<f64>) -> Result<bool, MissingInput> {
+    match usage.quota {
         Some(quota) => {
-            let used = it.per_second.ok_or(MissingInput::Group)?;
+            let used = usage.per_second.ok_or(MissingInput::Group)?;
             Ok(used >= QUOTA_USED_SHARE * quota && waits.is_none_or(|it| it >= WAIT_SHARE_MIN))
         }
         None => Ok(waits.ok_or(MissingInput::Server)? >= BOUND_SHARE_MIN),

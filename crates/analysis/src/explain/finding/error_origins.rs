@@ -51,9 +51,9 @@ fn origin(trial: &TrialFacts<'_>, event: &LogEvent) -> SessionOrigin {
     let is_load = session.application == LogSession::LOAD;
     let has_service = before.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
     let is_local = trial.server().is_some_and(|it| it.transport == Transport::Unix);
-    let of_path = is_load || has_service || session.application == LogSession::UNKNOWN;
+    let may_use_path = is_load || has_service || session.application == LogSession::UNKNOWN;
     match before.last() {
-        Some(node) if of_path && is_local == (session.client == LogSession::LOCAL) => {
+        Some(node) if may_use_path && is_local == (session.client == LogSession::LOCAL) => {
             SessionOrigin::Node { node: node.name.clone() }
         }
         _ if is_load => SessionOrigin::Direct,

@@ -29,8 +29,8 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         node: node.name.clone(),
         waiting,
         wait: cell.median(|it| {
-            let of_backend = |label: &str| label.ends_with("BACKEND");
-            mean(&sums(it.samples, &node.name, samples::BALANCER_QUEUE_TIME, of_backend))
+            let is_backend = |label: &str| label.ends_with("BACKEND");
+            mean(&sums(it.samples, &node.name, samples::BALANCER_QUEUE_TIME, is_backend))
         }),
         maxconn,
     })

@@ -33,9 +33,9 @@ pub fn cpu(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
             bound: Bound::Service {
                 node: node.name.clone(),
                 cpu: cpu.used,
-                of_cpu: cpu.available,
+                cpu_limit: cpu.available,
                 throttled: cpu.throttled,
-                stood_still: cpu.throttled_cpus,
+                throttled_cpu: cpu.throttled_cpus,
             },
         }));
     }
@@ -47,10 +47,10 @@ fn gauge(cell: &CellTrials<'_>, node: &Node, series: &str, of: &str) -> Option<f
 }
 
 /// Answered transactions per second, with any outcome, because rejected ones used the service too.
-fn rate(it: &TrialFacts<'_>) -> Option<f64> {
-    let summary = it.valid()?;
-    let answered = summary.total.counts.executed();
-    (answered > 0).then(|| answered as f64 / summary.window.as_secs_f64())
+fn rate(trial: &TrialFacts<'_>) -> Option<f64> {
+    let summary = trial.valid()?;
+    let executed = summary.total.counts.executed();
+    (executed > 0).then(|| executed as f64 / summary.window.as_secs_f64())
 }
 
 pub fn pools(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -118,12 +118,12 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         let size =
             cell.median(|it| mean(&sums(it.samples, &node.name, samples::SERVICE_POOL_SIZE, |_| true)));
         let connections = size.ok_or(MissingInput::Stats)? * f64::from(service.copies);
-        let of_pooler = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
+        let pooler_growth = |it: &TrialFacts<'_>, series| growth(it.samples, &pooler.name, series, |_| true);
         let transactions = |trial: &TrialFacts<'_>| {
-            of_pooler(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
+            pooler_growth(trial, samples::POOL_TRANSACTIONS).filter(|count| *count > 0.0)
         };
-        let lent =
-            cell.median(|trial| Some(of_pooler(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
+        let lent = cell
+            .median(|trial| Some(pooler_growth(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
         let sets = cell.median(|it| {
             let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;
             Some(sets / transactions(it)?)

@@ -41,8 +41,9 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     }
     if tables.is_empty() {
         // A database without a scan has no table to report. A server that was not sampled has no figures at all.
-        let asked = cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
-        return if asked { Ok(Vec::new()) } else { Err(MissingInput::Server) };
+        let is_sampled =
+            cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
+        return if is_sampled { Ok(Vec::new()) } else { Err(MissingInput::Server) };
     }
     let rows = |table: &str| by_transaction(samples::PG_SCANNED_ROWS, table);
     let most = tables.into_iter().filter_map(|it| Some((it, rows(it)?))).max_by(|a, b| a.1.total_cmp(&b.1));
@@ -58,8 +59,8 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
 }
 
 /// Sent transactions per second.
-fn executed_rate(it: &TrialFacts<'_>) -> Option<f64> {
-    let summary = it.valid()?;
+fn executed_rate(trial: &TrialFacts<'_>) -> Option<f64> {
+    let summary = trial.valid()?;
     let rate = summary.total.counts.executed() as f64 / summary.window.as_secs_f64();
     Some(rate).filter(|it| *it > 0.0)
 }
@@ -83,18 +84,18 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
 }
 
 /// Seconds of the trial, each with true if the checkpointer wrote.
-fn checkpoint_seconds(it: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
-    let total = sums(it.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
+fn checkpoint_seconds(trial: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
+    let total = sums(trial.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
     total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
 }
 
 /// Throughput in seconds with checkpoint writes ÷ throughput in those without.
-fn checkpoint_slowdown(it: &TrialFacts<'_>, node: &str) -> Option<f64> {
-    it.valid()?;
+fn checkpoint_slowdown(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
+    trial.valid()?;
     let (mut with, mut without) = (Vec::new(), Vec::new());
-    for (second, writing) in checkpoint_seconds(it, node) {
-        let delivered = it.delivered.get(second).copied();
+    for (second, writing) in checkpoint_seconds(trial, node) {
+        let delivered = trial.delivered.get(second).copied();
         (if writing { &mut with } else { &mut without }).extend(delivered);
     }
     let mean = |it: &[f64]| (it.len() >= SECONDS).then(|| it.iter().sum::<f64>() / it.len() as f64);

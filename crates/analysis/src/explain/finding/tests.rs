@@ -117,7 +117,7 @@ fn reports_exhausted_connection_slots() {
         let exhausted = format!(
             "SlotsExhausted {{ cell: 0, limit: {limit}, refused: 40, logged: 0, max_connections: Some(50), first_second: None, trials: 1, total_trials: 1 }}"
         );
-        check(&["direct"], &[run().refused(b"53300", 40).said(words)], &[&exhausted]);
+        check(&["direct"], &[run().refused(b"53300", 40).failure_message(words)], &[&exhausted]);
     }
 }
 
@@ -243,7 +243,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.05, 3.0), 18.0, 2.0, 0.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 20.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Server connections are idle between two statements. If they wait for locks, the pool is not the limit.
@@ -252,7 +252,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     check(&["pooled"], &[half(9.9)], &[]);
@@ -266,7 +266,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
         &["pooled"],
         &[half(10.0).gauge("postgres", "pg_active_waits", "Timeout/PgSleep", 9.0)],
         &[
-            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, of_cpu: 0.1 }",
+            "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
     // Neither is reported: both are full, the pool is half empty, or no series distinguishes them.

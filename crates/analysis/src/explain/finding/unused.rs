@@ -34,7 +34,7 @@ struct Counts {
 
 /// Findings on the poolers, balancers and servers that the load did not pass through in any of the trials.
 pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
-    let of_node = |node: &Node| {
+    let unused_node = |node: &Node| {
         let known = cell.trials.iter().filter_map(|it| Some((*it, judged_counts(it, node)?)));
         let known: Vec<(&TrialFacts<'_>, Counts)> = known.collect();
         let (_, first) = known.first()?;
@@ -49,7 +49,7 @@ pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
         let all = known.iter().all(|(trial, counts)| is_unused(trial, counts));
         all.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
     };
-    cell.setup.stack.nodes.iter().filter_map(of_node).collect()
+    cell.setup.stack.nodes.iter().filter_map(unused_node).collect()
 }
 
 /// Names of the nodes that the load of a trial did not pass through.
@@ -66,14 +66,14 @@ fn judged_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if hidden || stays_open(trial) { None } else { counts(trial, node) }
 }
 
-fn is_unused(trial: &TrialFacts<'_>, it: &Counts) -> bool {
+fn is_unused(trial: &TrialFacts<'_>, usage: &Counts) -> bool {
     let service = trial.setup.stack.nodes.iter().any(|it| matches!(it.kind, NodeKind::Service(_)));
-    let least = match it.counter {
+    let least = match usage.counter {
         UsageCounter::Sessions => 1.0,
-        UsageCounter::Transactions if service => BEHIND_SERVICE * it.completed,
-        UsageCounter::Transactions => DIRECT * it.completed,
+        UsageCounter::Transactions if service => BEHIND_SERVICE * usage.completed,
+        UsageCounter::Transactions => DIRECT * usage.completed,
     };
-    it.completed >= ENOUGH && it.noise <= NOISE * it.completed && it.counted - it.noise < least
+    usage.completed >= ENOUGH && usage.noise <= NOISE * usage.completed && usage.counted - usage.noise < least
 }
 
 fn is_server(node: &Node) -> bool {
@@ -81,14 +81,14 @@ fn is_server(node: &Node) -> bool {
 }
 
 /// True if the finding attributes a limit to one of the `unused` nodes.
-pub fn blames(it: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
+pub fn blames(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
         unused.iter().any(|it| {
             matches!(it, Finding::Circumstance { circumstance: Circumstance::NotUsed { node, .. }, .. } if node == name)
         })
     };
     let server = || cell.server().is_some_and(|it| is_unused(&it.name));
-    match it {
+    match finding {
         Finding::PoolerBound { node, .. }
         | Finding::PoolBound { node, .. }
         | Finding::QueueInPooler { node, .. }
@@ -132,13 +132,13 @@ fn stays_open(trial: &TrialFacts<'_>) -> bool {
 /// `None` if the node was not sampled, or not for long enough.
 fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if is_server(node) {
-        of_server(trial, &node.name)
+        server_counts(trial, &node.name)
     } else {
-        of_pooler(trial, node).or_else(|| of_balancer(trial, &node.name))
+        pooler_counts(trial, node).or_else(|| balancer_counts(trial, &node.name))
     }
 }
 
-fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
+fn server_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let moments = sums(trial.samples, node, samples::PG_COMMITS, |_| true);
     let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64() - LATE);
     if to - from < SHORTEST - LATE {
@@ -152,7 +152,7 @@ fn of_server(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise })
 }
 
-fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
+fn pooler_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     let product = node.kind.product();
     let shortest = product.pooler.as_ref()?.counter_interval;
     let counted = samples::POOL_TRANSACTIONS;
@@ -160,8 +160,8 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
         return None;
     }
     // The console has no row for a database that no client has used.
-    let asked = if product.reports(samples::POOL_SIZE) { samples::POOL_SIZE } else { counted };
-    let moments = sums(trial.samples, &node.name, asked, |_| true);
+    let series = if product.reports(samples::POOL_SIZE) { samples::POOL_SIZE } else { counted };
+    let moments = sums(trial.samples, &node.name, series, |_| true);
     let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
     let all = sums(trial.samples, &node.name, counted, |_| true);
     // The first use of a database creates its first row.
@@ -175,10 +175,10 @@ fn of_pooler(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
 
 /// Sessions of a balancer's frontends: those that were open at once, and those that began. A balancer forwards bytes,
 /// so it counts no transactions, and it counts bytes only at the end of a session.
-fn of_balancer(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
-    let of_clients = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
+fn balancer_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
+    let frontend_sums = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
     let (open, begun) =
-        (of_clients(samples::BALANCER_SESSIONS), of_clients(samples::BALANCER_SESSIONS_BEGUN));
+        (frontend_sums(samples::BALANCER_SESSIONS), frontend_sums(samples::BALANCER_SESSIONS_BEGUN));
     let (from, to) = (open.first()?.0.as_secs_f64(), open.last()?.0.as_secs_f64());
     let counted = maximum(&open)? + begun.last()?.1 - begun.first()?.1;
     (to - from >= SHORTEST).then_some(Counts {

@@ -80,9 +80,9 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
-/// Bounds of commits and updates. `cell` has the samples under full load; `whole` has those of the whole window, for
+/// Bounds of commits and updates. `cell` has the samples under full load; `window` has those of the whole window, for
 /// series that are sampled rarely.
-pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
+pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
     // One session that waits for the disk at each commit is delayed as much as twenty. Without active sessions, none is
     // delayed.
@@ -91,7 +91,7 @@ pub fn bounds(cell: &CellTrials<'_>, whole: &CellTrials<'_>) -> Result<Vec<Findi
     found.extend(large(WaitClass::Log).map(|share| Bound::WalFlush { share, active }));
     found.extend(large(WaitClass::Replicas).map(|share| Bound::SyncReplicas { share, active }));
     found.extend(large(WaitClass::Rows).filter(|_| active >= ACTIVE_SESSIONS_MIN).map(|share| {
-        Bound::RowLocks { share, active, longest: longest_lock_wait(cell), statements: statements(whole) }
+        Bound::RowLocks { share, active, longest: longest_lock_wait(cell), statements: statements(window) }
     }));
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }
@@ -113,9 +113,8 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     }
     let text = |id: &str| {
         let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);
-        let mut of_statement =
-            texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
-        of_statement.next().map(|it| it.1.to_owned())
+        let mut texts_of_id = texts.filter_map(|sample| sample.label.split_once(' ').filter(|it| it.0 == id));
+        texts_of_id.next().map(|it| it.1.to_owned())
     };
     let mut waited: Vec<(&str, f64)> = waited.into_iter().collect();
     waited.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -175,19 +175,19 @@ fn steady() -> Vec<PlantedTrend> {
     ]
 }
 
-fn verdict(it: &PlantedTrend, seed: u64) -> TrendVerdict {
+fn verdict(planted: &PlantedTrend, seed: u64) -> TrendVerdict {
     let mut rng = SplitMix64(seed);
-    let (deviation, phi) = it.noise;
+    let (deviation, phi) = planted.noise;
     let mut noise = rng.normal();
     let one = |n: usize| {
         noise = phi * noise + (1.0 - phi * phi).sqrt() * rng.normal();
         let t = (n as f64 + 0.5) / 120.0;
-        let value = (it.shape)(t) + deviation * noise;
+        let value = (planted.shape)(t) + deviation * noise;
         // Connections and files are whole numbers.
-        let whole = matches!(it.what, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
-        (2.0 * t, if whole { value.round() } else { value })
+        let is_count = matches!(planted.what, TrendMetric::Connections { .. } | TrendMetric::Files { .. });
+        (2.0 * t, if is_count { value.round() } else { value })
     };
-    trend(it.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
+    trend(planted.what.clone(), &(0..120).map(one).collect::<Vec<_>>()).verdict
 }
 
 /// Number of seeds for which each metric is reported to leak or drift.

@@ -40,11 +40,11 @@ pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
         let per_hour = FittedValue { value: 0.0, interval: None };
         return Trend { metric: what, per_hour, from: value, to: value, verdict: TrendVerdict::Unknown };
     };
-    let course = verdict(&what, points, &line);
+    let trend = verdict(&what, points, &line);
     let per_hour = FittedValue { value: line.slope, interval: line.interval };
     // The line may extrapolate below zero, but values cannot be negative.
     let at = |hours: f64| line.value_at(hours).max(0.0);
-    Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: course }
+    Trend { metric: what, per_hour, from: at(points[0].0), to: at(last), verdict: trend }
 }
 
 fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> TrendVerdict {

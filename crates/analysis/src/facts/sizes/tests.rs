@@ -21,7 +21,7 @@ const NATURAL: [(&str, Law); 12] = [
 ];
 
 /// Sizes over 60 seconds with `rate` answers per second.
-fn course(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeSeries {
+fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeSeries {
     let mut rng = Rng(seed);
     let mut all = SizeSeriesSet::default();
     for second in 0..60 {
@@ -39,8 +39,8 @@ fn does_not_report_natural_variation() {
     for (name, size) in NATURAL {
         for seed in 0..seeds {
             for rate in [4, 20, 200] {
-                let it = course(seed, rate, &|rng, _| size(rng));
-                let other = course(seed + 1_000_000, rate, &|rng, _| size(rng));
+                let it = simulate_series(seed, rate, &|rng, _| size(rng));
+                let other = simulate_series(seed + 1_000_000, rate, &|rng, _| size(rng));
                 trials += 1;
                 let found = (
                     it.find_fall(),
@@ -62,7 +62,7 @@ fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
             // In the second half, all answers are a login page of 300 bytes, or smaller than usual.
-            let fallen = course(seed, 50, &|rng, second| {
+            let fallen = simulate_series(seed, 50, &|rng, second| {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }
             });
@@ -77,8 +77,8 @@ fn finds_error_pages_of_an_outage() {
 fn finds_two_populations() {
     let check = |rate: u64, size: &dyn Fn(&mut Rng) -> u64, expected: Option<(u64, u64)>| {
         for seed in 0..10 {
-            let found = populations(&course(seed, rate, &|rng, _| size(rng)).total());
-            let near = |it: u64, wanted: u64| (wanted * 15 / 16..=wanted * 17 / 16 + 1).contains(&it);
+            let found = populations(&simulate_series(seed, rate, &|rng, _| size(rng)).total());
+            let near = |it: u64, target: u64| (target * 15 / 16..=target * 17 / 16 + 1).contains(&it);
             match (found, expected) {
                 (None, None) => {}
                 (Some(it), Some((small, large))) => {

@@ -79,8 +79,8 @@ impl LoadSeries {
         self.points.len() + usize::from(self.current.number.is_some())
     }
 
-    pub fn push(&mut self, it: &Second) {
-        let number = it.second / u64::from(self.bin);
+    pub fn push(&mut self, second: &Second) {
+        let number = second.second / u64::from(self.bin);
         if self.current.number != Some(number) {
             if self.current.number.is_some() {
                 self.points.push(self.current.to_point());
@@ -92,10 +92,10 @@ impl LoadSeries {
         }
         let operations = self.operations.len();
         let OpenPoint { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
-        point.seconds += (it.to - it.from).as_secs_f64();
-        point.offered += it.started;
+        point.seconds += (second.to - second.from).as_secs_f64();
+        point.offered += second.started;
         point.delivered.resize(operations, 0);
-        for (number, of) in it.operations.iter().enumerate() {
+        for (number, of) in second.operations.iter().enumerate() {
             point.offered += of.dropped;
             point.dropped += of.dropped;
             point.delivered[number] += of.ok - of.late;
@@ -109,10 +109,10 @@ impl LoadSeries {
             count(&mut self.codes, point, FailureClass::Failed, &of.failed);
             count(&mut self.codes, point, FailureClass::Unknown, &of.unknown);
         }
-        count(&mut self.codes, point, FailureClass::Refused, &it.refused);
-        point.in_flight = (point.in_flight.0 + it.in_flight, point.in_flight.1 + 1);
-        point.queued += it.backlog_wait.count();
-        lag.add(&it.send_lag);
+        count(&mut self.codes, point, FailureClass::Refused, &second.refused);
+        point.in_flight = (point.in_flight.0 + second.in_flight, point.in_flight.1 + 1);
+        point.queued += second.backlog_wait.count();
+        lag.add(&second.send_lag);
     }
 
     /// Series of the points from `from` on; only those with a value at any point.

@@ -13,30 +13,31 @@ const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 pub struct Annotations(Vec<(u64, Annotation)>);
 
 impl Annotations {
-    pub fn push(&mut self, it: &LogEvent) {
-        let at = it.at.as_secs_f64();
+    pub fn push(&mut self, event: &LogEvent) {
+        let at = event.at.as_secs_f64();
         let mark = Annotation {
             at,
-            node: it.node.clone(),
-            kind: it.kind,
-            count: it.line_count(),
-            text: it.text.clone(),
+            node: event.node.clone(),
+            kind: event.kind,
+            count: event.line_count(),
+            text: event.text.clone(),
         };
         add(&mut self.0, at as u64, mark);
     }
 
     /// All annotations in order of time.
     pub fn all(&self) -> Vec<Annotation> {
-        let (kept, others): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|it| is_important(it.1.kind));
-        let mut wide = others.clone();
+        let (important, minor): (Vec<_>, Vec<_>) =
+            self.0.iter().cloned().partition(|it| is_important(it.1.kind));
+        let mut wide = minor.clone();
         for width in WIDTHS {
             wide.clear();
-            others.iter().for_each(|(second, it)| add(&mut wide, second / width * width, it.clone()));
-            if wide.len() + kept.len() <= ANNOTATIONS_MAX {
+            minor.iter().for_each(|(second, it)| add(&mut wide, second / width * width, it.clone()));
+            if wide.len() + important.len() <= ANNOTATIONS_MAX {
                 break;
             }
         }
-        let mut all: Vec<Annotation> = kept.into_iter().chain(wide).map(|it| it.1).collect();
+        let mut all: Vec<Annotation> = important.into_iter().chain(wide).map(|it| it.1).collect();
         all.sort_by(|a, b| a.at.total_cmp(&b.at));
         all
     }
@@ -49,17 +50,17 @@ fn is_important(kind: EventKind) -> bool {
 }
 
 /// Adds an event. `all` is almost in order of time, so the annotation to merge with is near its end.
-fn add(all: &mut Vec<(u64, Annotation)>, second: u64, it: Annotation) {
+fn add(all: &mut Vec<(u64, Annotation)>, second: u64, annotation: Annotation) {
     let same = |known: &&mut (u64, Annotation)| {
-        known.0 == second && known.1.kind == it.kind && known.1.node == it.node
+        known.0 == second && known.1.kind == annotation.kind && known.1.node == annotation.node
     };
     match all.iter_mut().rev().take(100).find(same) {
         Some((_, known)) => {
-            known.count += it.count;
-            if it.at < known.at {
-                (known.at, known.text) = (it.at, it.text);
+            known.count += annotation.count;
+            if annotation.at < known.at {
+                (known.at, known.text) = (annotation.at, annotation.text);
             }
         }
-        None => all.push((second, it)),
+        None => all.push((second, annotation)),
     }
 }

@@ -163,32 +163,32 @@ impl SampledSeries {
         SampledSeries { bin: bin.into(), nodes, sources, families, lines, key }
     }
 
-    pub fn push(&mut self, it: &Sample) {
+    pub fn push(&mut self, sample: &Sample) {
         self.key.clear();
-        for part in [&it.node, "\0", &it.series, "\0", &it.label] {
+        for part in [&sample.node, "\0", &sample.series, "\0", &sample.label] {
             self.key.push_str(part);
         }
         let Some(known) = self.sources.get_mut(&self.key) else {
             if self.sources.len() >= SOURCES_MAX {
                 return;
             }
-            let source = self.source(it);
+            let source = self.source(sample);
             self.sources.insert(self.key.clone(), source);
-            return self.push(it);
+            return self.push(sample);
         };
         let Some(source) = known else { return };
-        let at = it.at.as_secs_f64();
+        let at = sample.at.as_secs_f64();
         let line = source.line.map(|it| &mut self.lines[it]);
         if line.as_ref().is_some_and(|it| RULES[it.row].how == SeriesKind::Counter) {
             let line = line.expect("the source has a line");
-            let Some((before, value)) = source.last.replace((at, it.value)) else { return };
+            let Some((before, value)) = source.last.replace((at, sample.value)) else { return };
             let duration = at - before;
             if duration > 0.0 {
                 let is_gap = duration > 3.0 * source.period.max(1.0);
                 source.period = source.period.min(duration);
                 if !is_gap {
                     // A counter that decreased was restarted.
-                    line.add_growth((before, at), (it.value - value).max(0.0), self.bin);
+                    line.add_growth((before, at), (sample.value - value).max(0.0), self.bin);
                 }
             }
             return;
@@ -207,22 +207,22 @@ impl SampledSeries {
             (moments.0, moments.1) = (moments.0 + 1, at);
         }
         if let Some(line) = line {
-            entry_at(&mut line.sums, point).0 += it.value;
+            entry_at(&mut line.sums, point).0 += sample.value;
         }
     }
 
-    fn source(&mut self, it: &Sample) -> Option<SourceState> {
-        let row = RULES.iter().position(|row| row.series == it.series)?;
+    fn source(&mut self, sample: &Sample) -> Option<SourceState> {
+        let row = RULES.iter().position(|row| row.series == sample.series)?;
         let SeriesRule { how, label, kind, what, rank, .. } = &RULES[row];
-        if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*it.label)) {
+        if matches!(label, LabelRule::SumWithout(those) if those.contains(&&*sample.label)) {
             return None;
         }
-        let label = (*label == LabelRule::Each).then(|| it.label.to_string());
+        let label = (*label == LabelRule::Each).then(|| sample.label.to_string());
         let family = match how {
             SeriesKind::Gauge(name) | SeriesKind::Presence(name) => (*name).to_owned(),
-            SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", it.series, it.label),
+            SeriesKind::Sparse | SeriesKind::Counter => format!("{}\0{}", sample.series, sample.label),
         };
-        let family = self.family(&it.node, family);
+        let family = self.family(&sample.node, family);
         let source = SourceState { line: None, family, last: None, period: f64::INFINITY };
         if matches!(how, SeriesKind::Presence(_)) {
             return Some(source);
@@ -230,11 +230,11 @@ impl SampledSeries {
         let known = self.lines.iter().position(|line| {
             let of = &RULES[line.row];
             (of.kind, of.what, of.rank) == (*kind, *what, *rank)
-                && line.node == it.node
+                && line.node == sample.node
                 && line.label == label
         });
         let line = known.unwrap_or_else(|| {
-            let node = it.node.to_string();
+            let node = sample.node.to_string();
             self.lines.push(SeriesState { row, node, label, family, sums: Vec::new(), covered: None });
             self.lines.len() - 1
         });
@@ -257,7 +257,7 @@ impl SampledSeries {
         let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
         // Nodes outside the chain, the generator and the machine, come last.
         lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
-        let (mut waits, others): (Vec<&SeriesState>, Vec<&SeriesState>) =
+        let (mut waits, lines): (Vec<&SeriesState>, Vec<&SeriesState>) =
             lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
         waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
         let rest = waits.split_off(waits.len().min(WAITS_MAX));
@@ -272,7 +272,7 @@ impl SampledSeries {
             let node = is_named.then(|| it.node.clone());
             (kind, ChartSeries { kind: what, node, label: it.label.clone(), values })
         };
-        let mut tracks: Vec<(ChartKind, ChartSeries)> = others.into_iter().chain(waits).map(track).collect();
+        let mut tracks: Vec<(ChartKind, ChartSeries)> = lines.into_iter().chain(waits).map(track).collect();
         if !rest.is_empty() {
             let sum = |point| {
                 let values: Vec<f64> = rest.iter().filter_map(|it| self.value(it, point)).collect();

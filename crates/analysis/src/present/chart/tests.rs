@@ -33,8 +33,8 @@ fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static
 }
 
 /// One line per series: kind, node and label, values to three decimals, `-` without a value.
-fn lines(it: &Charts, kind: ChartKind) -> Vec<String> {
-    let Some(chart) = it.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
+fn lines(charts: &Charts, kind: ChartKind) -> Vec<String> {
+    let Some(chart) = charts.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
     let value = |value: &Option<f64>| {
         value.map_or("-".to_owned(), |it| {
             format!("{it:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -238,9 +238,9 @@ fn incremental_charts_equal_complete_charts() {
     let all = it.charts();
     let tail = it.since(3);
     assert_eq!(tail.times, all.times[3..]);
-    for (whole, part) in all.charts.iter().zip(&tail.charts) {
-        for (whole, part) in whole.series.iter().zip(&part.series) {
-            assert_eq!((&whole.label, &whole.values[3..]), (&part.label, &part.values[..]));
+    for (full, part) in all.charts.iter().zip(&tail.charts) {
+        for (full, part) in full.series.iter().zip(&part.series) {
+            assert_eq!((&full.label, &full.values[3..]), (&part.label, &part.values[..]));
         }
     }
     assert_eq!(it.since(9).times, [0.0; 0]);

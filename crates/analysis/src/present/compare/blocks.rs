@@ -50,10 +50,15 @@ impl BootstrapEstimate {
 
 /// Difference of `b` minus `a`.
 pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifference {
-    let [of_a, of_b] = [a, b].map(|it| it.error * it.error);
-    let freedom =
-        (of_a + of_b).powi(2) / (of_a * of_a / a.degrees_of_freedom() + of_b * of_b / b.degrees_of_freedom());
-    MeanDifference { difference: b.value - a.value, error: (of_a + of_b).sqrt(), degrees_of_freedom: freedom }
+    let [variance_a, variance_b] = [a, b].map(|it| it.error * it.error);
+    let freedom = (variance_a + variance_b).powi(2)
+        / (variance_a * variance_a / a.degrees_of_freedom()
+            + variance_b * variance_b / b.degrees_of_freedom());
+    MeanDifference {
+        difference: b.value - a.value,
+        error: (variance_a + variance_b).sqrt(),
+        degrees_of_freedom: freedom,
+    }
 }
 
 /// Estimate from one group of each trial. `None` without bins, or with too few blocks.
@@ -63,18 +68,18 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
         Some(q) => quantiles(trials, metric, q)?,
         None => trials.iter().map(|it| BinSums::from_bins(&it.bins, metric)).collect(),
     };
-    let whole = total(series.iter().map(BinSums::total))?;
-    let value = whole.figure()?;
-    let influences: Vec<Vec<f64>> = series.iter().map(|it| it.influence(&whole)).collect();
+    let total_sums = total(series.iter().map(BinSums::total))?;
+    let value = total_sums.figure()?;
+    let influences: Vec<Vec<f64>> = series.iter().map(|it| it.influence(&total_sums)).collect();
     let correlation = correlation(&influences);
     let bins: usize = series.iter().map(|it| it.rows.len()).sum();
     let shortest = (BLOCK_SECONDS_MIN / first.bin).ceil().max(1.0);
     let longest = (bins as f64 / BLOCKS_MIN as f64).floor();
     let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
-    let wanted = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
+    let required_length = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
     // Block length that the correlation requires, if enough blocks remain.
-    let length = wanted.ceil().min(longest).max(shortest) as usize;
+    let length = required_length.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();
     if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
         return None;
@@ -101,7 +106,7 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
     let variance = drawn.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (drawn.len() - 1) as f64;
     let few = count as f64 / (count as f64 - 1.0);
-    let floor = whole.relative_floor();
+    let floor = total_sums.relative_floor();
     let error = (variance * few / visible_variance(correlation, length)).sqrt().max(floor);
     let blocks = comparison::Blocks { seconds: length as f64 * first.bin, count: count as u32, correlation };
     Some(BootstrapEstimate { value, error, blocks })
@@ -227,8 +232,8 @@ impl BinSums {
     }
 
     /// Influence of each bin on the figure. It is linear, so its correlation is that of the figure.
-    fn influence(&self, whole: &FigureSums) -> Vec<f64> {
-        let level = whole.figure().unwrap_or_default();
+    fn influence(&self, total_sums: &FigureSums) -> Vec<f64> {
+        let level = total_sums.figure().unwrap_or_default();
         let of = |sums: &FigureSums| match sums {
             FigureSums::Rate { delivered, .. } => *delivered,
             FigureSums::Share { errors, executed } => errors - level * executed,

@@ -39,7 +39,7 @@ pub fn differences(
     run: (&Experiment, RunEnvironment<'_>, usize),
     expected: &[String],
 ) -> Vec<Difference> {
-    let [base, run] = [base, run].map(|(experiment, stand, cell)| facts(experiment, stand, cell));
+    let [base, run] = [base, run].map(|(experiment, environment, cell)| facts(experiment, environment, cell));
     // A node that only one cell has is the subject of the comparison, so its path and its limits do not make it unfair.
     let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
     let new = |it: &Fact| {
@@ -83,7 +83,11 @@ pub(super) fn cell_differences(
 ) -> Vec<Difference> {
     let mut all: Vec<Difference> = Vec::new();
     for (number, (a, b)) in pairs.iter().enumerate() {
-        for it in differences((base.experiment, base.stand, *a), (run.experiment, run.stand, *b), expected) {
+        for it in differences(
+            (base.experiment, base.environment, *a),
+            (run.experiment, run.environment, *b),
+            expected,
+        ) {
             let same = |other: &&mut Difference| {
                 (other.subject, &other.path, &other.base, &other.run)
                     == (it.subject, &it.path, &it.base, &it.run)
@@ -103,16 +107,16 @@ pub(super) fn cell_differences(
     all
 }
 
-fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec<Fact> {
+fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) -> Vec<Fact> {
     let setup = &experiment.cells[cell].setup;
     let mut all = FactList(Vec::new());
     setup.stack.nodes.iter().for_each(|it| all.node(it));
     all.limits("generator", &setup.stack.generator);
     // If the stack changed during the run, a node is listed twice.
-    for node in stand.nodes.iter().filter(|it| it.cells.contains(&cell)) {
+    for node in environment.nodes.iter().filter(|it| it.cells.contains(&cell)) {
         all.actual_node(node);
     }
-    for (key, value) in stand.machine.iter().filter(|it| affects_figures(&it.0)) {
+    for (key, value) in environment.machine.iter().filter(|it| affects_figures(&it.0)) {
         all.push(DifferenceSubject::Machine, format!("machine.{key}"), value);
     }
     all.dataset(setup);
@@ -138,7 +142,7 @@ fn facts(experiment: &Experiment, stand: RunEnvironment<'_>, cell: usize) -> Vec
         }
     }
     setup.feeds.iter().for_each(|it| all.feed(it));
-    all.push(DifferenceSubject::Generator, "pgdyno".into(), stand.program);
+    all.push(DifferenceSubject::Generator, "pgdyno".into(), environment.program);
     all.push(DifferenceSubject::Objective, "objectives".into(), setup.objectives.join("; "));
     all.push(DifferenceSubject::Objective, "stop".into(), setup.stop_rules.join("; "));
     all.0
@@ -172,27 +176,27 @@ impl FactList {
         }
     }
 
-    fn node(&mut self, it: &Node) {
-        let at = |key: &str| format!("{}.{key}", it.name);
-        let is_server = matches!(it.kind, NodeKind::Postgres(_));
+    fn node(&mut self, node: &Node) {
+        let at = |key: &str| format!("{}.{key}", node.name);
+        let is_server = matches!(node.kind, NodeKind::Postgres(_));
         self.push(
             if is_server { DifferenceSubject::Server } else { DifferenceSubject::Setting },
             at("kind"),
-            it.kind.key(),
+            node.kind.key(),
         );
         // An attached node is identified by its address.
-        if !matches!(it.kind, NodeKind::Attached(_)) {
-            let entrance = match it.transport {
+        if !matches!(node.kind, NodeKind::Attached(_)) {
+            let transport = match node.transport {
                 Transport::Unix => "unix",
                 Transport::Tcp => "tcp",
                 Transport::Tls => "tls",
             };
-            self.push(DifferenceSubject::Transport, at("entrance"), entrance);
+            self.push(DifferenceSubject::Transport, at("entrance"), transport);
         }
-        self.limits(&it.name, &it.limits);
+        self.limits(&node.name, &node.limits);
         let set = DifferenceSubject::Setting;
         let mut settings: &[(String, String)] = &[];
-        match &it.kind {
+        match &node.kind {
             NodeKind::Postgres(it) => {
                 self.push_some(DifferenceSubject::Server, at("version"), it.version);
                 self.push(set, at("max_connections"), it.max_connections);
@@ -230,32 +234,36 @@ impl FactList {
             }
         }
         for (key, value) in settings {
-            self.push(set, format!("{}.settings.{key}", it.name), value);
+            self.push(set, format!("{}.settings.{key}", node.name), value);
         }
     }
 
     /// Adds a node as it actually ran.
-    fn actual_node(&mut self, it: &NodeInfo) {
+    fn actual_node(&mut self, node: &NodeInfo) {
         let subject =
-            if it.kind == "postgres" { DifferenceSubject::Server } else { DifferenceSubject::Setting };
-        self.push(subject, format!("{}.build", it.name), &it.version);
-        self.push_some(subject, format!("{}.program", it.name), it.program.as_ref());
-        for limit in &it.unapplied_limits {
+            if node.kind == "postgres" { DifferenceSubject::Server } else { DifferenceSubject::Setting };
+        self.push(subject, format!("{}.build", node.name), &node.version);
+        self.push_some(subject, format!("{}.program", node.name), node.program.as_ref());
+        for limit in &node.unapplied_limits {
             let (limit, why) = limit.split_once(" is not limited: ").unwrap_or((limit, ""));
-            self.push(DifferenceSubject::NotApplied, format!("{}.limits.{limit} not applied", it.name), why);
+            self.push(
+                DifferenceSubject::NotApplied,
+                format!("{}.limits.{limit} not applied", node.name),
+                why,
+            );
         }
     }
 
-    fn limits(&mut self, node: &str, it: &Limits) {
+    fn limits(&mut self, node: &str, limits: &Limits) {
         let at = |key: &str| format!("{node}.limits.{key}");
-        self.push_some(DifferenceSubject::Limit, at("cpu"), it.cpu);
-        self.push_some(DifferenceSubject::Limit, at("memory"), it.memory.map(format_bytes));
-        self.push_some(DifferenceSubject::Limit, at("read_iops"), it.read_iops);
-        self.push_some(DifferenceSubject::Limit, at("write_iops"), it.write_iops);
-        self.push_some(DifferenceSubject::Limit, at("read_bps"), it.read_bps.map(format_bytes));
-        self.push_some(DifferenceSubject::Limit, at("write_bps"), it.write_bps.map(format_bytes));
-        if !it.cpus.is_empty() {
-            let cpus: Vec<String> = it.cpus.iter().map(u32::to_string).collect();
+        self.push_some(DifferenceSubject::Limit, at("cpu"), limits.cpu);
+        self.push_some(DifferenceSubject::Limit, at("memory"), limits.memory.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("read_iops"), limits.read_iops);
+        self.push_some(DifferenceSubject::Limit, at("write_iops"), limits.write_iops);
+        self.push_some(DifferenceSubject::Limit, at("read_bps"), limits.read_bps.map(format_bytes));
+        self.push_some(DifferenceSubject::Limit, at("write_bps"), limits.write_bps.map(format_bytes));
+        if !limits.cpus.is_empty() {
+            let cpus: Vec<String> = limits.cpus.iter().map(u32::to_string).collect();
             self.push(DifferenceSubject::Limit, at("cpus"), cpus.join(","));
         }
     }
@@ -297,16 +305,16 @@ impl FactList {
         }
     }
 
-    fn feed(&mut self, it: &Feed) {
+    fn feed(&mut self, feed: &Feed) {
         let mut push = |key: &str, value: String| {
-            self.push(DifferenceSubject::Operation, format!("feeds.{}.{key}", it.name), value);
+            self.push(DifferenceSubject::Operation, format!("feeds.{}.{key}", feed.name), value);
         };
-        match &it.source {
+        match &feed.source {
             FeedSource::File { path, format: form } => push("file", format!("{} ({form:?})", path.display())),
             FeedSource::Query(sql) => push("sql", sql.trim().to_owned()),
             FeedSource::Rows(rows) => push("rows", format!("{rows:?}")),
         }
-        let order = match it.order {
+        let order = match feed.order {
             FeedOrder::Sequential => "sequential".to_owned(),
             FeedOrder::Shuffled => "shuffled".to_owned(),
             FeedOrder::Random => "random".to_owned(),
@@ -314,7 +322,7 @@ impl FactList {
             FeedOrder::Once => "once".to_owned(),
         };
         push("order", order);
-        if let Some(it) = &it.columns {
+        if let Some(it) = &feed.columns {
             push("columns", it.join(", "));
         }
     }
@@ -371,14 +379,14 @@ impl FactList {
 }
 
 /// Formats a stage: `1000 at 50/s for 90s`.
-fn format_stage(it: &UserStage) -> String {
-    let rate = it.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
-    format!("{}{rate} for {}", it.users, format_duration(it.duration))
+fn format_stage(stage: &UserStage) -> String {
+    let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
+    format!("{}{rate} for {}", stage.users, format_duration(stage.duration))
 }
 
 /// Formats a think time as in an experiment file.
-fn format_think_time(it: ThinkTime) -> String {
-    match it {
+fn format_think_time(think_time: ThinkTime) -> String {
+    match think_time {
         ThinkTime::Constant(it) => format_duration(it),
         ThinkTime::Exponential { mean } => format!("exponential({})", format_duration(mean)),
         ThinkTime::LogNormal { median, sigma } => format!("lognormal({}, {sigma})", format_duration(median)),
@@ -386,8 +394,8 @@ fn format_think_time(it: ThinkTime) -> String {
 }
 
 /// Formats a duration as in an experiment file: `1.5s`, `200ms`.
-fn format_duration(it: Nanos) -> String {
-    match it.0 {
+fn format_duration(duration: Nanos) -> String {
+    match duration.0 {
         0 => "0s".to_owned(),
         ns if ns % 1_000_000_000 == 0 => format!("{}s", ns / 1_000_000_000),
         ns if ns % 1_000_000 == 0 => format!("{}ms", ns / 1_000_000),
@@ -396,10 +404,10 @@ fn format_duration(it: Nanos) -> String {
 }
 
 /// Formats bytes as in an experiment file: `400MB`, with 1 MB = 1024² bytes.
-fn format_bytes(it: u64) -> String {
+fn format_bytes(bytes: u64) -> String {
     let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
-    let whole = units.into_iter().find(|(_, size)| it >= *size && it.is_multiple_of(*size));
-    whole.map_or_else(|| format!("{it}B"), |(unit, size)| format!("{}{unit}", it / size))
+    let exact = units.into_iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
+    exact.map_or_else(|| format!("{bytes}B"), |(unit, size)| format!("{}{unit}", bytes / size))
 }
 
 #[cfg(test)]
@@ -523,9 +531,9 @@ mod tests {
         let mut other = one.clone();
         let setup = &mut other.cells[0].setup;
         setup.load.model = users(&[(200, None)], ThinkTime::Exponential { mean: second }, Some(500.0));
-        let stand = RunEnvironment { machine: &[], nodes: &[], program: "" };
+        let environment = RunEnvironment { machine: &[], nodes: &[], program: "" };
         let described = |one: &Experiment, other: &Experiment| {
-            let all = differences((one, stand, 0), (other, stand, 0), &[]);
+            let all = differences((one, environment, 0), (other, environment, 0), &[]);
             let shown = |it: Option<String>| it.unwrap_or("-".into());
             all.into_iter()
                 .map(|it| format!("{} {} → {}", it.path, shown(it.base), shown(it.run)))

@@ -141,8 +141,8 @@ impl FailCondition {
         }
     }
 
-    fn exceeds(&self, it: f64, bound: f64) -> bool {
-        if self.above { it > bound } else { it < bound }
+    fn exceeds(&self, value: f64, bound: f64) -> bool {
+        if self.above { value > bound } else { value < bound }
     }
 
     fn unit(&self) -> ConditionUnit {
@@ -156,8 +156,8 @@ impl FailCondition {
 }
 
 /// Change in the unit of a condition; 0 is no change.
-fn change(it: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
-    match it.change {
+fn change(comparison: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
+    match comparison.change {
         Change::Ratio { value, interval } => {
             (value.map(|it| it - 1.0), interval.map(|(low, high)| (low - 1.0, high - 1.0)))
         }

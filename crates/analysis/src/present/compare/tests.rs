@@ -79,14 +79,15 @@ impl SimulatedSystem {
         draw: &mut TestRng,
     ) -> TrialFigures {
         let noise = |draw: &mut TestRng| if self.heavy { draw.heavy() } else { draw.normal() };
-        let of_trial = self.trials * noise(draw) + self.wear * at;
+        let trial_effect = self.trials * noise(draw) + self.wear * at;
         let fresh = (1.0 - self.stays * self.stays).sqrt();
         let mut state = draw.normal();
         let mut bins = Vec::new();
         let mut all = Vec::new();
         for second in 0..seconds {
             state = self.stays * state + fresh * noise(draw);
-            let level = of_trial + self.seconds * state + self.drift * (second as f64 / seconds as f64 - 0.5);
+            let level =
+                trial_effect + self.seconds * state + self.drift * (second as f64 / seconds as f64 - 0.5);
             let level = level.exp() * slow;
             let delivered = (RATE as f64 / level + draw.uniform()) as u64;
             let mut times: Vec<u64> =
@@ -149,8 +150,8 @@ impl SimulatedSystem {
                 }
             }
         }
-        let wanted = CompareOptions { by_time: how.by_time, seed, ..CompareOptions::default() };
-        let (mut figures, tests) = figures(&both[0], &both[1], &wanted);
+        let options = CompareOptions { by_time: how.by_time, seed, ..CompareOptions::default() };
+        let (mut figures, tests) = figures(&both[0], &both[1], &options);
         decide(figures.iter_mut().collect(), &tests);
         figures
     }
@@ -163,7 +164,7 @@ struct ComparisonTally {
     /// Comparisons that claim any change.
     claims: u32,
     /// Comparisons that claim the actual change of p99.
-    seen: u32,
+    detected: u32,
     /// Number of intervals, and number of those that contain the truth, by metric.
     held: Vec<(Metric, u32, u32)>,
 }
@@ -183,7 +184,7 @@ impl ComparisonTally {
                 |it: &MetricComparison| matches!(it.verdict, ChangeVerdict::Higher | ChangeVerdict::Lower);
             tally.claims += u32::from(figures.iter().any(claims));
             let p99 = figures.iter().find(|it| it.metric == Metric::P99);
-            tally.seen += u32::from(p99.is_some_and(|it| it.verdict == ChangeVerdict::Higher));
+            tally.detected += u32::from(p99.is_some_and(|it| it.verdict == ChangeVerdict::Higher));
             for it in &figures {
                 let Some((low, high)) = it.change.interval() else { continue };
                 let truth = match it.metric {
@@ -245,11 +246,11 @@ const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
 ];
 
 /// Formats a line of the table.
-fn line(name: &str, it: &ComparisonTally) -> String {
+fn line(name: &str, tally: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
-        metrics.map(|metric| it.coverage(metric).map_or("-".into(), |it| format!("{:.1}", 100.0 * it)));
-    let alarms = 100.0 * f64::from(it.claims) / f64::from(it.of);
+        metrics.map(|metric| tally.coverage(metric).map_or("-".into(), |it| format!("{:.1}", 100.0 * it)));
+    let alarms = 100.0 * f64::from(tally.claims) / f64::from(tally.of);
     format!("{name:<42} {alarms:>5.1} {}", coverage.map(|it| format!("{it:>6}")).concat())
 }
 
@@ -261,8 +262,8 @@ const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
 
 /// Number of comparisons of every kind, from the environment.
 fn rounds() -> Option<u32> {
-    let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
-    asked.map(|it| it.parse().expect("a number of rounds"))
+    let rounds = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
+    rounds.map(|it| it.parse().expect("a number of rounds"))
 }
 
 #[test]
@@ -293,7 +294,7 @@ fn comparisons_detect_large_effects_but_never_in_single_trials() {
         let (name, system, how) = CASES[number];
         let it = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
         let single = how.base + how.run == 2 && !how.by_time;
-        assert_eq!(it.seen, if single { 0 } else { 4 }, "{name}");
+        assert_eq!(it.detected, if single { 0 } else { 4 }, "{name}");
         assert!(!single || it.claims == 0, "single trials do not show how far trials differ");
     }
     let Some(rounds) = rounds() else { return };
@@ -301,7 +302,7 @@ fn comparisons_detect_large_effects_but_never_in_single_trials() {
     for (number, (name, system, how)) in CASES.into_iter().enumerate() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
             let it = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
-            format!("{:>7.0}", 100.0 * f64::from(it.seen) / f64::from(it.of))
+            format!("{:>7.0}", 100.0 * f64::from(it.detected) / f64::from(it.of))
         });
         println!("{name:<55} {}", power.concat());
     }

@@ -70,9 +70,9 @@ const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
 const BUCKETS_PER_OCTAVE: u64 = 256;
 
 impl BucketCounts {
-    fn from_histogram(it: &LatencyHistogram) -> BucketCounts {
+    fn from_histogram(histogram: &LatencyHistogram) -> BucketCounts {
         let mut all: Vec<(u16, u32)> = Vec::new();
-        for (value, count) in it.counts() {
+        for (value, count) in histogram.counts() {
             let (bucket, count) = (bucket(value), u32::try_from(count).unwrap_or(u32::MAX));
             match all.last_mut() {
                 Some(last) if last.0 == bucket => last.1 = last.1.saturating_add(count),
@@ -123,7 +123,7 @@ pub fn bucket_start(bucket: u16) -> f64 {
 #[derive(Debug)]
 pub struct TrialCollector {
     names: Vec<String>,
-    whole: Interval,
+    total: Interval,
     /// Bins by operation.
     bins: Vec<Vec<TimeBin>>,
     /// Ticks per bin, and ticks in the last bin.
@@ -139,14 +139,14 @@ pub struct TrialCollector {
 impl TrialCollector {
     /// Collector for trials whose operations have these `names`, in the order of the intervals' cells.
     pub fn new(names: Vec<String>) -> TrialCollector {
-        let whole = Interval::new(&vec![0; names.len()]);
+        let total = Interval::new(&vec![0; names.len()]);
         let bins = vec![Vec::new(); names.len()];
-        TrialCollector { names, whole, bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
+        TrialCollector { names, total, bins, each: 1, filled: 0, bins_max: BINS_MAX, seconds: 0.0, ticks: 0 }
     }
 
     pub fn push(&mut self, tick: &Tick) {
         let it = &tick.interval;
-        self.whole.merge(it);
+        self.total.merge(it);
         let duration = (it.to - it.from).as_secs_f64();
         // The time after the last whole second counts in the figures, but not as a second.
         if duration < 0.5 {
@@ -174,15 +174,15 @@ impl TrialCollector {
     pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
         let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
         let mut all_cells = Interval::new(&[0]).scripts.remove(0);
-        self.whole.scripts.iter().for_each(|it| all_cells.merge(it));
-        let mut of_all = self.bins.first().cloned().unwrap_or_default();
+        self.total.scripts.iter().for_each(|it| all_cells.merge(it));
+        let mut total_bins = self.bins.first().cloned().unwrap_or_default();
         for bins in self.bins.iter().skip(1) {
-            of_all.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
+            total_bins.iter_mut().zip(bins).for_each(|(sum, it)| sum.add(it));
         }
         let window = (window, outages);
-        let mut groups = vec![group(None, &all_cells, window, of_all, bin)];
+        let mut groups = vec![group(None, &all_cells, window, total_bins, bin)];
         if self.names.len() > 1 {
-            let each = self.names.into_iter().zip(&self.whole.scripts).zip(self.bins);
+            let each = self.names.into_iter().zip(&self.total.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
         // If the last bin were shorter than the others, it would look slow.
@@ -205,20 +205,20 @@ fn merge_pairs(bins: &mut Vec<TimeBin>) {
     *bins = joined;
 }
 
-fn bin(it: &ScriptCounts) -> TimeBin {
-    let mut response = BucketCounts::from_histogram(&it.response);
-    if it.unanswered() > 0 {
+fn bin(counts: &ScriptCounts) -> TimeBin {
+    let mut response = BucketCounts::from_histogram(&counts.response);
+    if counts.unanswered() > 0 {
         response.add(&BucketCounts(vec![(
             UNANSWERED_BUCKET,
-            u32::try_from(it.unanswered()).unwrap_or(u32::MAX),
+            u32::try_from(counts.unanswered()).unwrap_or(u32::MAX),
         )]));
     }
     TimeBin {
-        delivered: it.ok.saturating_sub(it.late),
-        errors: it.arrivals() - it.ok,
-        executed: it.arrivals(),
+        delivered: counts.ok.saturating_sub(counts.late),
+        errors: counts.arrivals() - counts.ok,
+        executed: counts.arrivals(),
         response,
-        service: BucketCounts::from_histogram(&it.service),
+        service: BucketCounts::from_histogram(&counts.service),
     }
 }
 
@@ -234,24 +234,25 @@ impl TimeBin {
 
 fn group(
     operation: Option<String>,
-    it: &ScriptCounts,
+    counts: &ScriptCounts,
     (window, outages): (Nanos, &[Outage]),
     bins: Vec<TimeBin>,
     bin: f64,
 ) -> OperationFigures {
     let seconds = window.as_secs_f64();
-    let delivered = it.ok.saturating_sub(it.late) as f64;
-    let longest = window.max(it.response.max().unwrap_or_default());
+    let delivered = counts.ok.saturating_sub(counts.late) as f64;
+    let longest = window.max(counts.response.max().unwrap_or_default());
     let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(|q| {
-        let beyond = model::is_quantile_unanswered(q, it.response.count(), it.unanswered());
-        let seen = it.response.quantile_with_unanswered(q, it.unanswered()).or(beyond.then_some(longest))?;
-        Some(seen.max(outage::wait_quantile(outages, window, q)))
+        let beyond = model::is_quantile_unanswered(q, counts.response.count(), counts.unanswered());
+        let quantile =
+            counts.response.quantile_with_unanswered(q, counts.unanswered()).or(beyond.then_some(longest))?;
+        Some(quantile.max(outage::wait_quantile(outages, window, q)))
     });
     OperationFigures {
         operation,
         tps: PerSecond(if seconds > 0.0 { delivered / seconds } else { 0.0 }),
-        errors: (it.arrivals() - it.ok, it.arrivals()),
-        times: [p50, p90, p99, p999, it.service.quantile(0.99)],
+        errors: (counts.arrivals() - counts.ok, counts.arrivals()),
+        times: [p50, p90, p99, p999, counts.service.quantile(0.99)],
         bins,
         bin,
     }

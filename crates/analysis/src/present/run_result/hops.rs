@@ -30,11 +30,11 @@ pub struct TailLoad {
 }
 
 impl TailLoad {
-    pub fn add(&mut self, it: &Second) {
+    pub fn add(&mut self, second: &Second) {
         let seconds = |nanos: u128| nanos as f64 / 1e9;
-        self.seconds += (it.to - it.from).as_secs_f64();
-        self.backlog_wait += seconds(it.backlog_wait.sum());
-        for it in &it.operations {
+        self.seconds += (second.to - second.from).as_secs_f64();
+        self.backlog_wait += seconds(second.backlog_wait.sum());
+        for it in &second.operations {
             self.ended += it.ok - it.late;
             self.failed += it.failed.total() + it.unknown.total();
             self.count += it.response.count();
@@ -109,22 +109,23 @@ fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
 }
 
 /// Samples of a window's last third.
-fn tail_samples(it: &TrialPassage<'_>) -> Vec<Sample> {
-    let window = it.facts.summary.map_or(Nanos::ZERO, |it| it.window);
+fn tail_samples(passage: &TrialPassage<'_>) -> Vec<Sample> {
+    let window = passage.facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let from = Nanos(window.0 / 3 * 2);
-    it.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
+    passage.facts.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
-fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> Vec<HopMetrics> {
-    let late = tail_samples(it);
-    let facts = TrialFacts { samples: &late, ..it.facts.clone() };
-    let rate = it.late.rate();
+fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>) -> Vec<HopMetrics> {
+    let late = tail_samples(passage);
+    let facts = TrialFacts { samples: &late, ..passage.facts.clone() };
+    let rate = passage.late.rate();
     let time = |number: Option<f64>| Some(Nanos::from_secs_f64(number?.max(0.0) / rate?));
     let generator = HopMetrics {
         cpu: generator_processors(&facts),
-        queue: (it.late.seconds > 0.0).then(|| it.late.backlog_wait / it.late.seconds),
-        time: (it.late.count > 0)
-            .then(|| Nanos::from_secs_f64((it.late.response - it.late.service) / it.late.count as f64)),
+        queue: (passage.late.seconds > 0.0).then(|| passage.late.backlog_wait / passage.late.seconds),
+        time: (passage.late.count > 0).then(|| {
+            Nanos::from_secs_f64((passage.late.response - passage.late.service) / passage.late.count as f64)
+        }),
         ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
@@ -142,7 +143,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
         };
         inside.push(match (place, node.kind.role()) {
             (_, Role::Server) if at_work.is_some() => at_work,
-            (0, _) => it.late.transactions_in_flight(),
+            (0, _) => passage.late.transactions_in_flight(),
             (_, Role::Pooler) => at_work.zip(queue).map(|(busy, queue)| busy + queue),
             _ => None,
         });
@@ -153,8 +154,8 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, it: &TrialPassage<'_>) -> 
         });
     }
     // Only the transport of the load's own connections is known.
-    let entrance = it.facts.summary.map(|it| &it.server.transport);
-    if let (Some(Transport::TcpTls { version }), Some(first)) = (entrance, all.get_mut(1)) {
+    let transport = passage.facts.summary.map(|it| &it.server.transport);
+    if let (Some(Transport::TcpTls { version }), Some(first)) = (transport, all.get_mut(1)) {
         first.tls = Some(version.clone());
     }
     for place in 0..nodes.len() {

@@ -14,7 +14,7 @@ use model::{
 /// Part of one trial: all its seconds merged, and the length of its window.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPart<'a> {
-    pub whole: &'a Second,
+    pub sum: &'a Second,
     pub window: Nanos,
 }
 
@@ -29,16 +29,16 @@ pub fn operation_results(
         return None;
     }
     let names: Vec<String> = setup.operations.iter().map(|it| it.name.clone()).collect();
-    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.whole.operations).collect();
+    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.sum.operations).collect();
     let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
     let total = operation_result("", &all, (window, longest), response_limit(setup, &names, None));
     let total = OperationResult { sizes: sizes(parts, |_| true), ..total };
     let mut answers: Vec<AnswerSizes> = Vec::new();
-    parts.iter().for_each(|it| AnswerSizes::merge(&mut answers, &it.whole.answers));
+    parts.iter().for_each(|it| AnswerSizes::merge(&mut answers, &it.sum.answers));
     let rows = statement_rows(&answers);
     let each = names.iter().enumerate().map(|(number, name)| {
         let its: Vec<&OperationSecond> =
-            parts.iter().filter_map(|it| it.whole.operations.get(number)).collect();
+            parts.iter().filter_map(|it| it.sum.operations.get(number)).collect();
         let limit =
             response_limit(setup, &names, Some(number)).or_else(|| response_limit(setup, &names, None));
         let sizes = sizes(parts, |it| usize::from(it) == number);
@@ -82,10 +82,10 @@ fn operation_result(
 }
 
 /// Sizes of the answers to the HTTP requests of the wanted operations; `None` without answers.
-fn sizes(parts: &[TrialPart<'_>], wanted: impl Fn(u16) -> bool) -> Option<SizeFigures> {
+fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeFigures> {
     let mut all = SizeHistogram::new();
-    let answers = parts.iter().flat_map(|it| &it.whole.answers);
-    let answers = answers.filter(|it| it.unit == SizeUnit::Bytes && wanted(it.operation));
+    let answers = parts.iter().flat_map(|it| &it.sum.answers);
+    let answers = answers.filter(|it| it.unit == SizeUnit::Bytes && selects(it.operation));
     answers.for_each(|it| all.merge(&it.sizes));
     figures(&all)
 }
@@ -103,17 +103,17 @@ fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> 
 }
 
 /// Quantiles of response times. The `without_answer` arrivals count as longer than all others and than the `window`.
-fn quantiles(it: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
-    let quantile = |q| it.quantile_with_unanswered(q, without_answer);
+fn quantiles(histogram: &HistogramSum, without_answer: u64, window: Nanos) -> Quantiles {
+    let quantile = |q| histogram.quantile_with_unanswered(q, without_answer);
     let all = without_answer == 0;
     Quantiles {
-        unanswered: (!all).then(|| unanswered(without_answer, it.mean(), it.max(), window)),
-        mean: it.mean().filter(|_| all),
+        unanswered: (!all).then(|| unanswered(without_answer, histogram.mean(), histogram.max(), window)),
+        mean: histogram.mean().filter(|_| all),
         p50: quantile(0.5),
         p90: quantile(0.9),
         p95: quantile(0.95),
         p99: quantile(0.99),
         p999: quantile(0.999),
-        max: it.max().filter(|_| all),
+        max: histogram.max().filter(|_| all),
     }
 }

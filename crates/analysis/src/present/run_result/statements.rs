@@ -33,23 +33,23 @@ pub struct Statements {
 
 impl Statements {
     /// Adds a sample, in order of time.
-    pub fn push(&mut self, it: &Sample) {
-        if it.series == TEXT {
-            if let Some((id, text)) = it.label.split_once(' ') {
+    pub fn push(&mut self, sample: &Sample) {
+        if sample.series == TEXT {
+            if let Some((id, text)) = sample.label.split_once(' ') {
                 self.texts.entry(id.to_owned()).or_insert_with(|| text.to_owned());
             }
             return;
         }
-        let Some(place) = COUNTED.iter().position(|name| it.series == *name) else { return };
-        if !self.counts.contains_key(&*it.label) {
-            self.counts.insert(it.label.to_string(), [None; COUNTED.len()]);
+        let Some(place) = COUNTED.iter().position(|name| sample.series == *name) else { return };
+        if !self.counts.contains_key(&*sample.label) {
+            self.counts.insert(sample.label.to_string(), [None; COUNTED.len()]);
         }
-        let counts = self.counts.get_mut(&*it.label).expect("the counts were inserted");
+        let counts = self.counts.get_mut(&*sample.label).expect("the counts were inserted");
         match &mut counts[place] {
             // The last sample before the window is the start value.
-            Some((first, last)) if it.at == Nanos::ZERO => (*first, *last) = (it.value, it.value),
-            Some((_, last)) => *last = it.value,
-            none => *none = Some((it.value, it.value)),
+            Some((first, last)) if sample.at == Nanos::ZERO => (*first, *last) = (sample.value, sample.value),
+            Some((_, last)) => *last = sample.value,
+            none => *none = Some((sample.value, sample.value)),
         }
     }
 

@@ -26,7 +26,7 @@ fn counts_good_transactions_within_the_objective() {
     let first = Second { operations: vec![operation(80, 5, 4), slow], ..Second::default() };
     let late = OperationSecond { late: 10, ..operation(20, 30, 20) };
     let second = Second { operations: vec![late, OperationSecond::default()], ..Second::default() };
-    let parts = [&first, &second].map(|whole| TrialPart { whole, window: Nanos::from_secs(5) });
+    let parts = [&first, &second].map(|sum| TrialPart { sum, window: Nanos::from_secs(5) });
     let mut check = |objectives: &[&str], expected: [Option<f64>; 3]| {
         setup.objectives = objectives.iter().map(|&it| it.to_owned()).collect();
         let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
@@ -60,9 +60,9 @@ fn sizes_of_answers_are_those_of_the_operation() {
         });
         Second { answers: answers.collect(), ..Second::default() }
     };
-    let whole = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
+    let sum = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
     let parts: Vec<TrialPart<'_>> =
-        whole.iter().map(|whole| TrialPart { whole, window: Nanos::from_secs(5) }).collect();
+        sum.iter().map(|sum| TrialPart { sum, window: Nanos::from_secs(5) }).collect();
     let (total, each) = operation_results(&setup, &parts).expect("there are two parts");
     let read = SizeFigures { count: 1000, mean: 10.005, p50: Some(10), p99: Some(10), max: 15 };
     assert_eq!(each[0].sizes, Some(read));
@@ -78,8 +78,8 @@ fn rows_of_statements_are_those_of_the_operation() {
     let mut answers = AnswerSizes::new((1, 2));
     let update = StatementKind::Update;
     (0..1000).for_each(|n| answers.record(SizeUnit::Rows(update), u64::from(n % 4 == 0)));
-    let whole = Second { answers: vec![answers], ..Second::default() };
-    let part = TrialPart { whole: &whole, window: Nanos::from_secs(5) };
+    let sum = Second { answers: vec![answers], ..Second::default() };
+    let part = TrialPart { sum: &sum, window: Nanos::from_secs(5) };
     let (total, each) = operation_results(&setup, &[part, part]).expect("there are two parts");
     assert!(total.rows.is_empty() && each[0].rows.is_empty());
     let figures = SizeFigures { count: 2000, mean: 0.25, p50: Some(0), p99: Some(1), max: 1 };
@@ -146,8 +146,8 @@ fn reports_processors_of_replicas() {
     assert_eq!(found, [("postgres-2", Some(0.4), Some(0.5)), ("postgres-3", None, Some(0.5))]);
 }
 
-fn rounded(it: f64) -> f64 {
-    (it * 1e6).round() / 1e6
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl EdgeDistribution {
                 HINT_WEIGHT.1 * normal + (1.0 - HINT_WEIGHT.1) * flat
             })
             .collect();
-        let of_blur = |&(blur, likely): &(f64, f64)| -> Vec<f64> {
+        let blur_weights = |&(blur, likely): &(f64, f64)| -> Vec<f64> {
             prior
                 .iter()
                 .enumerate()
@@ -70,7 +70,7 @@ impl EdgeDistribution {
                 })
                 .collect()
         };
-        let mut weights: Vec<Vec<f64>> = BLURS.iter().map(of_blur).collect();
+        let mut weights: Vec<Vec<f64>> = BLURS.iter().map(blur_weights).collect();
         let sum: f64 = weights.iter().flatten().sum();
         weights.iter_mut().flatten().for_each(|it| *it /= sum);
         let edge = (0..places).map(|place| weights.iter().map(|it| it[place]).sum()).collect();

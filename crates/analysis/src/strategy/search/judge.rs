@@ -43,22 +43,22 @@ pub struct SecondSummary {
     ended: u64,
     in_flight: u64,
     /// Answered transactions, and the sum of their response times.
-    answered: u64,
+    responses: u64,
     response_ns: u128,
 }
 
 impl From<&Second> for SecondSummary {
-    fn from(it: &Second) -> SecondSummary {
-        let sum = |of: fn(&OperationSecond) -> u64| it.operations.iter().map(of).sum();
+    fn from(second: &Second) -> SecondSummary {
+        let sum = |of: fn(&OperationSecond) -> u64| second.operations.iter().map(of).sum();
         SecondSummary {
-            second: it.second,
-            from: it.from,
-            to: it.to,
+            second: second.second,
+            from: second.from,
+            to: second.to,
             succeeded: sum(|it| it.ok.saturating_sub(it.late)),
             ended: sum(|it| (it.ok + it.failed.total() + it.unknown.total()).saturating_sub(it.late)),
-            in_flight: it.in_flight,
-            answered: sum(|it| it.response.count()),
-            response_ns: it.operations.iter().map(|it| it.response.sum()).sum(),
+            in_flight: second.in_flight,
+            responses: sum(|it| it.response.count()),
+            response_ns: second.operations.iter().map(|it| it.response.sum()).sum(),
         }
     }
 }
@@ -133,8 +133,8 @@ fn level_outcome(
     }
 }
 
-fn stop_reason(it: &InvalidReason) -> SearchStopReason {
-    match it {
+fn stop_reason(invalid: &InvalidReason) -> SearchStopReason {
+    match invalid {
         InvalidReason::Late { .. }
         | InvalidReason::Saturated { .. }
         | InvalidReason::Throttled { .. }
@@ -178,15 +178,15 @@ fn window_seconds<'a>(
     loaded: Nanos,
 ) -> Vec<&'a SecondSummary> {
     let arriving = |it: &&SecondSummary| (it.second as f64) < loaded.as_secs_f64().round();
-    let whole: Vec<&SecondSummary> =
+    let complete: Vec<&SecondSummary> =
         seconds.iter().filter(arriving).filter(|it| duration(it) > 0.5).collect();
     let window = step.window.as_secs_f64();
-    let from = whole.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - START_SHARE);
-    whole.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
+    let from = complete.last().map_or(0.0, |it| it.to.as_secs_f64()) - window * (1.0 - START_SHARE);
+    complete.into_iter().filter(|it| it.from.as_secs_f64() >= from - 1e-3).collect()
 }
 
-fn duration(it: &SecondSummary) -> f64 {
-    it.to.0.saturating_sub(it.from.0) as f64 / 1e9
+fn duration(second: &SecondSummary) -> f64 {
+    second.to.0.saturating_sub(second.from.0) as f64 / 1e9
 }
 
 /// Counts only the seconds after the start, so that the initial filling of a pipeline does not count as falling behind.
@@ -228,12 +228,12 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
 
 /// Transactions that were sent and not yet answered, or, if greater, the number that follows from the second's mean
 /// response time by Little's law. The latter includes those that wait for a client.
-fn transactions_in_flight(level: f64, it: &SecondSummary) -> f64 {
-    let by_time = match it.answered {
+fn transactions_in_flight(level: f64, second: &SecondSummary) -> f64 {
+    let by_time = match second.responses {
         0 => 0.0,
-        answered => level * it.response_ns as f64 / 1e9 / answered as f64,
+        responses => level * second.response_ns as f64 / 1e9 / responses as f64,
     };
-    by_time.max(it.in_flight as f64)
+    by_time.max(second.in_flight as f64)
 }
 
 /// Median of the slopes of all pairs; Theil (1950), Sen (1968).
@@ -307,8 +307,8 @@ mod tests {
         let step =
             SearchStep { scale, level: 1000.0, purpose: it.stage, window, perturbation: None, round: 0 };
         let seconds: Vec<SecondSummary> = it.seconds.iter().map(SecondSummary::from).collect();
-        let seen = judge(step, &summary, &seconds, &judged, fired.as_ref());
-        let short = match seen.outcome {
+        let result = judge(step, &summary, &seconds, &judged, fired.as_ref());
+        let short = match result.outcome {
             LevelOutcome::Yes => "held".to_owned(),
             LevelOutcome::No { reason: OverloadReason::Objective { text } } => format!("not: {text}"),
             LevelOutcome::No { reason: OverloadReason::FellBehind { share } } => format!("behind {share:.3}"),
@@ -452,8 +452,8 @@ mod tests {
     /// Every other arrival waited for a client.
     #[test]
     fn a_reached_cap_is_no_overload() {
-        fn waits(it: &mut TestTrial) {
-            it.measured.interval.backlog_wait = millis(5000, 300);
+        fn waits(trial: &mut TestTrial) {
+            trial.measured.interval.backlog_wait = millis(5000, 300);
         }
         // The objective is met nevertheless.
         check(waits, "held");

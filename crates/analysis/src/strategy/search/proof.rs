@@ -177,8 +177,8 @@ fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -
 }
 
 /// Random level from an answer's distribution: normal in logarithms around its level, with the width of its interval.
-pub(super) fn draw_level(it: &SearchResult, rng: &mut SplitMix64) -> Option<f64> {
-    let (level, (low, high)) = (it.level?, it.interval?);
+pub(super) fn draw_level(result: &SearchResult, rng: &mut SplitMix64) -> Option<f64> {
+    let (level, (low, high)) = (result.level?, result.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;
     Some(level * (deviation * rng.normal()).exp())
 }

@@ -101,9 +101,9 @@ impl SimulatedSystem {
         let speed = self.speed();
         let mut servers = vec![0.0f64; self.servers];
         let mut clients = vec![0.0f64; self.clients.unwrap_or(0)];
-        let whole = window.ceil() as usize;
-        let (mut came, mut went) = (vec![0u64; whole + 1], vec![0u64; whole + 1]);
-        let mut sums = vec![0.0f64; whole + 1];
+        let whole_seconds = window.ceil() as usize;
+        let (mut came, mut went) = (vec![0u64; whole_seconds + 1], vec![0u64; whole_seconds + 1]);
+        let mut sums = vec![0.0f64; whole_seconds + 1];
         let (mut response, mut service) = (Vec::new(), Vec::new());
         let (mut at, mut waited) = (0.0, 0);
         loop {
@@ -177,7 +177,7 @@ impl SimulatedSystem {
                 ..Second::default()
             }
         };
-        (summary, (0..whole).map(second).collect())
+        (summary, (0..whole_seconds).map(second).collect())
     }
 
     fn draw_service_time(&mut self) -> f64 {

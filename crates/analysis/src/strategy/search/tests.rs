@@ -122,7 +122,7 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
         all.ladder += ladder(start, truth);
         let Some(level) = it.level else {
             if show {
-                println!("  {kind:?} {seed}: {:?} {}", it.stop_reason, course(&done, truth));
+                println!("  {kind:?} {seed}: {:?} {}", it.stop_reason, describe_steps(&done, truth));
             }
             continue;
         };
@@ -138,7 +138,7 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
                 "  {kind:?} {seed}: {error:+.3} [{:.3}, {:.3}] {}",
                 low / truth,
                 high / truth,
-                course(&done, truth)
+                describe_steps(&done, truth)
             );
         }
     }
@@ -147,7 +147,7 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
 }
 
 /// Levels relative to the truth, with their results.
-fn course(done: &[StepResult], truth: f64) -> String {
+fn describe_steps(done: &[StepResult], truth: f64) -> String {
     let step = |it: &StepResult| {
         let (level, delivered) = (it.step.level / truth, it.delivered.0 / truth);
         let hold = if it.step.purpose == StepPurpose::Hold { "!" } else { "" };
@@ -160,21 +160,21 @@ fn course(done: &[StepResult], truth: f64) -> String {
     done.iter().map(step).collect::<Vec<_>>().join(" ")
 }
 
-fn print(kind: Kind, it: &Score) {
-    let at = |q: f64| it.errors.get((q * it.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
+fn print(kind: Kind, score: &Score) {
+    let at = |q: f64| score.errors.get((q * score.errors.len() as f64) as usize).copied().unwrap_or(f64::NAN);
     println!(
         "{:12} {:4} searches {:4} answers {:4} within 5 % {:4} in the interval ({} below); error {:+.3} {:+.3} {:+.3}; {:4.1} trials, time {:.2} of the ladder",
         format!("{kind:?}"),
-        it.searches,
-        it.answers,
-        it.near,
-        it.covered,
-        it.below,
+        score.searches,
+        score.answers,
+        score.near,
+        score.covered,
+        score.below,
         at(0.025),
         at(0.5),
         at(0.975),
-        f64::from(it.trials) / f64::from(it.searches),
-        it.measured / it.ladder,
+        f64::from(score.trials) / f64::from(score.searches),
+        score.measured / score.ladder,
     );
 }
 
@@ -215,9 +215,14 @@ fn answers_with_the_slower_of_two_states() {
             let is_slow = turns >> (n % 6) & 1 == 1 || n % 3 == 2;
             up_to(if is_slow { 400.0 } else { 500.0 })(step)
         });
-        let level =
-            it.level.unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.stop_reason, course(&done, 400.0)));
-        assert!((0.93..=1.02).contains(&(level / 400.0)), "{turns:b}: {level} {}", course(&done, 400.0));
+        let level = it
+            .level
+            .unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.stop_reason, describe_steps(&done, 400.0)));
+        assert!(
+            (0.93..=1.02).contains(&(level / 400.0)),
+            "{turns:b}: {level} {}",
+            describe_steps(&done, 400.0)
+        );
     }
 }
 
@@ -231,8 +236,9 @@ fn a_rare_noisy_neighbour_is_not_a_state() {
             count.set(n + 1);
             up_to(if n % 12 == at { 333.0 } else { 500.0 })(step)
         });
-        let level = it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.stop_reason, course(&done, 500.0)));
-        assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", course(&done, 500.0));
+        let level =
+            it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.stop_reason, describe_steps(&done, 500.0)));
+        assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", describe_steps(&done, 500.0));
     }
 }
 
@@ -392,7 +398,7 @@ fn reports_why_a_search_stopped() {
     ];
     for (name, max, rule, level, hindered) in rows {
         let (done, it) = by_rule(&max, 100.0, rule);
-        let course = course(&done, 1.0);
+        let steps = describe_steps(&done, 1.0);
         if hindered.is_some() {
             match (&it.stop_reason, &hindered) {
                 // Approximate values are enough.
@@ -400,15 +406,15 @@ fn reports_why_a_search_stopped() {
                     Some(SearchStopReason::MinLevelFailed { level: a }),
                     Some(SearchStopReason::MinLevelFailed { level: b }),
                 ) => {
-                    assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {course}");
+                    assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {steps}");
                 }
-                _ => assert_eq!(it.stop_reason, hindered, "{name}: {course}"),
+                _ => assert_eq!(it.stop_reason, hindered, "{name}: {steps}"),
             }
-            assert_eq!(it.level, level, "{name}: {course}");
+            assert_eq!(it.level, level, "{name}: {steps}");
         } else {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
-            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {course}", it.stop_reason));
-            assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {course}");
+            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {steps}", it.stop_reason));
+            assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {steps}");
             let (held, of) = it.confirmed;
             assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
             assert!(matches!(it.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
@@ -429,10 +435,14 @@ fn one_failed_trial_does_not_move_the_answer() {
                 let truth = up_to(777.0)(step);
                 if count.get() == at + 1 { (lie.clone(), truth.1) } else { truth }
             });
-            let level = it
-                .level
-                .unwrap_or_else(|| panic!("{at} {lie:?}: {:?} {}", it.stop_reason, course(&done, 777.0)));
-            assert!((level / 777.0 - 1.0).abs() < 0.05, "{at} {lie:?}: {level} {}", course(&done, 777.0));
+            let level = it.level.unwrap_or_else(|| {
+                panic!("{at} {lie:?}: {:?} {}", it.stop_reason, describe_steps(&done, 777.0))
+            });
+            assert!(
+                (level / 777.0 - 1.0).abs() < 0.05,
+                "{at} {lie:?}: {level} {}",
+                describe_steps(&done, 777.0)
+            );
         }
     }
 }
@@ -457,9 +467,9 @@ fn finds_the_number_of_clients() {
             let slow = LevelOutcome::No { reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() } };
             (if step.level <= edge { LevelOutcome::Yes } else { slow }, law(step.level))
         });
-        assert_eq!(it.stop_reason, hindered, "{edge} {most:?}: {}", course(&done, 1.0));
+        assert_eq!(it.stop_reason, hindered, "{edge} {most:?}: {}", describe_steps(&done, 1.0));
         let level = it.level.unwrap_or(0.0);
-        assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", course(&done, 1.0));
+        assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", describe_steps(&done, 1.0));
     }
 }
 
@@ -471,24 +481,24 @@ fn a_rest_is_not_a_ramp_step() {
         if step.level <= 500.0 { (LevelOutcome::Yes, step.level) } else { (no(0.97), 400.0) }
     });
     let rests = || done.iter().enumerate().filter(|it| it.1.step.purpose == StepPurpose::Rest);
-    assert!(rests().count() > 0, "{}", course(&done, 500.0));
+    assert!(rests().count() > 0, "{}", describe_steps(&done, 500.0));
     for (at, rest) in rests() {
         let too_much = |it: &StepResult| matches!(it.outcome, LevelOutcome::No { .. });
-        assert!(done[at - 2..at].iter().all(too_much), "{at}: {}", course(&done, 500.0));
+        assert!(done[at - 2..at].iter().all(too_much), "{at}: {}", describe_steps(&done, 500.0));
         assert!(rest.step.level < 300.0 && rest.step.window < MaxSearch::DEFAULT.window, "{:?}", rest.step);
     }
-    let mut kept = done.clone();
-    for it in kept.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
+    let mut edited = done.clone();
+    for it in edited.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
         it.step.purpose = StepPurpose::Ramp;
     }
     for cut in 0..done.len() {
         assert_eq!(
-            next(&MaxSearch::DEFAULT, 100.0, &kept[..cut]),
+            next(&MaxSearch::DEFAULT, 100.0, &edited[..cut]),
             NextStep::Measure(done[cut].step.clone()),
             "cut after {cut}"
         );
     }
-    assert_eq!(answer(&MaxSearch::DEFAULT, &kept), it);
+    assert_eq!(answer(&MaxSearch::DEFAULT, &edited), it);
 }
 
 /// A schedule of zero seconds would measure nothing, and its trial would hold.

@@ -119,7 +119,7 @@ pub(super) enum SearchEnd {
 struct SpeedStates {
     slow: usize,
     /// Trials that allow a conclusion about the state.
-    seen: usize,
+    conclusive: usize,
     /// True if any trial was slow, including those without a conclusion.
     suspected: bool,
     /// Throughput per second in the slow state.
@@ -129,14 +129,15 @@ struct SpeedStates {
 impl SpeedStates {
     /// True if slow trials are too frequent for a noisy neighbour, which affects one trial of twenty.
     fn are_two(self) -> bool {
-        self.slow >= 2 && 3 * self.slow >= self.seen || self.slow >= 3 && 4 * self.slow >= self.seen
+        self.slow >= 2 && 3 * self.slow >= self.conclusive
+            || self.slow >= 3 && 4 * self.slow >= self.conclusive
     }
 
     /// True if slow trials are so rare that there is no second state.
     fn is_one(self) -> bool {
         let beyond = STATE_TRIALS[3] + 3 * self.slow.saturating_sub(3);
         let needed = STATE_TRIALS.get(self.slow).copied().unwrap_or(beyond);
-        self.seen >= if self.suspected { needed } else { STATE_TRIALS_UNSUSPECTED }
+        self.conclusive >= if self.suspected { needed } else { STATE_TRIALS_UNSUSPECTED }
     }
 }
 
@@ -157,15 +158,15 @@ impl<'a> SearchTrack<'a> {
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
-        let asked = if long { self.max.hold } else { self.max.window };
+        let planned = if long { self.max.hold } else { self.max.window };
         if self.max.scale == LoadScale::Clients || stage == StepPurpose::Ramp {
-            return asked;
+            return planned;
         }
         let window = |arrivals: f64, longest: u64| {
             Nanos::from_secs((arrivals / level).ceil() as u64).min(Nanos(self.max.window.0 * longest))
         };
         let (arrivals, longest) = if self.has_tail_objective() { OF_TAIL } else { (ARRIVALS, LONGEST) };
-        asked.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
+        planned.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
     }
 
     /// Distribution of the edge from the votes; `None` until a level was overloaded.
@@ -242,10 +243,9 @@ impl<'a> SearchTrack<'a> {
             Some(SearchStopReason::Failed { .. }) | None => None,
             Some(why) => {
                 let here = |other: &&TrackedTrial| other.level == it.level && other.hindered.is_some();
-                let answered =
-                    self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
+                let decided = self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
                 let often = self.trials.iter().filter(here).count() >= TRIES_MAX;
-                (often && !answered).then(|| (it.level, why.clone()))
+                (often && !decided).then(|| (it.level, why.clone()))
             }
         };
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
@@ -348,8 +348,8 @@ impl<'a> SearchTrack<'a> {
                 return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
             }
             // A lower level after an overloaded one, and a higher one after one that held.
-            let wanted = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
-            let level = self.rounded_level(wanted.min(self.max.limit.unwrap_or(f64::INFINITY)));
+            let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
+            let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
                 Some((it, why)) if level >= it => {
                     let between = self.rounded_level((best.min(it) * it).sqrt());
@@ -421,10 +421,11 @@ impl<'a> SearchTrack<'a> {
     }
 
     /// True if an overloaded trial delivered clearly less than `level`.
-    fn is_slow(&self, it: &TrackedTrial, level: f64) -> bool {
-        let arrivals = it.level * it.window.as_secs_f64();
-        let rate = self.max.scale == LoadScale::Rate && it.held == Some(false);
-        rate && it.delivered < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
+    fn is_slow(&self, trial: &TrackedTrial, level: f64) -> bool {
+        let arrivals = trial.level * trial.window.as_secs_f64();
+        let rate = self.max.scale == LoadScale::Rate && trial.held == Some(false);
+        rate && trial.delivered
+            < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
     }
 
     /// Speed states of trials around `level` and above. Trials after an overloaded one count only on a fresh state:
@@ -432,7 +433,7 @@ impl<'a> SearchTrack<'a> {
     fn states(&self, level: f64) -> SpeedStates {
         if self.max.scale == LoadScale::Clients {
             // In a closed model, the throughput has another unit than the level.
-            return SpeedStates { seen: usize::MAX, ..SpeedStates::default() };
+            return SpeedStates { conclusive: usize::MAX, ..SpeedStates::default() };
         }
         let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
         let near = |it: &TrackedTrial| (0.98 * level..1.25 * level).contains(&it.level);
@@ -443,7 +444,7 @@ impl<'a> SearchTrack<'a> {
             let is_slow = self.is_slow(it, level);
             states.suspected |= is_slow;
             if rested {
-                states.seen += 1;
+                states.conclusive += 1;
                 slow.extend(is_slow.then_some(it.delivered));
             }
         }
@@ -466,7 +467,7 @@ impl<'a> SearchTrack<'a> {
 
     /// True if a level held that is above one that did not, by more than the precision.
     fn is_contradictory(&self) -> bool {
-        let held = |wanted| self.trials.iter().filter(move |it| it.held == Some(wanted)).map(|it| it.level);
+        let held = |outcome| self.trials.iter().filter(move |it| it.held == Some(outcome)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
     }
 
@@ -485,23 +486,23 @@ fn narrow(level: f64) -> NextAction {
 
 /// Reads a trial. If all clients were busy, the trials that held show whether there were too few clients; see
 /// [`CROWDED_RATIO`].
-fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
+fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
     let trial = |held, broke, hindered| TrackedTrial {
-        level: it.step.level,
-        stage: it.step.purpose,
+        level: step.step.level,
+        stage: step.step.purpose,
         held,
         broke,
         hindered,
-        delivered: it.delivered.0,
-        window: it.step.window,
+        delivered: step.delivered.0,
+        window: step.step.window,
     };
-    match &it.outcome {
+    match &step.outcome {
         LevelOutcome::Yes => trial(Some(true), None, None),
         LevelOutcome::No { reason: why } => trial(Some(false), Some(why.clone()), None),
         LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { clients } }
-            if lacks_clients(it, *clients, done) =>
+            if lacks_clients(step, *clients, done) =>
         {
-            let share = it.delivered.0 / it.step.level;
+            let share = step.delivered.0 / step.step.level;
             // By chance, more transactions may have arrived than planned.
             let behind = share < DELIVERED_SHARE_MIN;
             let broke = if behind {
@@ -517,8 +518,8 @@ fn read(it: &StepResult, done: &[StepResult]) -> TrackedTrial {
 
 /// True if a transaction takes much longer than at levels that held. By Little's law, its time is clients ÷ delivered
 /// rate when all clients are busy.
-fn lacks_clients(it: &StepResult, clients: u32, done: &[StepResult]) -> bool {
+fn lacks_clients(step: &StepResult, clients: u32, done: &[StepResult]) -> bool {
     let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };
-    it.delivered.0 > 0.0 && f64::from(clients) / it.delivered.0 >= CROWDED_RATIO * least
+    step.delivered.0 > 0.0 && f64::from(clients) / step.delivered.0 >= CROWDED_RATIO * least
 }

@@ -15,11 +15,13 @@ pub enum Threshold {
 
 impl Threshold {
     /// True if the level is reached or exceeded; false without responses.
-    pub fn is_reached(self, it: MatchCount) -> bool {
+    pub fn is_reached(self, count: MatchCount) -> bool {
         match self {
-            Threshold::Count(level) => it.matching >= level,
+            Threshold::Count(level) => count.matching >= level,
             // Compare products: 29 of 100 are 29 %, but a binary quotient may be slightly less.
-            Threshold::Percent(level) => it.of > 0 && it.matching as f64 * 100.0 >= level * it.of as f64,
+            Threshold::Percent(level) => {
+                count.of > 0 && count.matching as f64 * 100.0 >= level * count.of as f64
+            }
         }
     }
 }

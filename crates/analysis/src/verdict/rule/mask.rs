@@ -41,9 +41,9 @@ pub struct MatchCount {
 
 impl TransactionScope {
     pub fn cells<'a>(&self, tick: &'a Tick) -> impl Iterator<Item = &'a ScriptCounts> {
-        let wanted = self.operation;
+        let operation = self.operation;
         let cells = tick.interval.scripts.iter().enumerate();
-        cells.filter(move |(i, _)| wanted.is_none_or(|it| it == *i)).map(|(_, cell)| cell)
+        cells.filter(move |(i, _)| operation.is_none_or(|it| it == *i)).map(|(_, cell)| cell)
     }
 }
 
@@ -136,7 +136,7 @@ impl CodeMask {
     }
 
     fn matches_pattern(&self, code: &[u8]) -> bool {
-        let one = |(wanted, is): (&u8, &u8)| *wanted == b'x' || wanted == is;
+        let one = |(pattern, is): (&u8, &u8)| *pattern == b'x' || pattern == is;
         self.pattern.len() == code.len() && self.pattern.iter().zip(code).all(one)
     }
 }

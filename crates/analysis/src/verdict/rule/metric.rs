@@ -26,13 +26,13 @@ struct MetricRule {
 
 impl RuleState for MetricRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
-        let wanted = |it: &&Sample| {
+        let matches = |it: &&Sample| {
             it.series == self.series
                 && self.label.as_ref().is_none_or(|label| it.label == *label)
                 && glob(self.node.as_bytes(), it.node.as_bytes())
         };
         let mut last: Vec<&Sample> = Vec::new();
-        for sample in tick.samples.iter().filter(wanted) {
+        for sample in tick.samples.iter().filter(matches) {
             match last.iter_mut().find(|it| it.node == sample.node && it.label == sample.label) {
                 Some(known) => *known = sample,
                 None => last.push(sample),
@@ -57,7 +57,7 @@ fn glob(pattern: &[u8], text: &[u8]) -> bool {
         None => text.is_empty(),
         Some((b'*', rest)) => (0..=text.len()).any(|skip| glob(rest, &text[skip..])),
         Some((b'?', rest)) => !text.is_empty() && glob(rest, &text[1..]),
-        Some((wanted, rest)) => text.first() == Some(wanted) && glob(rest, &text[1..]),
+        Some((first, rest)) => text.first() == Some(first) && glob(rest, &text[1..]),
     }
 }
 

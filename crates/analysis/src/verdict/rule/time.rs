@@ -69,16 +69,16 @@ impl TimeStatistic {
             }
             TimeStatistic::Quantile(quantile) => {
                 let rank = (quantile * (count + unanswered) as f64).ceil();
-                let among_answered = (rank / count as f64).min(1.0);
+                let answered_rank = (rank / count as f64).min(1.0);
                 match &scope.cells(tick).collect::<Vec<_>>()[..] {
                     _ if rank > count as f64 => None,
                     // Rounded as in the histogram.
                     [cell] if unanswered == 0 => cell.response.quantile_unchecked(quantile),
-                    [cell] => cell.response.quantile_unchecked(among_answered),
+                    [cell] => cell.response.quantile_unchecked(answered_rank),
                     cells => {
                         let mut all = LatencyHistogram::new();
                         cells.iter().for_each(|it| all.merge(&it.response));
-                        all.quantile_unchecked(if unanswered == 0 { quantile } else { among_answered })
+                        all.quantile_unchecked(if unanswered == 0 { quantile } else { answered_rank })
                     }
                 }
             }

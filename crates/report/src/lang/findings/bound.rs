@@ -38,8 +38,8 @@ impl Lang {
             Some(say!(self, "bound-sessions", share = percent(share), active = tenths(active)))
         };
         match bound {
-            Bound::Service { cpu, of_cpu, throttled, stood_still, .. } => {
-                self.joined(self.cpu_figures(*cpu, *of_cpu, *throttled, *stood_still))
+            Bound::Service { cpu, cpu_limit, throttled, throttled_cpu, .. } => {
+                self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu))
             }
             Bound::ServicePool { size, busy, waiting: waits, waited, .. } => self.joined([
                 Some(say!(self, "bound-lent", busy = tenths(*busy), size = whole(*size))),

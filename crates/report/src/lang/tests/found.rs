@@ -97,7 +97,15 @@ pub(super) fn findings() -> Vec<Finding> {
             lent: Some(19.9),
             active: 1.5,
         },
-        Finding::PoolBound { cell, node: node(), pool: 20, lent: 20.0, busy: 19.8, cpu: 0.05, of_cpu: 0.1 },
+        Finding::PoolBound {
+            cell,
+            node: node(),
+            pool: 20,
+            lent: 20.0,
+            busy: 19.8,
+            cpu: 0.05,
+            cpu_limit: 0.1,
+        },
         Finding::ServerBound {
             cell,
             node: node(),
@@ -213,7 +221,13 @@ fn bounds() -> Vec<Finding> {
         statements: statements.iter().map(|&it| it.to_owned()).collect(),
     };
     let all = vec![
-        Bound::Service { node: node(), cpu: 0.29, of_cpu: 0.3, throttled: Some(0.9), stood_still: Some(0.5) },
+        Bound::Service {
+            node: node(),
+            cpu: 0.29,
+            cpu_limit: 0.3,
+            throttled: Some(0.9),
+            throttled_cpu: Some(0.5),
+        },
         Bound::ServicePool {
             node: node(),
             pool: "№8".into(),

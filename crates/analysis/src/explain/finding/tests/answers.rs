@@ -47,11 +47,11 @@ fn reports_answers_of_another_size() {
 }
 
 /// Findings about the only operation, `read`.
-fn of_operation(runs: &[TestRun], wanted: fn(&Finding) -> bool) -> Vec<String> {
+fn finding_texts(runs: &[TestRun], predicate: fn(&Finding) -> bool) -> Vec<String> {
     let mut experiment = experiment(&["direct"], None);
     experiment.cells[0].setup.operations = vec![model::plan::Operation::script("read", 1, "SELECT 1")];
     let facts: Vec<_> = runs.iter().map(|it| it.facts(&experiment)).collect();
-    findings(&experiment, &facts).iter().filter(|it| wanted(it)).map(|it| format!("{it:?}")).collect()
+    findings(&experiment, &facts).iter().filter(|it| predicate(it)).map(|it| format!("{it:?}")).collect()
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn reports_answers_that_differ_from_recorded_ones() {
             measured: 2_000,
             recorded: 34_000,
         };
-        let wanted =
+        let predicate =
             |it: &Finding| matches!(it, Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. });
-        assert_eq!(of_operation(&[run().replay(it)], wanted), expected);
+        assert_eq!(finding_texts(&[run().replay(it)], predicate), expected);
     };
     check(0, 0, 0, 1000, &[]);
     // Some pages have grown or shrunk since the log was written.
@@ -99,7 +99,7 @@ fn reports_statements_without_rows() {
     let first = run().empty_statements(&[empty(2, update, 0.5)]);
     let second = TestRun::new(0, 1).empty_statements(&[empty(2, update, 0.7), empty(4, queue, 1.0)]);
     assert_eq!(
-        of_operation(&[first, second], |it| matches!(it, Finding::NoRows { .. })),
+        finding_texts(&[first, second], |it| matches!(it, Finding::NoRows { .. })),
         [
             "NoRows { cell: 0, operation: \"read\", command: 2, statement: Update, count: 1000, share: 0.7, \
              second: Some(30) }",

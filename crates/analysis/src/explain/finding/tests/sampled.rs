@@ -59,8 +59,8 @@ fn reports_a_cpu_bound_server() {
         it.stack.replication = Some(Replication { limits, ..plan });
     });
     let read = |second, third| {
-        let of_replica = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
-        of_replica(of_replica(busy(0.1), "postgres-2", second), "postgres-3", third)
+        let with_replica_cpu = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);
+        with_replica_cpu(with_replica_cpu(busy(0.1), "postgres-2", second), "postgres-3", third)
     };
     let bound = "ServerBound { cell: 0, node: \"postgres-3\", cpu: 0.3, cpu_limit: 0.3, throttled: None, throttled_cpu: None }";
     check_in(&replicated, &[read(0.29, 0.3)], &[bound]);
@@ -82,8 +82,8 @@ fn reports_a_cpu_bound_service() {
     let used = |used| cpu(run(), "service", used, 80.0);
     let bound = |cpu: &str, of: &str| {
         format!(
-            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, of_cpu: {of}, throttled: Some(0.8), \
-             stood_still: None }} }}"
+            "Bound {{ cell: 0, bound: Service {{ node: \"service\", cpu: {cpu}, cpu_limit: {of}, throttled: Some(0.8), \
+             throttled_cpu: None }} }}"
         )
     };
     check_in(&serviced("direct", 1), &[used(0.29)], &[&bound("0.29", "0.3")]);

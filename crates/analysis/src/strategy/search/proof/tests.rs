@@ -3,7 +3,7 @@ use model::search::{Knob, OverloadReason, ProofVerdict};
 use model::{Nanos, PerSecond};
 
 /// Result of a trial that held, or did not.
-fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
+fn result(step: SearchStep, held: bool, edge: f64) -> StepResult {
     let outcome = if held {
         LevelOutcome::Yes
     } else {
@@ -17,7 +17,7 @@ fn seen(step: SearchStep, held: bool, edge: f64) -> StepResult {
 fn vote(step: SearchStep, edge: f64, blur: f64, rng: &mut SplitMix64) -> StepResult {
     let likely = 1.0 / (1.0 + ((step.level / edge).ln() / blur).exp());
     let held = rng.uniform() < likely;
-    seen(step, held, edge)
+    result(step, held, edge)
 }
 
 /// Complete search by votes.
@@ -66,8 +66,8 @@ fn stops_early_when_decided() {
     for (elasticity, expected) in [(0.0, 1), (1.0, 0)] {
         let (counts, trials) = verdicts(40, elasticity, true);
         assert!(counts[expected] >= 38, "elasticity {elasticity}, 40 pairs, seed 7: {counts:?}");
-        let (_, whole) = verdicts(40, elasticity, false);
-        assert!(trials < 0.8 * whole, "elasticity {elasticity}: {trials} trials of {whole}");
+        let (_, full_trials) = verdicts(40, elasticity, false);
+        assert!(trials < 0.8 * full_trials, "elasticity {elasticity}: {trials} trials of {full_trials}");
     }
 }
 
@@ -189,7 +189,7 @@ fn interleaves_all_searches() {
             let Some((n, step)) = interleave(&subjects, seed) else { return (order, done) };
             assert_eq!(step.perturbation.is_some(), n > 0);
             let held = step.level <= edges[n];
-            done[n].push(seen(step, held, edges[n]));
+            done[n].push(result(step, held, edges[n]));
             order.push(n);
         }
     };
