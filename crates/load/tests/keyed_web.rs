@@ -119,7 +119,8 @@ fn ledger_outcomes(
                 },
                 Action::Transmit(conn, bytes) => {
                     let text = String::from_utf8(bytes.to_vec()).expect("requests are texts");
-                    let response = responses.pop_front().expect("there is a scripted response for every request");
+                    let response =
+                        responses.pop_front().expect("there is a scripted response for every request");
                     if matches!(response, ResponseScript::Unsent) {
                         shard.broken(now, conn, Code::RESET, "reset");
                         continue;
