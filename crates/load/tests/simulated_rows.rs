@@ -59,7 +59,7 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
 }
 
 /// Command, kind, answers, answers without a row, and sum of rows of each statement with answers.
-fn rows(it: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
+fn rows(recorder: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
     let with_answers = recorder.interval.answers.iter().filter(|it| it.sizes.count() > 0);
     let counts = with_answers.map(|it| {
         let kind = it.statement().expect("the record counts rows");

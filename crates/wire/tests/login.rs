@@ -101,14 +101,14 @@ fn logs_in_without_tls() {
         || plain(AuthRequest::FalseScram("pä$$")),
         r#"!Scram("the server does not know the password")"#,
     );
-    check(plain_login(), || plain(AuthRequest::Password("pä$$")), "!Authentication { asked: 3 }");
+    check(plain_login(), || plain(AuthRequest::Password("pä$$")), "!Authentication { method: 3 }");
     check(plain_login(), || plain(AuthRequest::Error("53300")), "Error(FATAL:  53300: no)");
     let mut by_name = plain_login();
     by_name.methods.clear_text = true;
     check(by_name, || plain(AuthRequest::Password("pä$$")), &fine);
     let mut strict = plain_login();
     strict.methods = AuthMethods { none: false, md5: false, ..AuthMethods::default() };
-    check(strict, || plain(AuthRequest::Nothing), "!Authentication { asked: 0 }");
+    check(strict, || plain(AuthRequest::Nothing), "!Authentication { method: 0 }");
 }
 
 #[test]
