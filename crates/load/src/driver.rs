@@ -12,6 +12,7 @@ pub use meter::ThreadMeter;
 pub use socket::Address;
 
 use crate::recorder::Recorder;
+use crate::script::ShellError;
 use crate::shard::{ConnId, LoadEvent, Shard};
 use crate::workload::Target;
 use model::{Nanos, ThreadUsage};
@@ -309,20 +310,20 @@ fn run_shell<R: Recorder>(
     keep: bool,
 ) {
     let output = run_command(line, keep);
-    shard.shell_done(ground.clock.now(), conn, output.as_deref().map_err(Clone::clone));
+    shard.shell_done(ground.clock.now(), conn, output.as_deref());
 }
 
 /// Runs a command line. With `keep` (`\setshell`), its output is returned; without (`\shell`), it must succeed.
-fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, String> {
+fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, ShellError> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
     command.stdout(if keep { Stdio::piped() } else { Stdio::inherit() });
     let ended = command.spawn().and_then(std::process::Child::wait_with_output);
-    let output = ended.map_err(|error| format!("could not launch shell command \"{line}\": {error}"))?;
+    let output = ended.map_err(|error| ShellError::Launch { line: line.to_owned(), error })?;
     if keep || output.status.success() {
         return Ok(output.stdout);
     }
-    Err(format!("shell command \"{line}\" ended with {}", output.status))
+    Err(ShellError::Status { line: line.to_owned(), status: output.status.to_string() })
 }
 
 /// True if a connection could not be opened for lack of the generator's own resources.

@@ -35,9 +35,9 @@ pub use error::EvalError;
 pub use eval::Expr;
 pub use names::{InvalidName, ResultStore, VariableNames, is_valid_name};
 pub use parser::MAX_DEPTH;
-pub use pattern::{Pattern, PatternMatcher};
+pub use pattern::{Pattern, PatternError, PatternMatcher};
 pub use quoting::QuoteContext;
-pub use shell::{ShellWord, command_line, parse_output};
+pub use shell::{ShellError, ShellWord, command_line, parse_output};
 pub use value::Value;
 pub use value_type::ValueType;
 pub use variables::{Variables, WriteResult};
@@ -281,21 +281,5 @@ impl SleepDuration {
                 Ok(variables.leading_integer(slot)?.saturating_mul(unit))
             }
         }
-    }
-}
-
-/// Splits `script@weight` as in `-f` and `-b`; the default weight is 1. Returns a message on errors.
-pub fn source_weight(option: &str) -> Result<(&str, u32), String> {
-    let Some((name, weight)) = option.rsplit_once('@') else { return Ok((option, 1)) };
-    let digits = weight.as_bytes();
-    let integer = if number::looks_like_integer(digits) { number::parse_integer(digits).ok() } else { None };
-    let Some(integer) = integer else {
-        return Err(format!(
-            "invalid weight specification: @{weight}; write a whole number after the last @, as in script.sql@3"
-        ));
-    };
-    match i32::try_from(integer) {
-        Ok(weight @ 0..) => Ok((name, weight as u32)),
-        _ => Err(format!("weight specification out of range (0 .. {}): {integer}", i32::MAX)),
     }
 }

@@ -367,7 +367,7 @@ fn reports_all_diagnostics_at_once() {
         "op:1: invalid variable name: \"1\"\n\\set 1 2\n       ^ error found here\nhint: letters, digits and underscores, not a digit first",
         "operation \"op\", step 1: there is no method \"FETCH\"\nhint: write one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
         "operation \"op\", step 1: \"a b\" is no target\nhint: write a path such as /books?page=1, blanks as %20",
-        "operation \"op\", step 1: the header Host is written by pgdyno itself\nhint: leave it out",
+        "operation \"op\", step 1: pgdyno itself sends the header Host\nhint: leave it out",
         "operation \"op\", step 1: \"a b\" is no variable's name\nhint: use letters, digits and underscores",
         "operation \"op\", step 1: the capture \"c\": \"c\" is no JSON pointer\nhint: write one such as /items/0/id",
         "operation \"op\", step 1: the capture \"d\": \"(\" is no regular expression: unclosed group\nhint: write one such as name=\"token\" value=\"([^\"]+)\"",

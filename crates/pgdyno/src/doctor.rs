@@ -420,14 +420,14 @@ mod tests {
         check(
             &all_io,
             "  limits        cpu, memory, cpus\n                not read_iops, write_iops, read_bps, write_bps: \
-             the data lies on\n                tmpfs, which is no disk that could be throttled\n                \
+             the data is on\n                tmpfs, which is not a disk that can be throttled\n                \
              needed for these limits on the nodes of a stack: TMPDIR on a\n                disk\n",
         );
         let missing = UnappliedReason::NoController("cpu".to_owned());
         check(
             &Limit::ALL.map(|it| (it, &missing)),
             "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
-             read_bps, write_bps,\n                cpus: there is no control group controller `cpu`\n                \
+             read_bps, write_bps,\n                cpus: the control group controller `cpu` is not\n                available\n                \
              needed for these limits on the nodes of a stack: root or a\n                delegated cgroup\n",
         );
     }

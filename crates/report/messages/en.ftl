@@ -2592,7 +2592,7 @@ experiment-env-reserved = pgdyno sets the environment variable `{ $name }` itsel
     .help = remove it
 experiment-env-name = { $name } is not a valid name of an environment variable
     .help = write a name such as `POOL_SIZE`
-experiment-url = invalid URL: { $reason }
+experiment-url = the URL { $reason }
     .help = write a URL such as http://127.0.0.1:8080
 experiment-url-password = the URL contains a user name and a password
     .help = send them in a header
@@ -2752,7 +2752,7 @@ experiment-json = invalid JSON: { $reason }
 experiment-json-pointer = { $text } is not a JSON pointer
     .help = write a pointer such as `{ $example }`
 experiment-regex = invalid regular expression: { $reason }
-    .help = { $help }
+    .help = write one such as { $example }
 
 # Feeds.
 experiment-feed-source = feed { $feed } has no source

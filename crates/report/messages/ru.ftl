@@ -2911,7 +2911,7 @@ experiment-json = неверный JSON: { $reason }
 experiment-json-pointer = { $text } — не указатель JSON
     .help = напишите указатель, например `{ $example }`
 experiment-regex = неверное регулярное выражение: { $reason }
-    .help = { $help }
+    .help = напишите, например, { $example }
 
 # Раздел `feeds`.
 experiment-feed-source = у набора { $feed } нет источника

@@ -20,7 +20,7 @@ mod start;
 mod store_cluster;
 mod target;
 
-pub use attach::{DsnTarget, describe_dsn};
+pub use attach::{DsnError, DsnTarget, describe_dsn};
 pub use direct::IDENTITY_FUNCTION;
 pub use faults::{ActiveFault, InjectedFault};
 pub use problem::ChainError;
@@ -386,7 +386,8 @@ impl Chain {
     fn own_node_id(&self, name: &str) -> Result<NodeId, NodeError> {
         let mut all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let found = all.find(|it| it.plan.name == name).and_then(|it| it.node);
-        found.ok_or_else(|| NodeError::new(name, "be found", "no node of ours has this name".to_owned()))
+        found
+            .ok_or_else(|| NodeError::new(name, "be found", "pgdyno started no node of this name".to_owned()))
     }
 
     fn put_in_front(

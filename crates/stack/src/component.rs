@@ -5,6 +5,7 @@
 
 pub mod etcd;
 pub mod haproxy;
+mod invalid_node;
 pub mod manager;
 pub mod odyssey;
 pub mod patroni;
@@ -13,6 +14,8 @@ pub mod pgpool;
 pub mod postgres;
 pub mod program;
 pub mod service;
+
+pub use invalid_node::InvalidNode;
 
 use crate::client::Address;
 use crate::log_parser::LogFormat;
@@ -103,8 +106,8 @@ pub trait Component: fmt::Debug + Sync {
     /// Names of its program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// Files and arguments for its program, or a sentence why it cannot be this node.
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String>;
+    /// Files and arguments for its program.
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode>;
 
     fn log_format(&self) -> LogFormat;
 
@@ -131,12 +134,9 @@ pub trait Component: fmt::Debug + Sync {
 }
 
 /// Error if the program is older than the oldest version that is known to work.
-fn check_version(product: &Product, (major, minor): (u32, u32)) -> Result<(), String> {
+fn check_version(product: &'static Product, version: (u32, u32)) -> Result<(), InvalidNode> {
     let oldest = product.pooler.as_ref().map_or((0, 0), |it| it.oldest_version);
-    if (major, minor) < oldest {
-        return Err(format!("{} {major}.{minor} is older than {}.{}", product.name, oldest.0, oldest.1));
-    }
-    Ok(())
+    if version < oldest { Err(InvalidNode::TooOld { product, version, oldest }) } else { Ok(()) }
 }
 
 /// Input of [`Component::launch_spec`].

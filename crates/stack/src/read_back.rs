@@ -127,7 +127,7 @@ impl fmt::Display for ReadBackError {
         match &self.reason {
             ReadBackErrorReason::Client(it) => write!(f, "{}: {it}", self.query),
             ReadBackErrorReason::SeveralColumns => {
-                write!(f, "{}: it must have one column, and has several", self.query)
+                write!(f, "{}: it must return one column, but returns several", self.query)
             }
         }
     }

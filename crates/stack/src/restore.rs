@@ -456,25 +456,25 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Client(it) => it.fmt(f),
-            Error::MissingDatabase { database } => write!(f, "there is no database {database}"),
+            Error::MissingDatabase { database } => write!(f, "the database {database} does not exist"),
             Error::ForeignDatabase { database } => write!(
                 f,
-                "database {database} was not made by pgdyno, and is not dropped; name another database"
+                "pgdyno did not create the database {database} and does not drop it; choose another database"
             ),
             Error::UnmarkedDatabase { database } => write!(
                 f,
-                "database {database} was not made by pgdyno, and is not dropped; if it is empty, and pgdyno may drop it and \
-                 make it anew, type:  COMMENT ON DATABASE {} IS '{OWNER_COMMENT}'",
+                "pgdyno did not create the database {database} and does not drop it; if it is empty and pgdyno may \
+                 re-create it, run:  COMMENT ON DATABASE {} IS '{OWNER_COMMENT}'",
                 quote_identifier(database)
             ),
             Error::ForeignTable { database, table } => write!(
                 f,
-                "database {database} has the table {table}, which pgdyno did not make, and is not dropped; name an empty \
-                 database"
+                "the database {database} contains the table {table}, which pgdyno did not create, and is not dropped; \
+                 choose an empty database"
             ),
             Error::InUse { database, sessions } => write!(
                 f,
-                "database {database} is in use by others; end their sessions, or name another database:\n  {}",
+                "other sessions use the database {database}; end them, or choose another database:\n  {}",
                 sessions.join("\n  ")
             ),
             Error::Files { path, error } => write!(f, "{}: {error}", path.display()),

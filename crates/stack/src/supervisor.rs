@@ -2,6 +2,7 @@
 
 mod apart;
 mod disk;
+mod error;
 mod in_use;
 pub mod keeper;
 mod launch;
@@ -9,6 +10,7 @@ mod network;
 mod protocol;
 mod run_directory;
 
+pub use error::MachineError;
 pub use launch::{Launch, Sig, StopStep, User};
 pub use protocol::{End, NodeId};
 
@@ -16,6 +18,7 @@ use crate::host::Cgroups;
 use crate::interrupt;
 use crate::limits::{Group, UnappliedLimit};
 use crate::log_parser::disk_full;
+use error::OrderError;
 use model::StaleRunDirectory;
 use model::plan::Limits;
 use protocol::{Order, Reply};
@@ -111,10 +114,10 @@ impl Supervisor {
     /// Like [`Supervisor::start`], with limits applied through these control groups. Without any, only CPU affinity
     /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
-        let failure = |why: String| NodeError::new("keeper", "start", why);
-        let user = User::unprivileged().map_err(failure)?;
-        let base = scratch_base(user.as_ref()).map_err(failure)?;
-        let (ours, theirs) = UnixStream::pair().map_err(|it| failure(it.to_string()))?;
+        let failure = |why: &dyn fmt::Display| NodeError::new("keeper", "start", why.to_string());
+        let user = User::unprivileged().map_err(|it| failure(&it))?;
+        let base = scratch_base(user.as_ref()).map_err(|it| failure(&it))?;
+        let (ours, theirs) = UnixStream::pair().map_err(|it| failure(&it))?;
         let child = Command::new(&keeper.program)
             .arg0("pgdyno")
             .args(&keeper.arguments)
@@ -122,7 +125,7 @@ impl Supervisor {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|it| failure(format!("{}: {it}", keeper.program.display())))?;
+            .map_err(|it| failure(&format!("{}: {it}", keeper.program.display())))?;
         let mut supervisor = Supervisor {
             keeper: child,
             socket: ours,
@@ -140,8 +143,8 @@ impl Supervisor {
             Ok(Reply::Opened { directory, leftovers }) => {
                 (supervisor.directory, supervisor.stale_directories) = (directory, leftovers);
             }
-            Ok(word) => return Err(failure(format!("it answered {word:?}"))),
-            Err(why) => return Err(failure(why)),
+            Ok(reply) => return Err(failure(&format!("it answered {reply:?}"))),
+            Err(error) => return Err(failure(&error)),
         }
         Ok(supervisor)
     }
@@ -195,7 +198,7 @@ impl Supervisor {
                 Ok(id)
             }
             Ok(word) => Err(self.failure(id, "start", format!("the keeper answered {word:?}"))),
-            Err(why) => Err(self.failure(id, "start", why)),
+            Err(error) => Err(self.failure(id, "start", error.to_string())),
         }
     }
 
@@ -230,7 +233,7 @@ impl Supervisor {
                 Readiness::Never(why) => return Err(self.failure(id, "become ready", why)),
             };
             if interrupt::is_interrupted() {
-                return Err(self.failure(id, "become ready", "the user ended the run".to_owned()));
+                return Err(self.failure(id, "become ready", "the run was interrupted".to_owned()));
             }
             // Not a plain sleep: the end of the node interrupts it.
             self.poll_ends(id, pause)?;
@@ -239,7 +242,7 @@ impl Supervisor {
                 return Err(self.failure(id, "become ready", format!("it {end}{}", self.end_reason(id))));
             }
             if Instant::now() >= until {
-                let why = format!("not within {patience:?}; last answer: {last}");
+                let why = format!("it was not ready within {patience:?}; last answer: {last}");
                 return Err(self.failure(id, "become ready", why));
             }
         }
@@ -284,7 +287,9 @@ impl Supervisor {
     /// Signals one of a node's processes, never another process that has reused its number.
     pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::SignalOne(id, process, signal));
-        done.map(drop).map_err(|why| self.failure(id, &format!("give {signal:?} to process {process}"), why))
+        done.map(drop).map_err(|error| {
+            self.failure(id, &format!("send {signal:?} to its process {process}"), error.to_string())
+        })
     }
 
     /// The control group of a node, if its limits need one. A restarted node uses the same.
@@ -312,38 +317,38 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
     ) -> Result<(Option<Group>, Vec<UnappliedLimit>), NodeError> {
-        let failure = |why: String| NodeError::new("generator", "be limited", why);
+        let failure = |why: &dyn fmt::Display| NodeError::new("generator", "be limited", why.to_string());
         match self.send_order(&Order::Generator(limits.clone())) {
             Ok(Reply::Limited { group, not_applied }) => Ok((group, not_applied)),
-            Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
-            Err(why) => Err(failure(why)),
+            Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
+            Err(error) => Err(failure(&error)),
         }
     }
 
     /// Disconnects a node with a network of its own from all others (`up` = false), or connects it again.
     pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Link(id, up));
-        let attempt = if up { "be connected again" } else { "be cut off" };
-        done.map(drop).map_err(|why| self.failure(id, attempt, why))
+        let attempt = if up { "be reconnected to the network" } else { "be disconnected from the network" };
+        done.map(drop).map_err(|error| self.failure(id, attempt, error.to_string()))
     }
 
     /// Directory of a disk for this node alone, which can be filled; created on first use.
     ///
     /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].
     pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
-        let failure = |why: String| NodeError::new(node, "have a disk of its own", why);
+        let failure = |why: &dyn fmt::Display| NodeError::new(node, "get a disk", why.to_string());
         match self.send_order(&Order::Disk(node.to_owned())) {
             Ok(Reply::Disk(it)) => Ok(it),
-            Ok(word) => Err(failure(format!("the keeper answered {word:?}"))),
-            Err(why) => Err(failure(why)),
+            Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
+            Err(error) => Err(failure(&error)),
         }
     }
 
     /// Fills a node's own disk, or frees that space again.
     pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Fill(node.to_owned(), full));
-        let attempt = if full { "have its disk filled" } else { "get its disk back" };
-        done.map(drop).map_err(|why| NodeError::new(node, attempt, why))
+        let attempt = if full { "have its disk filled" } else { "have its disk freed" };
+        done.map(drop).map_err(|error| NodeError::new(node, attempt, error.to_string()))
     }
 
     /// Path by which pgdyno reaches a nodes' path, even on a node's own disk.
@@ -362,16 +367,16 @@ impl Supervisor {
     /// Signals the node's own process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Signal(id, signal));
-        done.map(drop).map_err(|why| self.failure(id, &format!("get {signal:?}"), why))
+        done.map(drop).map_err(|error| self.failure(id, &format!("receive {signal:?}"), error.to_string()))
     }
 
     /// Stops one node by its stop steps; returns how it ended.
     pub fn stop(&mut self, id: NodeId) -> Result<End, NodeError> {
-        self.send_order(&Order::Stop(id)).map_err(|why| self.failure(id, "stop", why))?;
+        self.send_order(&Order::Stop(id)).map_err(|error| self.failure(id, "stop", error.to_string()))?;
         self.ended
             .get(&id)
             .copied()
-            .ok_or_else(|| self.failure(id, "stop", "its end was not seen".to_owned()))
+            .ok_or_else(|| self.failure(id, "stop", "the keeper did not report its end".to_owned()))
     }
 
     /// Last lines of a node's standard output and error.
@@ -389,23 +394,22 @@ impl Supervisor {
         let why = match self.oom_kills(id) {
             0 => why,
             some => {
-                format!("{why}; its memory limit was used up, and the kernel ended {some} of its processes")
+                format!("{why}; it reached its memory limit, and the kernel killed {some} of its processes")
             }
         };
         NodeError { node, attempt: attempt.to_owned(), reason: why, log }
     }
 
     /// Sends an order and returns the keeper's reply.
-    fn send_order(&mut self, order: &Order) -> Result<Reply, String> {
-        let gone = |error: io::Error| format!("the keeper is gone: {error}");
+    fn send_order(&mut self, order: &Order) -> Result<Reply, OrderError> {
         let mut line = serde_json::to_vec(order).expect("orders are plain data");
         line.push(b'\n');
-        self.socket.write_all(&line).map_err(gone)?;
+        self.socket.write_all(&line).map_err(OrderError::KeeperEnded)?;
         loop {
-            if let Some(word) = self.receive_reply(None).map_err(gone)? {
-                return match word {
-                    Reply::Refused(why) => Err(why),
-                    word => Ok(word),
+            if let Some(reply) = self.receive_reply(None).map_err(OrderError::KeeperEnded)? {
+                return match reply {
+                    Reply::Refused(reason) => Err(OrderError::Refused(reason)),
+                    reply => Ok(reply),
                 };
             }
         }
@@ -419,7 +423,7 @@ impl Supervisor {
             let left = until.saturating_duration_since(Instant::now());
             // A timeout of zero would mean no timeout.
             let heard = self.receive_reply(Some(left.max(Duration::from_micros(1))));
-            heard.map_err(|it| self.failure(id, "be watched", format!("the keeper is gone: {it}")))?;
+            heard.map_err(|it| self.failure(id, "be watched", OrderError::KeeperEnded(it).to_string()))?;
             if self.ended.len() > before || left.is_zero() {
                 return Ok(());
             }
@@ -507,7 +511,7 @@ pub fn free_port() -> io::Result<u16> {
 }
 
 /// The directory in which run directories are created.
-pub fn scratch() -> Result<PathBuf, String> {
+pub fn scratch() -> Result<PathBuf, MachineError> {
     scratch_base(User::unprivileged()?.as_ref())
 }
 
@@ -516,16 +520,13 @@ pub fn scratch() -> Result<PathBuf, String> {
 ///
 /// It must be on a disk because it holds data, and a memory file system has no real fsync. `XDG_RUNTIME_DIR` is
 /// unsuitable: it is in memory and closed to other users.
-fn scratch_base(user: Option<&User>) -> Result<PathBuf, String> {
+fn scratch_base(user: Option<&User>) -> Result<PathBuf, MachineError> {
     let tried = std::env::var_os("TMPDIR").map(PathBuf::from);
     let tried: Vec<PathBuf> = tried.into_iter().chain(["/var/tmp".into(), "/tmp".into()]).collect();
     let reachable = |it: &&PathBuf| it.is_dir() && (user.is_none() || open_to_all(it)) && writable(it);
     let usable: Vec<&PathBuf> = tried.iter().filter(reachable).collect();
     let on_disk = usable.iter().find(|it| !in_memory(it));
-    let names = || tried.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(", ");
-    let found = on_disk
-        .or(usable.first())
-        .ok_or_else(|| format!("none of {} can be used for scratch files", names()))?;
+    let found = on_disk.or(usable.first()).ok_or_else(|| MachineError::NoScratchDirectory(tried.clone()))?;
     Ok(found.canonicalize().unwrap_or_else(|_| found.to_path_buf()))
 }
 

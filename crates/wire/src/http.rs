@@ -24,4 +24,4 @@ pub use error::Error;
 pub use head::HEAD_MAX;
 pub use location::{Origin, RedirectError};
 pub use reader::{Response, ResponseReader, Retain};
-pub use url::{Host, Url};
+pub use url::{Host, Url, UrlError, UrlProblem};

@@ -3,6 +3,7 @@
 //! The text is scanned in place and only up to the end of the value. Skipped values are validated only as far as
 //! brackets and quotes require. Source: RFC 6901 (pointers), RFC 8259 (texts).
 
+use std::fmt;
 use std::str::FromStr;
 
 /// JSON pointer, such as `/items/0/id`.
@@ -18,24 +19,46 @@ struct Token {
     index: Option<u64>,
 }
 
-impl FromStr for Pointer {
-    type Err = String;
+/// Why a text is not a JSON pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PointerError {
+    /// It does not begin with `/`.
+    Relative(String),
+    /// It has a `~` that is followed by neither 0 nor 1.
+    Tilde(String),
+}
 
-    fn from_str(text: &str) -> Result<Pointer, String> {
+impl fmt::Display for PointerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PointerError::Relative(text) => {
+                write!(f, "\"{text}\" is no JSON pointer; write one such as /items/0/id")
+            }
+            PointerError::Tilde(text) => {
+                write!(f, "a ~ in \"{text}\" is followed by neither 0 nor 1; write ~0 for the sign")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PointerError {}
+
+impl FromStr for Pointer {
+    type Err = PointerError;
+
+    fn from_str(text: &str) -> Result<Pointer, PointerError> {
         if !text.is_empty() && !text.starts_with('/') {
-            return Err(format!("\"{text}\" is no JSON pointer; write one such as /items/0/id"));
+            return Err(PointerError::Relative(text.to_owned()));
         }
         let token = |it: &str| {
             let name = it.replace("~1", "/").replace("~0", "~");
             if it.replace("~1", "").replace("~0", "").contains('~') {
-                return Err(format!(
-                    "a ~ in \"{text}\" is followed by neither 0 nor 1; write ~0 for the sign"
-                ));
+                return Err(PointerError::Tilde(text.to_owned()));
             }
             let index = (it == "0" || !it.starts_with(['0', '+'])).then(|| it.parse().ok()).flatten();
             Ok(Token { name: name.into_bytes().into(), index })
         };
-        let tokens = text.split('/').skip(1).map(token).collect::<Result<Vec<Token>, String>>()?;
+        let tokens = text.split('/').skip(1).map(token).collect::<Result<Vec<Token>, PointerError>>()?;
         Ok(Pointer { tokens: tokens.into() })
     }
 }
@@ -306,7 +329,7 @@ mod tests {
             ("token", "\"token\" is no JSON pointer; write one such as /items/0/id"),
             ("/a~2", "a ~ in \"/a~2\" is followed by neither 0 nor 1; write ~0 for the sign"),
         ] {
-            assert_eq!(text.parse::<Pointer>(), Err(expected.to_owned()));
+            assert_eq!(text.parse::<Pointer>().unwrap_err().to_string(), expected);
         }
     }
 

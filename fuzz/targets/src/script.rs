@@ -73,7 +73,8 @@ fn execute(program: &Program) {
                 at + 1
             }
             CommandKind::Shell { words } | CommandKind::SetShell { words, .. } => {
-                let line = command_line(words, &program.names, &variables).unwrap_or_else(|wrong| wrong);
+                let line =
+                    command_line(words, &program.names, &variables).unwrap_or_else(|error| error.to_string());
                 let _ = parse_output(words, &program.names, line.as_bytes());
                 at + 1
             }

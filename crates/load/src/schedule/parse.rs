@@ -247,7 +247,7 @@ impl<'a> ScheduleParser<'a> {
                 self.add_diagnostic(span.clone(), found, "a shorter duration");
                 None
             }
-            Err(write) => {
+            Err(Suggestion(write)) => {
                 let empty = span.is_empty();
                 let found = if empty {
                     "a duration is missing here".to_owned()
@@ -297,10 +297,13 @@ impl<'a> ScheduleParser<'a> {
 /// Units of a duration in their order, in seconds.
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// Seconds (saturating), or the correction to write instead.
-fn parse_duration(text: &str) -> Result<u64, String> {
-    let usage =
-        || "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`".to_owned();
+/// Text to write instead of an invalid one.
+struct Suggestion(String);
+
+/// Seconds, saturating.
+fn parse_duration(text: &str) -> Result<u64, Suggestion> {
+    const USAGE: &str = "whole days, hours, minutes and seconds in this order, such as `1h30m` or `90s`";
+    let usage = || Suggestion(USAGE.to_owned());
     let (mut rest, mut units, mut seconds) = (text, &UNITS[..], 0u64);
     if text.is_empty() {
         return Err(usage());
@@ -310,7 +313,7 @@ fn parse_duration(text: &str) -> Result<u64, String> {
         let (number, behind) = rest.split_at(digits);
         let unit = behind.chars().next().unwrap_or('s');
         if unit == '.' {
-            return Err(suggest_whole_units(text).unwrap_or_else(usage));
+            return Err(suggest_whole_units(text).map_or_else(usage, Suggestion));
         }
         let Some(i) = units.iter().position(|(name, _)| *name == unit) else { return Err(usage()) };
         if number.is_empty() {

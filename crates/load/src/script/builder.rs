@@ -255,7 +255,7 @@ impl ProgramBuilder {
         }
         let mut parts = |text: &str, hole: Placeholder, slot: &mut dyn FnMut(&str) -> Slot| {
             call::parse_parts(text, hole, secrets, slot).unwrap_or_else(|why| {
-                wrong.push(why);
+                wrong.push(why.to_string());
                 Vec::new()
             })
         };
@@ -287,7 +287,7 @@ impl ProgramBuilder {
         for (name, value) in &step.headers {
             match call::parse_header(&format!("{name}: {value}"), secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(why) => wrong.push(why),
+                Err(error) => wrong.push(error.to_string()),
             }
         }
         if let Some(kind) = kind.filter(|_| typed.is_none()) {
@@ -322,7 +322,7 @@ impl ProgramBuilder {
     }
 }
 
-fn capture(from: &CaptureSource) -> Result<ResponsePart, String> {
+fn capture(from: &CaptureSource) -> Result<ResponsePart, Box<dyn std::error::Error>> {
     Ok(match from {
         CaptureSource::Header(name) => ResponsePart::Header(name.clone()),
         CaptureSource::Json(pointer) => ResponsePart::Json(pointer.parse()?),

@@ -1,5 +1,7 @@
 //! Built-in scripts
 
+use std::fmt;
+
 /// Built-in script; `-b` selects it by any unambiguous prefix of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
@@ -53,16 +55,33 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// Script whose name begins with `prefix`, if it is the only one; otherwise an error message.
-pub fn find(prefix: &str) -> Result<&'static Builtin, String> {
+/// Why a prefix names no built-in script; pgbench's messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuiltinError {
+    Unknown { prefix: String },
+    Ambiguous { prefix: String, count: usize },
+}
+
+impl fmt::Display for BuiltinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuiltinError::Unknown { prefix } => write!(f, "no builtin script found for name \"{prefix}\""),
+            BuiltinError::Ambiguous { prefix, count } => {
+                write!(f, "ambiguous builtin name: {count} builtin scripts found for prefix \"{prefix}\"")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuiltinError {}
+
+/// The only script whose name begins with `prefix`.
+pub fn find(prefix: &str) -> Result<&'static Builtin, BuiltinError> {
     let found: Vec<&Builtin> = ALL.iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
     match found[..] {
         [only] => Ok(only),
-        [] => Err(format!("no builtin script found for name \"{prefix}\"")),
-        _ => Err(format!(
-            "ambiguous builtin name: {} builtin scripts found for prefix \"{prefix}\"",
-            found.len()
-        )),
+        [] => Err(BuiltinError::Unknown { prefix: prefix.to_owned() }),
+        _ => Err(BuiltinError::Ambiguous { prefix: prefix.to_owned(), count: found.len() }),
     }
 }
 
@@ -79,8 +98,8 @@ mod tests {
             ("nosuch", Err("no builtin script found for name \"nosuch\"")),
         ];
         for (prefix, expected) in rows {
-            let found = find(prefix).map(|builtin| builtin.name);
-            assert_eq!(found.as_ref().copied().map_err(|e| &e[..]), expected);
+            let found = find(prefix).map(|builtin| builtin.name).map_err(|error| error.to_string());
+            assert_eq!(found.as_ref().copied().map_err(String::as_str), expected);
         }
     }
 }

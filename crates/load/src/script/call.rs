@@ -4,6 +4,7 @@ use super::names::NameTable;
 use super::pattern::Pattern;
 use super::{Command, CommandKind, Program, Script, Slot, Variables, is_valid_name};
 use model::Answer;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 pub use wire::http::Method;
@@ -171,16 +172,54 @@ impl HttpCall {
     }
 }
 
+/// Why a text of a request is invalid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestError {
+    /// A `$` in this text begins no variable.
+    NoVariable(String),
+    /// The environment does not have this variable.
+    UnsetVariable(String),
+    NotAHeader(String),
+    /// The header of this name contains a line end or another control character.
+    ControlCharacter(String),
+    /// Header that only pgdyno sends.
+    ReservedHeader(&'static str),
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestError::NoVariable(text) => {
+                write!(f, "a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself")
+            }
+            RequestError::UnsetVariable(name) => {
+                write!(f, "the environment has no variable {name}; set it before, as in: export {name}=…")
+            }
+            RequestError::NotAHeader(text) => {
+                write!(f, "\"{text}\" is no header; write it as \"Accept: text/html\"")
+            }
+            RequestError::ControlCharacter(name) => {
+                write!(f, "the header {name} contains a line end or another control character; remove it")
+            }
+            RequestError::ReservedHeader(name) => {
+                write!(f, "pgdyno itself sends the header {name}; leave it out")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RequestError {}
+
 /// Splits `text` at its variables.
 ///
 /// `${name}` is a variable, whose slot `slot` returns. `${env:NAME}` is an environment variable, whose value `secrets`
-/// returns. `$$` is one dollar. Returns a message on errors.
+/// returns. `$$` is one dollar.
 pub fn parse_parts(
     text: &str,
     hole: Placeholder,
     secrets: SecretLookup,
     mut slot: impl FnMut(&str) -> Slot,
-) -> Result<Vec<CallPart>, String> {
+) -> Result<Vec<CallPart>, RequestError> {
     let mut parts = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -194,9 +233,7 @@ pub fn parse_parts(
         let is_known = |it: &str| is_valid_name(it.strip_prefix(ENVIRONMENT).unwrap_or(it));
         let name = after.strip_prefix('{').and_then(|it| it.split_once('}')).filter(|it| is_known(it.0));
         let Some((name, after)) = name else {
-            return Err(format!(
-                "a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself"
-            ));
+            return Err(RequestError::NoVariable(text.to_owned()));
         };
         if !plain.is_empty() {
             parts.push(CallPart::Text(std::mem::take(&mut plain)));
@@ -204,9 +241,7 @@ pub fn parse_parts(
         parts.push(match name.strip_prefix(ENVIRONMENT) {
             None => CallPart::Var { slot: slot(name), hole },
             Some(name) => {
-                let missing = || {
-                    format!("the environment has no variable {name}; set it before, as in: export {name}=…")
-                };
+                let missing = || RequestError::UnsetVariable(name.to_owned());
                 let secret = secrets(name).ok_or_else(missing)?;
                 let escaped = Secret::new(escape(secret.reveal(), hole));
                 CallPart::Secret { name: name.to_owned(), escaped }
@@ -221,21 +256,21 @@ pub fn parse_parts(
     Ok(parts)
 }
 
-/// Parses a header as on a command line, `Name: value`, with variables in its value. Returns a message on errors.
+/// Parses a header as on a command line, `Name: value`, with variables in its value.
 pub fn parse_header(
     text: &str,
     secrets: SecretLookup,
     slot: impl FnMut(&str) -> Slot,
-) -> Result<(String, Vec<CallPart>), String> {
+) -> Result<(String, Vec<CallPart>), RequestError> {
     let Some((name, value)) = text.split_once(':').filter(|it| is_header_name(it.0)) else {
-        return Err(format!("\"{text}\" is no header; write it as \"Accept: text/html\""));
+        return Err(RequestError::NotAHeader(text.to_owned()));
     };
     if !is_one_line(value) {
-        return Err(format!("the header {name} has a line's end or another control character in it"));
+        return Err(RequestError::ControlCharacter(name.to_owned()));
     }
     for reserved in ["Host", "Content-Length", "Transfer-Encoding", "Connection"] {
         if name.eq_ignore_ascii_case(reserved) {
-            return Err(format!("the header {reserved} is written by pgdyno itself; leave it out"));
+            return Err(RequestError::ReservedHeader(reserved));
         }
     }
     Ok((name.to_owned(), parse_parts(value.trim(), Placeholder::HeaderValue, secrets, slot)?))
@@ -301,14 +336,14 @@ impl Program {
         };
         let target = parse_parts(request.target, Placeholder::Url, request.secrets, &mut slot)
             .unwrap_or_else(|why| {
-                errors.push(why);
+                errors.push(why.to_string());
                 Vec::new()
             });
         let mut headers = Vec::new();
         for text in request.headers {
             match parse_header(text, request.secrets, &mut slot) {
                 Ok(it) => headers.push(it),
-                Err(why) => errors.push(why),
+                Err(why) => errors.push(why.to_string()),
             }
         }
         let kind = headers.iter().find(|it| it.0.eq_ignore_ascii_case("content-type"));
@@ -323,7 +358,7 @@ impl Program {
         let body = request.body.and_then(|body| match parse_parts(body, hole, request.secrets, &mut slot) {
             Ok(parts) => Some(parts),
             Err(why) => {
-                errors.push(why);
+                errors.push(why.to_string());
                 None
             }
         });
@@ -368,7 +403,7 @@ mod tests {
                         CallPart::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
                     })
                     .collect(),
-                Err(why) => why,
+                Err(error) => error.to_string(),
             };
             assert_eq!(parsed, expected, "{text}");
         };
@@ -394,6 +429,7 @@ mod tests {
         let check = |text: &str, expected: Result<&str, &str>| {
             let parsed =
                 parse_header(text, environment, slot).map(|(name, value)| format!("{name}={value:?}"));
+            let parsed = parsed.map_err(|error| error.to_string());
             assert_eq!(parsed.as_deref().map_err(String::as_str), expected, "{text}");
         };
         check("Accept:  */* ", Ok(r#"Accept=[Text("*/*")]"#));
@@ -402,7 +438,10 @@ mod tests {
         check("X: a ${env:TOKEN}", Ok("X=[Text(\"a \"), Secret { name: \"TOKEN\", escaped: *** }]"));
         check("no", Err("\"no\" is no header; write it as \"Accept: text/html\""));
         check("a b: c", Err("\"a b: c\" is no header; write it as \"Accept: text/html\""));
-        check("A: b\r\nC: d", Err("the header A has a line's end or another control character in it"));
-        check("host: x", Err("the header Host is written by pgdyno itself; leave it out"));
+        check(
+            "A: b\r\nC: d",
+            Err("the header A contains a line end or another control character; remove it"),
+        );
+        check("host: x", Err("pgdyno itself sends the header Host; leave it out"));
     }
 }

@@ -3,6 +3,7 @@
 use regex_automata::meta::{Cache, Regex};
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Input, MatchKind};
+use std::fmt;
 use std::str::FromStr;
 
 /// Regular expression in the syntax of Rust's `regex`, whose search time is linear in the text for any pattern.
@@ -20,16 +21,39 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-impl FromStr for Pattern {
-    type Err = String;
+/// Why a text is no regular expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    text: String,
+    /// Message of the parser.
+    pub reason: String,
+}
 
-    fn from_str(text: &str) -> Result<Pattern, String> {
+impl PatternError {
+    /// Example of a regular expression.
+    pub const EXAMPLE: &str = r#"name="token" value="([^"]+)""#;
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PatternError { text, reason } = self;
+        let example = PatternError::EXAMPLE;
+        write!(f, "\"{text}\" is no regular expression: {reason}; write one such as {example}")
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
         let config = Regex::config().match_kind(MatchKind::LeftmostFirst).nfa_size_limit(Some(1 << 20));
         let built = Regex::builder().configure(config).build(text);
         let regex = built.map_err(|error| {
             let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
-            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            format!("\"{text}\" is no regular expression: {why}; write one such as name=\"token\" value=\"([^\"]+)\"")
+            let reason = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            PatternError { text: text.to_owned(), reason }
         })?;
         Ok(Pattern { text: text.to_owned(), regex })
     }
@@ -86,7 +110,7 @@ mod tests {
 
     #[test]
     fn rejects_invalid_patterns() {
-        let error = "(a".parse::<Pattern>().expect_err("the group is not closed");
+        let error = "(a".parse::<Pattern>().expect_err("the group is not closed").to_string();
         assert!(error.starts_with("\"(a\" is no regular expression: unclosed group; write"), "{error}");
     }
 }

@@ -44,7 +44,7 @@ impl<R: Recorder> Shard<R> {
                     let keep = tx
                         .and_then(|it| self.work.find_request(it.script, it.command))
                         .and_then(|it| it.keep.as_ref());
-                    if let Some(name) = keep.and_then(|keep| bind_columns(columns, &described, keep).err()) {
+                    if let Some(name) = keep.and_then(|keep| bind_columns(columns, &described, keep)) {
                         return self.abort(now, i, AbortReason::InvalidColumnName(name));
                     }
                 }
@@ -219,19 +219,22 @@ impl<R: Recorder> Shard<R> {
     }
 }
 
-/// Finds the variable of each column; otherwise returns the name that is invalid.
+/// Finds the variable of each column, or returns the first name that is no valid variable name.
 fn bind_columns(
     places: &mut Vec<Option<Slot>>,
     described: &Columns<'_>,
     keep: &ResultStore,
-) -> Result<(), String> {
+) -> Option<String> {
     places.clear();
     for column in described.iter() {
-        let slot = keep.slot_of(column.name);
-        let named = |InvalidName| format!("{}{}", keep.prefix, String::from_utf8_lossy(column.name));
-        places.push(slot.map_err(named)?);
+        match keep.slot_of(column.name) {
+            Ok(slot) => places.push(slot),
+            Err(InvalidName) => {
+                return Some(format!("{}{}", keep.prefix, String::from_utf8_lossy(column.name)));
+            }
+        }
     }
-    Ok(())
+    None
 }
 
 impl Client {

@@ -5,7 +5,7 @@ use super::{AbortReason, ConnId, DueArrival, LoadEvent, Shard};
 use crate::ledger::{self, KeyedScript};
 use crate::recorder::Recorder;
 use crate::schedule::think_duration;
-use crate::script::{CommandKind, Mode, Value, WriteResult, command_line, parse_output};
+use crate::script::{CommandKind, Mode, ShellError, Value, WriteResult, command_line, parse_output};
 use model::durability::{WriteAttempt, WriteKey};
 use model::{ClientId, Code, Nanos, Outcome, Record, Schedule, ScriptId};
 use wire::pg::TransactionStatus;
@@ -197,7 +197,7 @@ impl<R: Recorder> Shard<R> {
                 CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => {
                     match command_line(words, &self.work.plan.program.names, &client.variables) {
                         Ok(line) => client.shell_line = line,
-                        Err(why) => return self.abort(now, i, AbortReason::Shell(why)),
+                        Err(error) => return self.abort(now, i, AbortReason::Shell(error.to_string())),
                     }
                     client.state = ClientState::RunningShell;
                     return self.request_action(self.conn(i), todo::SHELL);
@@ -387,8 +387,8 @@ impl<R: Recorder> Shard<R> {
         self.retire_client(i, ClientState::Aborted);
     }
 
-    /// Handles the end of `Action::Shell`, with its output or an error message.
-    pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], String>) {
+    /// Handles the end of `Action::Shell`, with its output or the reason why there is none.
+    pub fn shell_done(&mut self, now: Nanos, conn: ConnId, output: Result<&[u8], &ShellError>) {
         let i = self.client_of(conn);
         let client = &mut self.clients[i as usize];
         let (ClientState::RunningShell, Some(tx)) = (client.state, client.tx) else { return };
@@ -396,8 +396,9 @@ impl<R: Recorder> Shard<R> {
             (CommandKind::SetShell { slot, words }, Ok(output)) => {
                 parse_output(words, &self.work.plan.program.names, output)
                     .map(|number| client.variables.set(*slot, Value::Int(number)))
+                    .map_err(|error| error.to_string())
             }
-            (_, output) => output.map(drop),
+            (_, output) => output.map(drop).map_err(ToString::to_string),
         };
         match done {
             Ok(()) => self.finish_command(now, i),

@@ -2,14 +2,14 @@
 
 use analysis::verdict::rule::{self, RuleContext};
 use experiment::{GrammarDiagnostic, GrammarResult, Grammars, ScheduleExtent, UrlTarget};
-use load::script::Pattern;
+use load::script::{Pattern, PatternError};
 use load::{schedule, script};
 use model::Curve;
 use model::message;
 use model::plan::{Setup, Transport};
 use model::summary::QueryMode;
 use std::net::IpAddr;
-use wire::http::{Host, Url};
+use wire::http::{Host, Url, UrlProblem};
 
 /// All grammars.
 pub const ALL: Grammars<'static> = Grammars {
@@ -45,12 +45,11 @@ fn check_address(text: &str) -> GrammarResult<UrlTarget> {
     let whole = |message| Err(vec![GrammarDiagnostic { span: 0..text.len(), message }]);
     let url = match Url::parse(text) {
         Ok(url) => url,
-        Err(why) if why.contains("password") => {
+        Err(error) if error.problem == UrlProblem::Credentials => {
             return whole(message!("experiment-url-password"));
         }
-        Err(why) => {
-            let why = why.split(" in the URL").next().unwrap_or_default();
-            return whole(message!("experiment-url", reason = why));
+        Err(error) => {
+            return whole(message!("experiment-url", reason = error.problem.to_string()));
         }
     };
     let entrance = match (&url.host, url.tls) {
@@ -78,15 +77,13 @@ fn database(text: &str) -> Option<UrlTarget> {
 }
 
 fn check_regex(text: &str) -> GrammarResult {
-    text.parse::<Pattern>().map(|_| ()).map_err(|told| {
-        let why = told.strip_prefix(&format!("\"{text}\" is no ")).unwrap_or(&told);
-        let (found, instead) = why.rsplit_once("; ").unwrap_or((why, "write another"));
+    text.parse::<Pattern>().map(|_| ()).map_err(|error| {
         vec![GrammarDiagnostic {
             span: 0..text.len(),
             message: message!(
                 "experiment-regex",
-                reason = found.trim_start_matches("regular expression: "),
-                help = instead
+                reason = error.reason.to_string(),
+                example = PatternError::EXAMPLE
             ),
         }]
     })

@@ -97,7 +97,7 @@ fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Re
         Ok(tried) => plans.estimates = tried,
         Err(why) => {
             plans.estimates = advice::estimate_indexes(&plans, &candidates);
-            plans.planner_unavailable = Some(why);
+            plans.planner_unavailable = Some(why.to_string());
         }
     }
     Ok(plans)

@@ -112,7 +112,11 @@ fn loads_a_remote_database_only_with_consent() {
     refused(&allowed, 1, &["CREATE SCHEMA pgdyno_allowed"]);
     drop(ask("create schema pgdyno_allowed"));
     let mut busy = ask("begin; select 1");
-    refused(&allowed, 1, &[&format!("at work in {here}: 1; let them end"), "write `caps: { others: 1 }`"]);
+    refused(
+        &allowed,
+        1,
+        &[&format!("active sessions of others in {here}: 1; end them"), "write `caps: { others: 1 }`"],
+    );
     let raised = format!("{allowed}, caps: {{ others: 1 }}");
     let (bench, ended) = run(&raised, "SELECT 1", load);
     check_output(&ended, 0, &["stop rule errors(5%, 10s) applies"]);
@@ -167,7 +171,7 @@ fn detects_a_tunnel_to_a_remote_server() {
     assert!(counts(&bench.stored(), 1).ok > 0);
     let (_, ended) = run(true, "");
     let refused = format!("{here} is not shown to be on this machine");
-    check_output(&ended, 1, &[&refused, &format!("write `allow: \"{here}\"`")]);
+    check_output(&ended, 1, &[&refused, &format!("add `allow: \"{here}\"`")]);
     let (_, ended) = run(true, &format!(", allow: \"{here}\""));
     check_output(&ended, 1, &["CREATE SCHEMA pgdyno_allowed"]);
 }
@@ -215,10 +219,10 @@ fn loads_a_remote_service_only_with_consent() {
             "",
             "",
             1,
-            "GET /.well-known/pgdyno is answered by status 404; if it may, let it answer that with `allowed`",
+            "it answers GET /.well-known/pgdyno with status 404; to permit load, answer it with the body `allowed`",
         ),
         // A page that is served on every path gives no permission.
-        ("<html>allowed</html>", "", 1, "is answered by status 200; if it may"),
+        ("<html>allowed</html>", "", 1, "with status 200; to permit load"),
         ("", "Pgdyno: no\r\n", 1, "status 404"),
         ("allowed\n", "", 0, "stop rule errors(5%, 10s) applies"),
         ("", "pgdyno: allowed\r\n", 0, "stop rule errors(5%, 10s) applies"),

@@ -13,6 +13,7 @@ use model::summary::ServerTransport;
 use rustix::process::getuid;
 use std::cell::RefCell;
 use std::env::VarError;
+use std::fmt;
 use std::fs;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -85,7 +86,7 @@ fn connect_first_host(
     guarded: Option<&AttachedNode>,
 ) -> Result<(Target, String, Option<String>), ChainError> {
     let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
-    let settings = resolve_dsn(dsn).map_err(impossible)?;
+    let settings = resolve_dsn(dsn).map_err(|it| impossible(it.to_string()))?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
     let mut tried = Vec::new();
     for host in &settings.hosts {
@@ -104,7 +105,7 @@ fn connect_first_host(
                 }
                 Err(error) if error.code() == NO_SUCH_DATABASE && guarded.is_some() => {
                     let database = quote_identifier(&settings.database);
-                    tried.push(format!("{error}; type in another database:  CREATE DATABASE {database}"));
+                    tried.push(format!("{error}; run in another database:  CREATE DATABASE {database}"));
                     continue;
                 }
                 Err(error) => {
@@ -114,7 +115,7 @@ fn connect_first_host(
             };
             connection
                 .set_timeout(Some(READY_TIMEOUT))
-                .map_err(|it| node_error(&node.name, "be asked", &it))?;
+                .map_err(|it| node_error(&node.name, "be queried", &it))?;
             let settled = match (connection.protection().is_some(), settings.ssl) {
                 (true, SslMode::Prefer | SslMode::Allow) => SslMode::Require,
                 (true, it) => it,
@@ -150,8 +151,35 @@ pub struct DsnTarget {
     pub is_local: bool,
 }
 
+/// Why a connection string of the experiment file cannot be used.
+#[derive(Debug)]
+pub enum DsnError {
+    /// It contains a password, which would be stored with the run.
+    Password,
+    /// This environment variable is not UTF-8.
+    NotUnicode(String),
+    Invalid(Vec<conninfo::Diagnostic>),
+}
+
+impl fmt::Display for DsnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DsnError::Password => f.write_str(
+                "its connection string contains a password; set PGPASSWORD or use a password file",
+            ),
+            DsnError::NotUnicode(name) => write!(f, "the environment variable {name} is not UTF-8"),
+            DsnError::Invalid(all) => {
+                let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+                f.write_str(&all.join("; "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for DsnError {}
+
 /// Target of a connection string in this process's environment.
-pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, String> {
+pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, DsnError> {
     let settings = resolve_dsn(dsn)?;
     let near = |it: &HostSpec| match it.address.or_else(|| it.host.parse().ok()) {
         Some(ip) => ip.to_canonical().is_loopback(),
@@ -180,15 +208,13 @@ fn with_settled_login(target: &Target, ssl: SslMode, cancels: bool) -> Target {
 
 /// Resolves a connection string with this process's environment and files. Rejects a password in it, because the
 /// experiment file is stored with the run.
-fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
-    let words =
-        |all: Vec<conninfo::Diagnostic>| all.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     let os_user = os_user();
     let alone = Environment { env: &|_| None, read: &|_, _| None, os_user: &os_user };
     if let Ok(it) = conninfo::resolve(Some(dsn), &[], alone)
         && it.hosts.iter().any(|it| it.password.is_some())
     {
-        return Err("a password stands in its address; give it by PGPASSWORD or a password file".to_owned());
+        return Err(DsnError::Password);
     }
     let unreadable = RefCell::new(None);
     let env = |name: &str| {
@@ -202,9 +228,9 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, String> {
         Environment { env: &env, read: &|file, path| read_unless_exposed(file, path), os_user: &os_user };
     // Marks the sessions as pgdyno's, unless the user names them.
     let name = [("fallback_application_name", LogSession::LOAD)];
-    let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(words);
+    let resolved = conninfo::resolve(Some(dsn), &name, around).map_err(DsnError::Invalid);
     match unreadable.into_inner() {
-        Some(name) => Err(format!("the environment variable {name} is not UTF-8")),
+        Some(name) => Err(DsnError::NotUnicode(name)),
         None => resolved,
     }
 }

@@ -51,7 +51,7 @@ impl Chain {
             self.update_primary();
         }
         let Some(running) = self.primary().or(self.postgres()) else {
-            return Err(node_error(IDENTITY_FUNCTION, "be made", &"there is no PostgreSQL"));
+            return Err(node_error(IDENTITY_FUNCTION, "be created", &"the stack has no PostgreSQL server"));
         };
         let target = running.admin.as_ref().unwrap_or(&running.endpoint).in_database(&self.users.database);
         // In `public`, whatever the search path of its creator: the ledger's writers call it there.
@@ -61,7 +61,7 @@ impl Chain {
              grant execute on function public.{IDENTITY_FUNCTION}() to public"
         );
         let made = target.open(READY_TIMEOUT).and_then(|mut it| it.query(&sql));
-        made.map(drop).map_err(|it| node_error(&running.plan.name, "tell who it is", &it))
+        made.map(drop).map_err(|it| node_error(&running.plan.name, "report its identity", &it))
     }
 
     /// URL that reports whether a server is the primary.

@@ -39,7 +39,7 @@ pub(super) fn check_database(
     while let Ok(Some(it)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
-                "another pgdyno is at work in {here} ({it}): each would measure the other's load; wait until it has ended"
+                "another pgdyno is running against {here} ({it}), and each would measure the other's load; wait until it has ended"
             ));
         }
         thread::sleep(POLL_INTERVAL);
@@ -52,8 +52,7 @@ pub(super) fn check_database(
         return refused(not_allowed_message(&here, &location));
     }
     let mut ask = |sql: &str| {
-        let answer =
-            connection.query(sql).map_err(|it| super::node_error(&node.name, "be looked at", &it))?;
+        let answer = connection.query(sql).map_err(|it| super::node_error(&node.name, "be checked", &it))?;
         Ok::<_, ChainError>(
             answer.rows.into_iter().next().unwrap_or_default().into_iter().flatten().collect(),
         )
@@ -61,7 +60,7 @@ pub(super) fn check_database(
     let marked: Vec<String> = ask(&format!("select 1 from pg_namespace where nspname = '{ALLOW_SCHEMA}'"))?;
     if marked.is_empty() {
         return refused(format!(
-            "{here} does not say that it may be loaded; if it may, type there:  CREATE SCHEMA {ALLOW_SCHEMA}"
+            "{here} does not permit load; to permit it, run there:  CREATE SCHEMA {ALLOW_SCHEMA}"
         ));
     }
     let until = Instant::now() + LEAVE_TIMEOUT;
@@ -75,13 +74,11 @@ pub(super) fn check_database(
         if Instant::now() >= until {
             let unseen = match hidden {
                 0 => String::new(),
-                _ => format!(
-                    ", {hidden} of which may not be looked at without being a member of pg_read_all_stats"
-                ),
+                _ => format!(", {hidden} of them visible only to members of pg_read_all_stats"),
             };
             return refused(format!(
-                "sessions of others that are at work in {here}: {others}{unseen}; let them end, which is seen 10 s after, \
-                 or write `caps: {{ others: {others} }}`"
+                "active sessions of others in {here}: {others}{unseen}; end them and wait 10 s, or write \
+                 `caps: {{ others: {others} }}`"
             ));
         }
         thread::sleep(POLL_INTERVAL);
@@ -121,11 +118,11 @@ pub(super) fn check_service(
         return Ok(());
     }
     let asked = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
-    match asked.map_err(|it| super::node_error(&node.name, &format!("be asked for {ALLOW_PAGE}"), &it))? {
+    match asked.map_err(|it| super::node_error(&node.name, &format!("answer GET {ALLOW_PAGE}"), &it))? {
         it if it.status == 200 && says(&it.body) => Ok(()),
         it => refused(format!(
-            "{here} does not say that it may be loaded: GET {ALLOW_PAGE} is answered by status {}; if it may, let it answer \
-             that with `allowed`, or {} with the header `Pgdyno: allowed`",
+            "{here} does not permit load: it answers GET {ALLOW_PAGE} with status {}; to permit load, answer it with the \
+             body `allowed`, or {} with the header `Pgdyno: allowed`",
             it.status, wanted.ready_path
         )),
     }
@@ -133,7 +130,7 @@ pub(super) fn check_service(
 
 fn not_allowed_message(here: &str, location: &Location) -> String {
     format!(
-        "{here} {location}; write `allow: \"{here}\"` beside its address if it is yours and may be loaded"
+        "{here} {location}; if it is yours and may be loaded, add `allow: \"{here}\"` next to its address"
     )
 }
 

@@ -62,8 +62,11 @@ impl Chain {
             node.hop = hop;
             // An attached node's address decides, whatever the plan says.
             if !planned && !node.is_attached() {
-                let why = format!("{:?} was asked for, and it is {:?}", node.plan.transport, node.hop);
-                return Err(node_error(&name, "be reached as planned", &why).into());
+                let why = format!(
+                    "the plan requires {:?}, but the connection uses {:?}",
+                    node.plan.transport, node.hop
+                );
+                return Err(node_error(&name, "be connected by the planned transport", &why).into());
             }
         }
         Ok(())

@@ -48,8 +48,8 @@ impl Chain {
             {
                 let (name, server) = (&node.plan.name, &postgres.plan.name);
                 let why = format!(
-                    "stack.{name}.attach ({}) leads to {reached}; stack.{server}.attach ({}) is {expected}: {difference}. \
-                     Write the address of what {name} leads to in stack.{server}.attach, or leave {server} out",
+                    "stack.{name}.attach ({}) connects to {reached}, but stack.{server}.attach ({}) is {expected}: {difference}. \
+                     Write the address of the server behind {name} in stack.{server}.attach, or leave {server} out",
                     place(node),
                     place(postgres),
                 );
@@ -62,7 +62,7 @@ impl Chain {
 
 /// Identifies the server that answers a session through this node; `None` if it lacks the queried functions.
 fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
-    let failure = |it: Error| node_error(&node.plan.name, "be asked which server it leads to", &it);
+    let failure = |it: Error| node_error(&node.plan.name, "report which server it connects to", &it);
     let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
     let row = match ask(&mut connection, SERVER).map_err(failure)? {
         Some(it) => it,

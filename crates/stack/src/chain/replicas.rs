@@ -184,7 +184,7 @@ impl Chain {
         // The role may exist from earlier replicas.
         role(&format!("drop role if exists {REPLICATOR}"))
             .and_then(|_| role(&format!("create role {REPLICATOR} login replication password '{verifier}'")))
-            .map_err(|it| node_error(&first.name, "make a user for its replicas", &it))?;
+            .map_err(|it| node_error(&first.name, "create the replication user", &it))?;
         let line = format!("*:*:*:{REPLICATOR}:{}\n", user.password.reveal());
         let name = "replicas.pgpass";
         super::start::write_private_file(supervisor, name, &line)
@@ -219,7 +219,7 @@ impl Chain {
             // By TCP, as clients connect: an isolated server must not appear healthy because its socket answers.
             let target = self.postgres_at(at).target_tcp();
             let health = HealthServer::start(&name, &target)
-                .map_err(|it| node_error(&name, "tell its health", &it))?;
+                .map_err(|it| node_error(&name, "report its health", &it))?;
             self.replicas
                 .as_mut()
                 .expect("they have just been made")
@@ -309,7 +309,7 @@ impl Chain {
         let (name, id) = (it.plan.name.clone(), it.node.expect("servers of ours have one"));
         let target = it.admin.clone().expect("servers of ours have one");
         let mut session =
-            target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "be asked for its replicas", &it))?;
+            target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "report its replicas", &it))?;
         supervisor.await_ready(id, READY_TIMEOUT, || {
             let sql = "select count(*) filter (where state = 'streaming'), \
                 count(*) filter (where sync_state in ('sync', 'quorum')), \

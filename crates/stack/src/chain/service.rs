@@ -89,7 +89,7 @@ pub(super) fn http_endpoint(it: &RunningNode) -> NodeEndpoint<'_> {
 /// Attaches a running service: resolves its address and sends it one request.
 pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<RunningNode, ChainError> {
     let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
-    let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(impossible)? };
+    let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(|it| impossible(it.to_string()))? };
     let unreached = |why: &dyn std::fmt::Display| node_error(&node.name, "be reached", why);
     let address = http::resolve_address(&url).map_err(|it| unreached(&it))?;
     let page =

@@ -7,7 +7,9 @@ use super::{
 use crate::client::{Address, Target};
 use crate::component::postgres::{Postgres, Settings, physical_memory};
 use crate::component::program::{Program, Programs};
-use crate::component::{self, Console, EndpointTls, NodeContext, NodeEndpoint, User, Users, service};
+use crate::component::{
+    self, Console, EndpointTls, InvalidNode, NodeContext, NodeEndpoint, User, Users, service,
+};
 use crate::find::Installation;
 use crate::supervisor::{Launch, NodeError, Supervisor};
 use crate::tls_files::TlsFiles;
@@ -146,7 +148,7 @@ impl Chain {
         }
         let taken: Vec<Ipv4Addr> = self.own_addresses();
         let free = supervisor.addresses().and_then(|mut addresses| addresses.find(|it| !taken.contains(it)));
-        free.ok_or_else(|| node_error(name, "have a network of its own", &"all of 198.18.0.0/16 is taken"))
+        free.ok_or_else(|| node_error(name, "get a network", &"all addresses of 198.18.0.0/16 are in use"))
     }
 
     /// Directory of the disk for a server's data, if the plan asks for separate disks.
@@ -162,7 +164,7 @@ impl Chain {
     /// Creates the application's user and database.
     fn create_application(&self, node: &str, admin: &Target) -> Result<(), NodeError> {
         let app = &self.users.app;
-        let failure = |it: crate::client::Error| node_error(node, "make the application's database", &it);
+        let failure = |it: crate::client::Error| node_error(node, "create the application's database", &it);
         let verifier = app.verifier.as_ref().unwrap_or(&app.password).reveal();
         let mut connection = admin.open(READY_TIMEOUT).map_err(failure)?;
         // pgdyno chose these names; they need no quotes.
@@ -184,6 +186,7 @@ impl Chain {
         directory: Option<&Path>,
     ) -> Result<RunningNode, ChainError> {
         let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+        let invalid = |it: InvalidNode| impossible(it.to_string());
         let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         let next = match node.kind {
             // Services do not connect to their copies or to other services.
@@ -200,10 +203,10 @@ impl Chain {
             _ => None,
         };
         match next {
-            None if ready.is_none() => return Err(impossible("nothing stands behind it".to_owned())),
+            None if ready.is_none() => return Err(impossible(InvalidNode::NoUpstream.to_string())),
             Some(it) if it.url.is_some() && copies.is_none() => {
-                let why = format!("it speaks SQL, and {} behind it HTTP", it.plan.name);
-                return Err(impossible(why));
+                let name = &it.plan.name;
+                return Err(impossible(format!("it sends SQL, but {name} behind it takes HTTP requests")));
             }
             _ => {}
         }
@@ -213,8 +216,8 @@ impl Chain {
         if next.is_some_and(|it| strict(it) && it.is_attached())
             && !matches!(node.kind, NodeKind::Balancer(_))
         {
-            let why =
-                "cannot check the certificate of what is attached: write sslmode=require in its address";
+            let why = "it cannot verify the certificate of the attached node; write sslmode=require in the \
+                       connection string";
             return Err(impossible(why.to_owned()));
         }
         let behind = next.map(|running| NodeEndpoint {
@@ -253,10 +256,9 @@ impl Chain {
                 home: &home,
                 memory: physical_memory(),
             };
-            let recipe = component.launch_spec(&given).map_err(impossible)?;
+            let recipe = component.launch_spec(&given).map_err(invalid)?;
             let masked = self.users.masked();
-            let shown =
-                component.launch_spec(&NodeContext { users: &masked, ..given }).map_err(impossible)?;
+            let shown = component.launch_spec(&NodeContext { users: &masked, ..given }).map_err(invalid)?;
             for (name, contents) in &recipe.files {
                 write_private_file(supervisor, name, contents)
                     .map_err(|it| node_error(&node.name, "be configured", &it))?;
@@ -368,8 +370,7 @@ pub(super) fn running_postgres(
         home: &home,
         memory: physical_memory(),
     };
-    let recipe =
-        component.launch_spec(&given).map_err(|it| node_error(&node.name, "be written down", &it))?;
+    let recipe = component.launch_spec(&given).map_err(|it| node_error(&node.name, "be described", &it))?;
     let mut entrance = make_app_target(users, address, tls);
     Arc::make_mut(&mut entrance.login).send_cancel = true;
     Ok(RunningNode {

@@ -19,7 +19,7 @@ impl Chain {
     /// Identity of the attached PostgreSQL; `None` if there is none, or if it does not describe itself.
     pub fn server_identity(&self) -> Result<Option<ServerIdentity>, ChainError> {
         let Some(node) = self.attached_postgres() else { return Ok(None) };
-        let failure = |it: Error| node_error(&node.plan.name, "be asked which server it is", &it);
+        let failure = |it: Error| node_error(&node.plan.name, "report its identity", &it);
         let mut connection = node.endpoint.open(READY_TIMEOUT).map_err(failure)?;
         let Some(row) = ask(&mut connection, SERVER).map_err(failure)? else { return Ok(None) };
         let system = ask(&mut connection, SYSTEM).map_err(failure)?;

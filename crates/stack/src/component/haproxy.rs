@@ -8,7 +8,10 @@ mod statistics;
 pub use statistics::read_csv;
 
 use super::program::ProgramInfo;
-use super::{AskStatistics, Component, Copies, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint, Servers};
+use super::{
+    AskStatistics, Component, Copies, EndpointTls, InvalidNode, LaunchSpec, NodeContext, NodeEndpoint,
+    Servers,
+};
 use crate::client::Address;
 use crate::log_parser::{LogFormat, LogRecord};
 use crate::probe::Probe;
@@ -57,7 +60,7 @@ impl Component for HaProxyComponent {
         statistics::knows_roles(ask)
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Balancer(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.cfg");
@@ -80,26 +83,28 @@ fn render_configuration(
     wanted: &Balancer,
     given: &NodeContext<'_>,
     statistics: &Path,
-) -> Result<String, String> {
+) -> Result<String, InvalidNode> {
     if let Some(copies) = given.copies {
         return render_services(wanted, given, copies, statistics);
     }
     if let Some(servers) = given.servers {
         return render_servers(wanted, given, servers, statistics);
     }
-    let behind = given.upstream.ok_or("there is nothing behind it")?;
+    let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     match (given.node.transport, &behind.tls) {
         (Transport::Tls, EndpointTls::Off) => {
-            let name = behind.name;
-            return Err(format!(
-                "HAProxy passes TLS on, and {name} does not speak it: its entrance must be tls"
-            ));
+            return Err(InvalidNode::Transport {
+                node: Some(behind.name.to_owned()),
+                reason: format!("HAProxy passes TLS through, and {} does not use it", behind.name),
+                allowed: &["tls"],
+            });
         }
         (Transport::Tcp | Transport::Unix, EndpointTls::Unchecked | EndpointTls::Checked { .. }) => {
-            return Err(format!(
-                "HAProxy passes TLS on, and {} speaks it: this entrance must be tls",
-                behind.name
-            ));
+            return Err(InvalidNode::Transport {
+                node: None,
+                reason: format!("HAProxy passes TLS through, and {} requires it", behind.name),
+                allowed: &["tls"],
+            });
         }
         _ => {}
     }
@@ -114,11 +119,15 @@ fn render_servers(
     given: &NodeContext<'_>,
     servers: &Servers<'_>,
     statistics: &Path,
-) -> Result<String, String> {
+) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err("before several servers its entrance must be tcp".to_owned());
+        return Err(InvalidNode::Transport {
+            node: None,
+            reason: "a balancer of several servers listens by TCP".to_owned(),
+            allowed: &["tcp"],
+        });
     }
-    let check = wanted.check.ok_or("it must ask its servers which of them is the primary")?;
+    let check = wanted.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
     if let Some(it) = wanted.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
@@ -135,7 +144,13 @@ fn render_servers(
              http-check expect status 200\n"
         );
         for (door, health) in &servers.endpoints {
-            let Address::Tcp(address) = &door.address else { return Err("servers are reached by tcp here") };
+            let Address::Tcp(address) = &door.address else {
+                return Err(InvalidNode::Transport {
+                    node: Some(door.name.to_owned()),
+                    reason: "a balancer connects to several servers by TCP".to_owned(),
+                    allowed: &["tcp"],
+                });
+            };
             writeln!(
                 lines,
                 "    server {} {address}{options} addr {} port {}",
@@ -163,15 +178,19 @@ fn render_services(
     given: &NodeContext<'_>,
     copies: &Copies<'_>,
     statistics: &Path,
-) -> Result<String, String> {
+) -> Result<String, InvalidNode> {
     if given.node.transport != Transport::Tcp {
-        return Err("HTTP is asked for without TLS here: its entrance must be tcp".to_owned());
+        return Err(InvalidNode::Transport {
+            node: None,
+            reason: "a balancer of services takes HTTP without TLS".to_owned(),
+            allowed: &["tcp"],
+        });
     }
     let mut lines = "    balance roundrobin\n".to_owned();
     if wanted.check.is_some() {
         let ready = copies.ready;
         if !ready.bytes().all(|it| it.is_ascii_graphic() && !b"\\\"'#".contains(&it)) {
-            return Err(format!("HAProxy cannot be told of the path {ready:?}"));
+            return Err(InvalidNode::UnusablePath { product: &product::HAPROXY, path: ready.to_owned() });
         }
         write!(
             lines,

@@ -3,7 +3,9 @@
 //! Never send `SHOW SERVER_PREP_STMTS` to its console: version 1.5.2 crashes on it.
 
 use super::program::ProgramInfo;
-use super::{Component, Console, EndpointTls, LaunchSpec, NodeContext, User, host_and_port, with_settings};
+use super::{
+    Component, Console, EndpointTls, InvalidNode, LaunchSpec, NodeContext, User, host_and_port, with_settings,
+};
 use crate::client::Address;
 use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
 use crate::probe::console::ConsoleTables;
@@ -47,7 +49,7 @@ impl Component for OdysseyComponent {
         LogFormat::Lines(parse_log_line)
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Pooler(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.conf");
@@ -65,8 +67,8 @@ impl Component for OdysseyComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, String> {
-    let behind = given.upstream.ok_or("there is nothing behind it")?;
+fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, InvalidNode> {
+    let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
     // Odyssey has one setting for both the listening and the server's socket directory.
@@ -75,7 +77,10 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Str
     if let (Some(ours), Some(theirs)) = (&ours, &theirs)
         && ours != theirs
     {
-        return Err(format!("Odyssey knows one directory of sockets only; {} has another", behind.name));
+        return Err(InvalidNode::SocketDirectories {
+            product: &product::ODYSSEY,
+            upstream: behind.name.to_owned(),
+        });
     }
     let sockets = ours.or(theirs);
     let home = given.home.display();
@@ -112,7 +117,7 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Str
     }
     match given.node.transport {
         Transport::Tls => {
-            let tls = given.tls.ok_or("there is no certificate for it")?;
+            let tls = given.tls.ok_or(InvalidNode::NoCertificate)?;
             listen.push(("tls", "\"require\"".to_owned()));
             listen.push(("tls_cert_file", format!("\"{}\"", tls.certificate.display())));
             listen.push(("tls_key_file", format!("\"{}\"", tls.key.display())));
@@ -142,7 +147,9 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Str
     let mode = match wanted.mode {
         PoolMode::Session => "session",
         PoolMode::Transaction => "transaction",
-        PoolMode::Statement => return Err("Odyssey has no statement mode".to_owned()),
+        PoolMode::Statement => {
+            return Err(InvalidNode::UnsupportedMode { product: &product::ODYSSEY, mode: "statement" });
+        }
     };
     let ours = vec![
         ("authentication", "\"scram-sha-256\"".to_owned()),

@@ -1,7 +1,9 @@
 //! PgBouncer: configuration, console and log format
 
 use super::program::ProgramInfo;
-use super::{Component, Console, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
+use super::{
+    Component, Console, EndpointTls, InvalidNode, LaunchSpec, NodeContext, host_and_port, with_settings,
+};
 use crate::client::Address;
 use crate::log_parser::{LogFormat, LogRecord, kind_from_text};
 use crate::probe::console::ConsoleTables;
@@ -50,12 +52,16 @@ impl Component for PgBouncerComponent {
         LogFormat::Lines(parse_log_line)
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Pooler(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         super::check_version(self.product(), given.version)?;
         let prepared = wanted.settings.iter().any(|it| it.0 == "max_prepared_statements");
         if prepared && given.version < PREPARED_STATEMENTS_VERSION {
-            return Err("max_prepared_statements needs PgBouncer 1.21".to_owned());
+            return Err(InvalidNode::UnknownSetting {
+                product: self.product(),
+                setting: "max_prepared_statements",
+                since: PREPARED_STATEMENTS_VERSION,
+            });
         }
         let name = &given.node.name;
         let userlist = format!("{name}.users");
@@ -81,8 +87,8 @@ impl Component for PgBouncerComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Result<String, String> {
-    let behind = given.upstream.ok_or("there is nothing behind it")?;
+fn configuration(wanted: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Result<String, InvalidNode> {
+    let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let mut ours = Vec::new();
     match given.address {
@@ -117,7 +123,7 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
     ours.push(("log_disconnections", "0".to_owned()));
     match given.node.transport {
         Transport::Tls => {
-            let tls = given.tls.ok_or("there is no certificate for it")?;
+            let tls = given.tls.ok_or(InvalidNode::NoCertificate)?;
             ours.push(("client_tls_sslmode", "require".to_owned()));
             ours.push(("client_tls_cert_file", tls.certificate.display().to_string()));
             ours.push(("client_tls_key_file", tls.key.display().to_string()));

@@ -5,7 +5,9 @@
 //! console is a session of the application, with a process of its own.
 
 use super::program::ProgramInfo;
-use super::{Component, Console, EndpointTls, LaunchSpec, NodeContext, host_and_port, with_settings};
+use super::{
+    Component, Console, EndpointTls, InvalidNode, LaunchSpec, NodeContext, host_and_port, with_settings,
+};
 use crate::client::{Address, QueryResult};
 use crate::log_parser::{LogFormat, LogRecord, kind_from_text, mask_values};
 use crate::probe::cells::ColumnMapping;
@@ -44,7 +46,7 @@ impl Component for PgpoolComponent {
         &NAMES
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Pooler(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         super::check_version(self.product(), given.version)?;
         let name = &given.node.name;
@@ -85,8 +87,8 @@ impl Component for PgpoolComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> Result<String, String> {
-    let behind = given.upstream.ok_or("there is nothing behind it")?;
+fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> Result<String, InvalidNode> {
+    let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let home = given.home.display().to_string();
     let (listen, directory, own_port) = match given.address {
@@ -133,7 +135,7 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         ours.push(("ssl", "on".to_owned()));
     }
     if given.node.transport == Transport::Tls {
-        let tls = given.tls.ok_or("there is no certificate for it")?;
+        let tls = given.tls.ok_or(InvalidNode::NoCertificate)?;
         ours.push(("ssl_cert", tls.certificate.display().to_string()));
         ours.push(("ssl_key", tls.key.display().to_string()));
     }

@@ -1,7 +1,7 @@
 //! Temporary PostgreSQL server
 
 use super::program::ProgramInfo;
-use super::{Component, LaunchSpec, NodeContext, host_and_port, with_settings};
+use super::{Component, InvalidNode, LaunchSpec, NodeContext, host_and_port, with_settings};
 use crate::client::{Address, Connection, Error, Target};
 use crate::find::Installation;
 use crate::log_parser::LogFormat;
@@ -192,7 +192,7 @@ impl Postgres {
 
     /// Makes it a standby from its next start on.
     pub fn create_standby_signal(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
-        let failure = |it: std::io::Error| NodeError::new(self.name(), "stand by", it.to_string());
+        let failure = |it: std::io::Error| NodeError::new(self.name(), "become a standby", it.to_string());
         let path = self.local_data.join(STANDBY_SIGNAL);
         std::fs::write(&path, "").map_err(failure)?;
         match supervisor.user() {
@@ -430,7 +430,7 @@ impl Component for PostgresComponent {
         LogFormat::Postgres
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Postgres(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let mut settings = Settings {
@@ -440,7 +440,7 @@ impl Component for PostgresComponent {
             ..Settings::default()
         };
         if given.node.transport == Transport::Tls {
-            settings.tls = Some(given.tls.ok_or("there is no certificate for it")?.clone());
+            settings.tls = Some(given.tls.ok_or(InvalidNode::NoCertificate)?.clone());
         }
         // It also listens on a socket, for the superuser's sessions.
         let (_, port) = host_and_port(given.address);

@@ -4,6 +4,7 @@ use crate::embedded::{self, cache_directory_for};
 use crate::find::InstallationSearch;
 use serde::Serialize;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -133,20 +134,44 @@ impl Programs {
             let what = major.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             let mut why = format!("no {what} was found on this machine");
             if let Some(it) = fetched {
-                why = format!("{why}, and none could be fetched: {}", it.reason);
+                why = format!("{why}, and none could be downloaded: {}", it.reason);
             }
             unavailable(why, not_found.install)
         })
     }
 }
 
+/// Why a program is unusable. The text follows the path of the program.
+#[derive(Debug)]
+enum UnusableProgram {
+    Run(io::Error),
+    /// Output for this argument that contains no version.
+    UnknownVersion {
+        line: String,
+        argument: String,
+    },
+}
+
+impl fmt::Display for UnusableProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UnusableProgram::Run(error) => write!(f, "cannot be run: {error}"),
+            UnusableProgram::UnknownVersion { line, argument } => write!(f, "prints {line:?} for {argument}"),
+        }
+    }
+}
+
+impl std::error::Error for UnusableProgram {}
+
 /// Runs a program to read its version.
-fn query_version(path: &Path, ask: &str) -> Result<Program, String> {
-    let output = Command::new(path).arg(ask).stdin(Stdio::null()).output();
-    let output = output.map_err(|it| format!("cannot be run: {it}"))?;
+fn query_version(path: &Path, argument: &str) -> Result<Program, UnusableProgram> {
+    let output = Command::new(path).arg(argument).stdin(Stdio::null()).output();
+    let output = output.map_err(UnusableProgram::Run)?;
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     let line = text.lines().next().unwrap_or_default().trim().to_owned();
-    let version = parse_version(&line).ok_or_else(|| format!("answers {line:?} to {ask}"))?;
+    let Some(version) = parse_version(&line) else {
+        return Err(UnusableProgram::UnknownVersion { line, argument: argument.to_owned() });
+    };
     Ok(Program { path: path.to_owned(), version, text: line })
 }
 
@@ -160,7 +185,7 @@ fn parse_version(line: &str) -> Option<(u32, u32)> {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\nto have it: {}", self.reason, self.install_hint)
+        write!(f, "{}\nto install it: {}", self.reason, self.install_hint)
     }
 }
 

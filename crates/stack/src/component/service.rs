@@ -4,7 +4,7 @@
 //! database.
 
 use super::program::{Program, ProgramInfo, Programs, Unavailable};
-use super::{Component, EndpointTls, LaunchSpec, NodeContext, NodeEndpoint};
+use super::{Component, EndpointTls, InvalidNode, LaunchSpec, NodeContext, NodeEndpoint};
 use crate::client::Address;
 use crate::log_parser::LogFormat;
 use crate::supervisor::{Sig, StopStep, User, open_to_all};
@@ -23,7 +23,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     package: None,
     version_argument: "",
     env_var: "",
-    install_hint: "build it: ./x services builds those that belong to pgdyno, or tells what that takes",
+    install_hint: "build it; ./x services builds pgdyno's own services or reports what is missing",
 };
 
 /// Variables that only pgdyno sets.
@@ -44,13 +44,13 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     } else {
         programs.search_path.iter().map(|it| it.join(program)).find(|it| it.is_file())
     };
-    let Some(path) = path else { return Err(missing(format!("there is no {program}"))) };
+    let Some(path) = path else { return Err(missing(format!("the program {program} does not exist"))) };
     let to_be_run = |word: &&String| {
         let kind = Path::new(word).extension().and_then(|it| it.to_str());
         matches!(kind, Some("jar" | "py" | "js")) && !programs.directory.join(word).is_file()
     };
     if let Some(file) = arguments.iter().find(to_be_run) {
-        return Err(missing(format!("there is no {file}")));
+        return Err(missing(format!("the file {file} does not exist")));
     }
     // Resolve all links: a Python virtual environment links to the interpreter that created it.
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
@@ -58,11 +58,12 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
         let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
         if let Some(closed) = closed {
             let why = format!(
-                "we are root, and {}, whom services run as, may not reach {}",
+                "pgdyno runs as root and starts services as the user {}, who cannot read {}",
                 user.name,
                 closed.display()
             );
-            let how_to_get = "build it, and start pgdyno, where everybody may go".to_owned();
+            let how_to_get =
+                "move the experiment and its programs to a directory that every user can read".to_owned();
             return Err(Unavailable { component: NAMES.name, reason: why, install_hint: how_to_get });
         }
     }
@@ -84,11 +85,17 @@ impl Component for ServiceComponent {
         LogFormat::Service
     }
 
-    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, String> {
+    fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
         let NodeKind::Service(wanted) = &given.node.kind else { unreachable!("the table gives us ours") };
-        let Address::Tcp(address) = given.address else { return Err("its entrance must be tcp".to_owned()) };
+        let Address::Tcp(address) = given.address else {
+            return Err(InvalidNode::Transport {
+                node: None,
+                reason: "a service listens by TCP".to_owned(),
+                allowed: &["tcp"],
+            });
+        };
         if let Some((name, _)) = wanted.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
-            return Err(format!("{name} is given to it: leave it out of its env"));
+            return Err(InvalidNode::ReservedVariable(name.clone()));
         }
         let mut environment = vec![
             ("ADDRESS".to_owned(), address.to_string()),
@@ -129,10 +136,13 @@ fn database_url(
     given: &NodeContext<'_>,
     behind: &NodeEndpoint<'_>,
     address: &Address,
-) -> Result<String, String> {
+) -> Result<String, InvalidNode> {
     let Address::Tcp(address) = address else {
-        let name = behind.name;
-        return Err(format!("services reach {name} by TCP: its entrance must be tcp or tls"));
+        return Err(InvalidNode::Transport {
+            node: Some(behind.name.to_owned()),
+            reason: "a service connects to its database by TCP".to_owned(),
+            allowed: &["tcp", "tls"],
+        });
     };
     let (user, database) = (percent_encode(&given.users.app.name), percent_encode(&given.users.database));
     let tls = match &behind.tls {

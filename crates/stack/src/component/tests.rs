@@ -19,7 +19,7 @@ struct Case {
     servers: bool,
 }
 
-fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, String> {
+fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, InvalidNode> {
     let home = Path::new("/run/home");
     let address = |entrance, port: u16| match entrance {
         Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
@@ -208,16 +208,30 @@ fn rejects_impossible_nodes() {
     use Transport::Tcp;
     let check = |version, kind, expected: &str| {
         let case = case(version, Tcp, Tcp, kind);
-        assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err(), expected);
+        assert_eq!(recipe(&case, &node(&case), &users()).unwrap_err().to_string(), expected);
     };
-    check((1, 17), pgbouncer(PoolMode::Session, &[]), "PgBouncer 1.17 is older than 1.18");
-    check((4, 2), pgpool(&[]), "Pgpool-II 4.2 is older than 4.3");
+    check(
+        (1, 17),
+        pgbouncer(PoolMode::Session, &[]),
+        "PgBouncer 1.17 is not supported; install PgBouncer 1.18 or newer",
+    );
+    check((4, 2), pgpool(&[]), "Pgpool-II 4.2 is not supported; install Pgpool-II 4.3 or newer");
     let settings = [("max_prepared_statements", "9")];
-    check((1, 20), pgbouncer(PoolMode::Session, &settings), "max_prepared_statements needs PgBouncer 1.21");
-    check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode");
+    check(
+        (1, 20),
+        pgbouncer(PoolMode::Session, &settings),
+        "`max_prepared_statements` requires PgBouncer 1.21 or newer",
+    );
+    check((1, 5), odyssey(PoolMode::Statement, &[]), "Odyssey has no statement mode; choose another `mode`");
     let env = [("PGPASSWORD", "apple")];
-    check((0, 0), service(&env), "PGPASSWORD is given to it: leave it out of its env");
+    check(
+        (0, 0),
+        service(&env),
+        "pgdyno itself sets the environment variable PGPASSWORD; remove it from `env`",
+    );
     let before = case((0, 0), Tcp, Transport::Unix, service(&[]));
     let why = recipe(&before, &node(&before), &users()).unwrap_err();
-    assert_eq!(why, "services reach next by TCP: its entrance must be tcp or tls");
+    let expected =
+        "a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for next";
+    assert_eq!(why.to_string(), expected);
 }

@@ -50,7 +50,7 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
         wrong(None, "it has no name; write one, such as shop.goods".to_owned());
     }
     if schema.as_deref() == Some("pgdyno") {
-        wrong(None, "schema pgdyno is our own; write another".to_owned());
+        wrong(None, "the schema pgdyno is reserved; write another".to_owned());
     }
     if table.columns.is_empty() {
         wrong(None, "it has no columns; write at least one".to_owned());
@@ -61,7 +61,7 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
             wrong(None, "a column has no name; write one".to_owned());
         }
         if table.columns[..at].iter().any(|it| it.name == column.name) {
-            wrong(Some(&column.name), "it is there twice; write another name".to_owned());
+            wrong(Some(&column.name), "it is declared twice; write another name".to_owned());
         }
         if !(0.0..=1.0).contains(&column.null_fraction) {
             wrong(
@@ -75,19 +75,19 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
                 seed: seed_of(seed, &table.name, &column.name),
                 nulls: (column.null_fraction * 4_294_967_296.0) as u64,
             }),
-            Err(why) => wrong(Some(&column.name), why),
+            Err(error) => wrong(Some(&column.name), error.to_string()),
         }
     }
     for key in &table.primary_key {
         match table.columns.iter().find(|it| it.name == *key) {
             None => wrong(
                 Some(key),
-                "it is part of the primary key, and not a column; write one of the columns".to_owned(),
+                "it is in the primary key but is not a column; write one of the columns".to_owned(),
             ),
             Some(it) if it.null_fraction > 0.0 => {
                 wrong(
                     Some(key),
-                    "it is part of the primary key, and some are NULL; write nulls: 0".to_owned(),
+                    "it is in the primary key, but some values are NULL; write nulls: 0".to_owned(),
                 );
             }
             Some(_) => {}
@@ -318,16 +318,16 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "table pgdyno.t: schema pgdyno is our own; write another",
+                "table pgdyno.t: the schema pgdyno is reserved; write another",
                 "table pgdyno.t, column a: the range ends before it begins: 2 > 1; write the smaller bound first",
-                "table pgdyno.t, column a: it is there twice; write another name",
+                "table pgdyno.t, column a: it is declared twice; write another name",
                 "table pgdyno.t, column a: exponent s is 1; write one above 1, up to 1000, such as 1.2",
-                "table pgdyno.t, column b: \"yesterday\" is no moment; write a date as 2024-01-01, or a moment as \
+                "table pgdyno.t, column b: \"yesterday\" is no timestamp; write a date as 2024-01-01, or a timestamp as \
                  2024-01-01 12:00:00",
                 "table pgdyno.t, column c: its share of NULLs is 1.5; write 0 to 1",
-                "table pgdyno.t, column d: field x: it names no value; write at least one",
-                "table pgdyno.t, column e: it is part of the primary key, and not a column; write one of the columns",
-                "table pgdyno.t, column c: it is part of the primary key, and some are NULL; write nulls: 0",
+                "table pgdyno.t, column d: field x: the list of values is empty; write at least one",
+                "table pgdyno.t, column e: it is in the primary key but is not a column; write one of the columns",
+                "table pgdyno.t, column c: it is in the primary key, but some values are NULL; write nulls: 0",
             ]
         );
         assert_eq!(table_specs(&[], 1).unwrap_err().len(), 1);

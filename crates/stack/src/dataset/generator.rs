@@ -4,6 +4,7 @@ use super::row_rng::{RowRng, derive_seed};
 use super::zipf::Zipf;
 use super::{english, names, timestamp, write_decimal};
 use model::plan::ColumnGenerator;
+use std::fmt;
 use std::io::Write as _;
 
 /// Generator with everything precomputed that does not depend on the row.
@@ -28,6 +29,53 @@ pub(super) enum ValueGenerator {
     OneOf(Vec<Vec<u8>>),
 }
 
+/// Why a generator of values is invalid.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum GeneratorError {
+    /// Exponent of a Zipfian distribution.
+    Exponent(f64),
+    LargeRange,
+    EmptyRange {
+        min: i64,
+        max: i64,
+    },
+    Timestamp(String),
+    /// A corner of a rectangle of points is not finite.
+    Corner,
+    /// A list of values is empty.
+    NoValue,
+    /// A field of a JSON object is invalid.
+    Field {
+        name: String,
+        error: Box<GeneratorError>,
+    },
+}
+
+impl fmt::Display for GeneratorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GeneratorError::Exponent(s) => {
+                write!(f, "the exponent s is {s}; write one above 1, up to 1000, such as 1.2")
+            }
+            GeneratorError::LargeRange => {
+                f.write_str("the range holds more than 2^53 numbers; write a smaller one")
+            }
+            GeneratorError::EmptyRange { min, max } => {
+                write!(f, "the range ends before it begins: {min} > {max}; write the smaller bound first")
+            }
+            GeneratorError::Timestamp(text) => write!(
+                f,
+                "\"{text}\" is no timestamp; write a date as 2024-01-01, or a timestamp as 2024-01-01 12:00:00"
+            ),
+            GeneratorError::Corner => f.write_str("a corner is not finite; write numbers"),
+            GeneratorError::NoValue => f.write_str("the list of values is empty; write at least one"),
+            GeneratorError::Field { name, error } => write!(f, "field {name}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for GeneratorError {}
+
 /// Context in which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueContext {
@@ -38,18 +86,17 @@ pub(super) enum ValueContext {
 }
 
 impl ValueGenerator {
-    /// Error: what is wrong with `generator`, and what to write instead.
-    pub fn new(generator: &ColumnGenerator, place: ValueContext) -> Result<ValueGenerator, String> {
+    pub fn new(generator: &ColumnGenerator, place: ValueContext) -> Result<ValueGenerator, GeneratorError> {
         Ok(match generator {
             ColumnGenerator::Serial => ValueGenerator::Serial,
             &ColumnGenerator::Uniform { min, max } => ValueGenerator::Uniform(min, range_size(min, max)?),
             &ColumnGenerator::Zipfian { min, max, s } => {
                 if !(s > 1.0 && s <= 1000.0) {
-                    return Err(format!("exponent s is {s}; write one above 1, up to 1000, such as 1.2"));
+                    return Err(GeneratorError::Exponent(s));
                 }
                 let n = range_size(min, max)?;
                 if n == 0 || n > 1 << 53 {
-                    return Err("the range holds more than 2^53 numbers; write a smaller one".to_owned());
+                    return Err(GeneratorError::LargeRange);
                 }
                 ValueGenerator::Zipfian(min, Zipf::new(n, s))
             }
@@ -61,22 +108,21 @@ impl ValueGenerator {
             &ColumnGenerator::Text { length } => ValueGenerator::Text(length),
             ColumnGenerator::Timestamp { from, to } => {
                 let parse = |it: &String| {
-                    let wanted = "write a date as 2024-01-01, or a moment as 2024-01-01 12:00:00";
-                    timestamp::parse_timestamp(it).ok_or_else(|| format!("\"{it}\" is no moment; {wanted}"))
+                    timestamp::parse_timestamp(it).ok_or_else(|| GeneratorError::Timestamp(it.clone()))
                 };
                 let (from, to) = (parse(from)?, parse(to)?);
                 ValueGenerator::Timestamp(from, range_size(from, to)?)
             }
             &ColumnGenerator::Point { from, to } => {
                 if ![from.0, from.1, to.0, to.1].into_iter().all(f64::is_finite) {
-                    return Err("a corner is not finite; write numbers".to_owned());
+                    return Err(GeneratorError::Corner);
                 }
                 ValueGenerator::Point(from, to)
             }
             ColumnGenerator::Json(fields) => ValueGenerator::Json(compile_object(fields)?),
             ColumnGenerator::Constant(text) => ValueGenerator::Constant(escape_text(text, place)),
             ColumnGenerator::OneOf(texts) if texts.is_empty() => {
-                return Err("it names no value; write at least one".to_owned());
+                return Err(GeneratorError::NoValue);
             }
             ColumnGenerator::OneOf(texts) => {
                 ValueGenerator::OneOf(texts.iter().map(|it| escape_text(it, place)).collect())
@@ -163,22 +209,24 @@ pub(super) fn sql_type(generator: &ColumnGenerator) -> &'static str {
 }
 
 /// Number of integers in `min..=max`; 0 for all 64-bit integers.
-fn range_size(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, String> {
+fn range_size(min: impl Into<i64>, max: impl Into<i64>) -> Result<u64, GeneratorError> {
     let (min, max) = (min.into(), max.into());
     if min > max {
-        return Err(format!("the range ends before it begins: {min} > {max}; write the smaller bound first"));
+        return Err(GeneratorError::EmptyRange { min, max });
     }
     Ok((max.wrapping_sub(min) as u64).wrapping_add(1))
 }
 
-fn compile_object(fields: &[(String, ColumnGenerator)]) -> Result<Vec<(Vec<u8>, ValueGenerator)>, String> {
+fn compile_object(
+    fields: &[(String, ColumnGenerator)],
+) -> Result<Vec<(Vec<u8>, ValueGenerator)>, GeneratorError> {
     let mut ready = Vec::new();
     for (at, (name, generator)) in fields.iter().enumerate() {
         let mut before = if at == 0 { Vec::new() } else { b", ".to_vec() };
         before.extend(escape_text(name, ValueContext::Json));
         before.extend_from_slice(b": ");
-        let draw =
-            ValueGenerator::new(generator, ValueContext::Json).map_err(|it| format!("field {name}: {it}"))?;
+        let draw = ValueGenerator::new(generator, ValueContext::Json)
+            .map_err(|error| GeneratorError::Field { name: name.clone(), error: Box::new(error) })?;
         ready.push((before, draw));
     }
     Ok(ready)

@@ -97,7 +97,7 @@ mod tests {
             let found = find_whole_disk(Path::new(directory), device, mounts, &number, &parent);
             assert_eq!(found.map_or_else(|it| it.to_string(), |it| it.to_string()), expected, "{directory}");
         };
-        let none = |kind: &str| format!("the data lies on {kind}, which is no disk that could be throttled");
+        let none = |kind: &str| format!("the data is on {kind}, which is not a disk that can be throttled");
         check("/home", "8:1", "8:0");
         check("/home", "254:0", "254:0");
         check("/data/base", "0:40", "8:0");

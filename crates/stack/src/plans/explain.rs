@@ -1,5 +1,6 @@
 //! Runs `EXPLAIN`, with and without hypothetical indexes.
 
+use super::NoPlan;
 use crate::client::{Connection, Error, QueryResult};
 use crate::dataset::quote_literal;
 use crate::log_parser::replace_values;
@@ -40,20 +41,20 @@ pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
     asked: &str,
-) -> Result<Result<PlanNode, String>, Error> {
+) -> Result<Result<PlanNode, NoPlan>, Error> {
     let answer =
         separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {asked}")))?;
     Ok(answer.and_then(|it| {
         let json: Vec<&str> = it.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-        parse_plan(&json.join("\n")).ok_or_else(|| "its plan could not be read".to_owned())
+        parse_plan(&json.join("\n")).ok_or(NoPlan::Unreadable)
     }))
 }
 
 /// Creates the extension HypoPG, if it is installed; the inner error gives the reason if it is not.
-pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), String>, Error> {
+pub(super) fn enable_hypopg(connection: &mut Connection) -> Result<Result<(), NoPlan>, Error> {
     let there = "select 1 from pg_available_extensions where name = 'hypopg'";
     if connection.value(there)?.is_none() {
-        return Ok(Err("HypoPG is not installed beside this server".to_owned()));
+        return Ok(Err(NoPlan::NoHypopg));
     }
     connection.query("set default_transaction_read_only = off")?;
     let made = separate_server_error(connection.query("create extension if not exists hypopg"))?;
@@ -68,7 +69,7 @@ pub(super) fn costs_with_index(
     connection: &mut Connection,
     ddl: &str,
     asked: &[Option<&str>],
-) -> Result<Result<IndexCosts, String>, Error> {
+) -> Result<Result<IndexCosts, NoPlan>, Error> {
     let make = format!(
         "select indexname, hypopg_relation_size(indexrelid) from hypopg_create_index({})",
         quote_literal(ddl)
@@ -92,10 +93,10 @@ pub(super) fn costs_with_index(
 /// Separates an error of the server, after which the session is usable, from other errors.
 pub(super) fn separate_server_error(
     it: Result<QueryResult, Error>,
-) -> Result<Result<QueryResult, String>, Error> {
+) -> Result<Result<QueryResult, NoPlan>, Error> {
     match it {
         Ok(it) => Ok(Ok(it)),
-        Err(Error::Server(it)) if it.severity == "ERROR" => Ok(Err(it.message)),
+        Err(Error::Server(it)) if it.severity == "ERROR" => Ok(Err(NoPlan::Server(it.message))),
         Err(it) => Err(it),
     }
 }

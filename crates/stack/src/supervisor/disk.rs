@@ -4,6 +4,7 @@
 //! keeper's mount namespace, which its nodes share. When the last of these processes ends, the kernel removes the
 //! mount and its loop device.
 
+use super::error::KeeperError;
 use super::launch::User;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
@@ -28,30 +29,27 @@ const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
     /// Mount point of the node's disk, owned by `owner`; created on first use. Needs root.
-    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, String> {
+    pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, KeeperError> {
         if let Some(it) = self.all.iter().find(|it| it.0 == node) {
             return Ok(it.1.clone());
         }
-        let told = |path: &Path| {
-            let path = path.display().to_string();
-            move |it: std::io::Error| format!("{path}: {it}")
-        };
+        let failure = |path: &Path| KeeperError::io::<std::io::Error>(path.display().to_string());
         let (above, place) = (run.join("disks"), run.join("disks").join(node));
         if self.all.is_empty() {
             // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
-            unsafe { unshare_unsafe(UnshareFlags::NEWNS) }
-                .map_err(|it| format!("mounts of its own: {it}"))?;
+            unsafe { unshare_unsafe(UnshareFlags::NEWNS) }.map_err(KeeperError::io("new mount namespace"))?;
             mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
-                .map_err(|it| format!("mounts of its own: {it}"))?;
+                .map_err(KeeperError::io("new mount namespace"))?;
             if !above.exists() {
-                DirBuilder::new().mode(0o711).create(&above).map_err(told(&above))?;
-                std::fs::set_permissions(&above, PermissionsExt::from_mode(0o711)).map_err(told(&above))?;
+                DirBuilder::new().mode(0o711).create(&above).map_err(failure(&above))?;
+                std::fs::set_permissions(&above, PermissionsExt::from_mode(0o711))
+                    .map_err(failure(&above))?;
             }
         }
         let image = above.join(format!("{node}.image"));
-        let room = rustix::fs::statvfs(run).map_err(|it| format!("{}: {it}", run.display()))?;
+        let room = rustix::fs::statvfs(run).map_err(KeeperError::io(run.display()))?;
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&image);
-        file.and_then(|it| it.set_len(room.f_bavail * room.f_frsize)).map_err(told(&image))?;
+        file.and_then(|it| it.set_len(room.f_bavail * room.f_frsize)).map_err(failure(&image))?;
         // Few large files, no blocks reserved for root, and no background zeroing of inodes during a measurement.
         let options = [
             "-q",
@@ -63,33 +61,37 @@ impl NodeDisks {
             "-E",
             "nodiscard,lazy_itable_init=1,lazy_journal_init=1",
         ];
-        call("mkfs.ext4", &options, &[&image])?;
+        call(("mkfs.ext4", "e2fsprogs"), &options, &[&image])?;
         if !place.exists() {
-            std::fs::create_dir(&place).map_err(told(&place))?;
+            std::fs::create_dir(&place).map_err(failure(&place))?;
         }
-        call("mount", &["-t", "ext4", "-o", "loop,nosuid,nodev,discard,noinit_itable"], &[&image, &place])?;
+        call(
+            ("mount", "mount"),
+            &["-t", "ext4", "-o", "loop,nosuid,nodev,discard,noinit_itable"],
+            &[&image, &place],
+        )?;
         self.all.push((node.to_owned(), place.clone()));
         let owner = owner.map(|it| (it.uid, it.gid));
-        chown(&place, owner.map(|it| it.0), owner.map(|it| it.1)).map_err(told(&place))?;
+        chown(&place, owner.map(|it| it.0), owner.map(|it| it.1)).map_err(failure(&place))?;
         Ok(place)
     }
 
     /// Fills a node's disk, or frees that space again.
-    pub fn fill(&self, node: &str, full: bool) -> Result<(), String> {
+    pub fn fill(&self, node: &str, full: bool) -> Result<(), KeeperError> {
         let found = self.all.iter().find(|it| it.0 == node);
-        let path = found.ok_or("it has no disk of its own")?.1.join(FULL);
-        let told = |it: std::io::Error| format!("{}: {it}", path.display());
+        let path = found.ok_or(KeeperError::NoDisk)?.1.join(FULL);
+        let failure = || KeeperError::io::<std::io::Error>(path.display().to_string());
         if !full {
-            return std::fs::remove_file(&path).map_err(told);
+            return std::fs::remove_file(&path).map_err(failure());
         }
-        let file = File::create(&path).map_err(told)?;
+        let file = File::create(&path).map_err(failure())?;
         let (mut at, mut piece) = (0, PIECES.0);
         while piece >= PIECES.1 {
             match fallocate(&file, FallocateFlags::empty(), at, piece) {
                 Ok(()) => at += piece,
                 Err(Errno::NOSPC) => piece /= 2,
                 // The maximum file size is not reached: it exceeds any disk.
-                Err(it) => return Err(told(it.into())),
+                Err(it) => return Err(failure()(it.into())),
             }
         }
         Ok(())
@@ -103,15 +105,22 @@ impl NodeDisks {
     }
 }
 
-/// Runs a system program to its end.
-fn call(name: &str, options: &[&str], paths: &[&Path]) -> Result<(), String> {
+/// Runs a system program of a package to its end.
+fn call(
+    (name, package): (&'static str, &'static str),
+    options: &[&str],
+    paths: &[&Path],
+) -> Result<(), KeeperError> {
     let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map(|it| Path::new(it).join(name));
     let program = places.into_iter().find(|it| it.exists());
-    let program = program.ok_or_else(|| format!("there is no program `{name}`: it makes disks"))?;
+    let program = program.ok_or(KeeperError::MissingProgram { program: name, package })?;
     let done = Command::new(&program).args(options).args(paths).stdin(Stdio::null()).output();
-    let done = done.map_err(|it| format!("{}: {it}", program.display()))?;
+    let done = done.map_err(KeeperError::io(program.display()))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(format!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim())),
+        false => Err(KeeperError::Command {
+            command: name.to_owned(),
+            output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+        }),
     }
 }

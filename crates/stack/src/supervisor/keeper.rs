@@ -10,6 +10,7 @@
 
 use super::apart::{self, NamespaceGuard, PidNamespace};
 use super::disk::NodeDisks;
+use super::error::KeeperError;
 use super::launch::{Launch, Sig};
 use super::network::{self, BridgePort, NetworkBridge};
 use super::protocol::{End, NodeId, Order, Reply};
@@ -118,10 +119,9 @@ impl Keeper {
             }
             while let Some(end) = pending.iter().position(|&it| it == b'\n') {
                 let line: Vec<u8> = pending.drain(..=end).collect();
-                let answer = match serde_json::from_slice(&line) {
-                    Ok(order) => self.execute(order).unwrap_or_else(Reply::Refused),
-                    Err(error) => Reply::Refused(format!("not an order: {error}")),
-                };
+                let order = serde_json::from_slice(&line).map_err(KeeperError::InvalidOrder);
+                let answer = order.and_then(|it| self.execute(it));
+                let answer = answer.unwrap_or_else(|error| Reply::Refused(error.to_string()));
                 if !self.send_reply(&answer) {
                     return;
                 }
@@ -129,18 +129,18 @@ impl Keeper {
         }
     }
 
-    fn execute(&mut self, order: Order) -> Result<Reply, String> {
+    fn execute(&mut self, order: Order) -> Result<Reply, KeeperError> {
         match order {
             Order::Open { base, owner, cgroups } => {
                 let made = RunDirectory::create(&base, owner.as_ref());
-                let (run, leftovers) = made.map_err(|it| format!("{}: {it}", base.display()))?;
+                let (run, leftovers) = made.map_err(KeeperError::io(base.display()))?;
                 let directory = run.path.clone();
                 self.groups = Some(Groups::new(cgroups, &directory, Some(run.groups())));
                 self.run = Some(run);
                 Ok(Reply::Opened { directory, leftovers })
             }
             Order::Launch(id, launch) => {
-                let run = self.run.as_ref().ok_or("no run directory")?;
+                let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
                 let (node, group, not_applied) =
                     KeptNode::start(id, launch, &run.path, groups, &mut self.hub)?;
@@ -155,24 +155,24 @@ impl Keeper {
                 Ok(Reply::Limited { group, not_applied })
             }
             Order::Signal(id, signal) => {
-                let node = self.nodes.iter_mut().find(|it| it.id == id).ok_or("it has ended")?;
-                node.signal(signal).map_err(|it| it.to_string())?;
+                let node = self.nodes.iter_mut().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
+                node.signal(signal).map_err(KeeperError::io("kill"))?;
                 Ok(Reply::Done)
             }
             Order::SignalOne(id, process, signal) => {
-                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
-                node.signal_one(process, signal).map_err(|it| it.to_string())?;
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
+                node.signal_one(process, signal).map_err(KeeperError::io("kill"))?;
                 Ok(Reply::Done)
             }
             Order::Link(id, up) => {
-                let node = self.nodes.iter().find(|it| it.id == id).ok_or("it has ended")?;
+                let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
                 let port = node.port.as_ref().zip(self.hub.as_ref());
-                let (port, hub) = port.ok_or("it has no network of its own")?;
+                let (port, hub) = port.ok_or(KeeperError::NoNetwork)?;
                 hub.link(port, up)?;
                 Ok(Reply::Done)
             }
             Order::Disk(node) => {
-                let run = self.run.as_ref().ok_or("no run directory")?;
+                let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
                 self.disks.of(&run.path, &node, run.owner.as_ref()).map(Reply::Disk)
             }
             Order::Fill(node, full) => self.disks.fill(&node, full).map(|()| Reply::Done),
@@ -251,12 +251,16 @@ impl Keeper {
     }
 
     /// Limits the process that sends the orders.
-    fn limit_generator(&mut self, limits: &Limits) -> Result<(Option<Group>, Vec<UnappliedLimit>), String> {
-        let pid = rustix::process::getppid().ok_or("it is gone")?;
+    fn limit_generator(
+        &mut self,
+        limits: &Limits,
+    ) -> Result<(Option<Group>, Vec<UnappliedLimit>), KeeperError> {
+        let pid = rustix::process::getppid().ok_or(KeeperError::NodeEnded)?;
         let mut generator = Generator { pid, affinity: None };
-        let groups = self.groups.as_mut().ok_or("no run directory")?;
+        let groups = self.groups.as_mut().ok_or(KeeperError::NoRunDirectory)?;
         let number = number(pid);
-        let (group, mut not_applied) = groups.move_process(number, limits).map_err(|it| it.to_string())?;
+        let (group, mut not_applied) =
+            groups.move_process(number, limits).map_err(KeeperError::io("control group"))?;
         if !limits.cpus.is_empty() {
             let before = sched_getaffinity(Some(pid)).ok();
             match cpu_set(&limits.cpus).and_then(|it| run_on(pid, &it)) {
@@ -357,14 +361,14 @@ impl KeptNode {
         run: &Path,
         groups: &mut Groups,
         hub: &mut Option<NetworkBridge>,
-    ) -> Result<(KeptNode, Option<Group>, Vec<UnappliedLimit>), String> {
+    ) -> Result<(KeptNode, Option<Group>, Vec<UnappliedLimit>), KeeperError> {
         let log = run.join("log").join(format!("{}.log", launch.name));
         let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
         let (stdout, stderr) = match (open(), open()) {
             (Ok(stdout), Ok(stderr)) => (stdout, stderr),
-            (Err(error), _) | (_, Err(error)) => return Err(format!("{}: {error}", log.display())),
+            (Err(error), _) | (_, Err(error)) => return Err(KeeperError::io(log.display())(error)),
         };
-        let (program, arguments) = launch.argv.split_first().ok_or("nothing to start")?;
+        let (program, arguments) = launch.argv.split_first().ok_or(KeeperError::EmptyCommand)?;
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -383,7 +387,7 @@ impl KeptNode {
                 *hub = Some(NetworkBridge::new(address.octets()[2])?);
             }
             let hub = hub.as_mut().expect("it has just been made");
-            net = Some(network::leave().map_err(|it| format!("a network of its own: {it}"))?);
+            net = Some(network::leave().map_err(KeeperError::io("new network namespace"))?);
             port = Some(hub.connect(address)?);
         }
         // Where namespaces are not permitted, it shares the keeper's.
@@ -395,12 +399,13 @@ impl KeptNode {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
-        let entrance = groups.prepare_node(&launch.name, &launch.limits).map_err(|it| it.to_string())?;
+        let entrance =
+            groups.prepare_node(&launch.name, &launch.limits).map_err(KeeperError::io("control group"))?;
         let entrance = Arc::new(entrance);
         let inside = Arc::clone(&entrance);
         // A handle of the keeper becomes readable when the keeper ends, from any namespace.
         let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
-        let keeper = keeper.map_err(|it| format!("pidfd_open: {it}"))?;
+        let keeper = keeper.map_err(KeeperError::io("pidfd_open"))?;
         // SIGKILL to the first process ends the whole namespace; other signals would not reach the others.
         let orphaned = if first { Sig::Kill } else { launch.orphaned }.into();
         // SAFETY: between fork and exec only system calls without allocation or locks are made.
@@ -420,12 +425,12 @@ impl KeptNode {
                 if first { apart::stay_first() } else { Ok(()) }
             });
         }
-        let child = command.spawn().map_err(|it| format!("{}: {it}", Path::new(program).display()));
+        let child = command.spawn().map_err(KeeperError::io(Path::new(program).display()));
         drop((away, net));
         let pid = Pid::from_child(&child?);
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|it| {
             let _ = kill_process(pid, Sig::Kill.into());
-            format!("pidfd_open: {it}")
+            KeeperError::io("pidfd_open")(it)
         })?;
         let world = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
@@ -469,7 +474,7 @@ impl KeptNode {
 }
 
 impl IsolatedProcesses {
-    fn of(first: Pid) -> Result<IsolatedProcesses, String> {
+    fn of(first: Pid) -> Result<IsolatedProcesses, KeeperError> {
         let found = || {
             let space = PidNamespace::of(first)?;
             let program = apart::program_of(first).ok_or(Errno::SRCH)?;
@@ -477,7 +482,7 @@ impl IsolatedProcesses {
         };
         found().map_err(|it: io::Error| {
             let _ = kill_process(first, Sig::Kill.into());
-            format!("it ended at once, or cannot be found in its namespace: {it}")
+            KeeperError::EndedAtOnce(it)
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Launch parameters: program, environment, user, limits and stop steps
 
+use super::error::MachineError;
 use model::plan::Limits;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -110,15 +111,13 @@ impl User {
     /// The user that runs the stack: the current user (`None`), or for root, `postgres` or else `nobody`.
     ///
     /// PostgreSQL refuses to run as root.
-    pub fn unprivileged() -> Result<Option<User>, String> {
+    pub fn unprivileged() -> Result<Option<User>, MachineError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
         }
-        let accounts = std::fs::read_to_string("/etc/passwd").map_err(|it| format!("/etc/passwd: {it}"))?;
+        let accounts = std::fs::read_to_string("/etc/passwd").map_err(MachineError::Accounts)?;
         let known = ["postgres", "nobody"].into_iter().find_map(|name| User::in_accounts(&accounts, name));
-        let missing =
-            "we are root, and there is neither a user `postgres` nor a user `nobody` to run servers as";
-        known.map(Some).ok_or_else(|| missing.to_owned())
+        known.map(Some).ok_or(MachineError::NoUser)
     }
 
     /// Finds a user in lines of `passwd(5)`.

@@ -5,6 +5,7 @@
 //! pair ends with the node, and everything ends with the keeper. The machine's own interfaces and rules are never
 //! changed.
 
+use super::error::KeeperError;
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 use std::fs::File;
 use std::io;
@@ -25,6 +26,9 @@ pub(super) struct NetworkBridge {
 #[derive(Clone, Debug)]
 pub(super) struct BridgePort(String);
 
+/// The network namespace of this process.
+const OWN_NAMESPACE: &str = "/proc/self/ns/net";
+
 /// Address in a benchmark network, which is not routed: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
 pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, network, host)
@@ -32,10 +36,11 @@ pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
 
 impl NetworkBridge {
     /// Creates the bridge and its connection to the machine, which has `address(network, 1)` there.
-    pub fn new(network: u8) -> Result<NetworkBridge, String> {
-        let machine = here().map_err(|it| it.to_string())?;
-        let leave = leave().map_err(|it| format!("a network of its own: {it}"))?;
-        let hub = NetworkBridge { space: here().map_err(|it| it.to_string())?, machine, cables: 0 };
+    pub fn new(network: u8) -> Result<NetworkBridge, KeeperError> {
+        let machine = here().map_err(KeeperError::io(OWN_NAMESPACE))?;
+        let leave = leave().map_err(KeeperError::io("new network namespace"))?;
+        let hub =
+            NetworkBridge { space: here().map_err(KeeperError::io(OWN_NAMESPACE))?, machine, cables: 0 };
         ip("link set dev lo up")?;
         ip("link add dev hub type bridge")?;
         ip("link set dev hub up")?;
@@ -49,7 +54,7 @@ impl NetworkBridge {
     }
 
     /// Connects the current network namespace, a new one, to the bridge.
-    pub fn connect(&mut self, address: Ipv4Addr) -> Result<BridgePort, String> {
+    pub fn connect(&mut self, address: Ipv4Addr) -> Result<BridgePort, KeeperError> {
         self.cables += 1;
         let port = BridgePort(format!("port{}", self.cables));
         let [_, _, network, host] = address.octets();
@@ -68,14 +73,14 @@ impl NetworkBridge {
     }
 
     /// Disconnects the port (`up` = false), or connects it again.
-    pub fn link(&self, port: &BridgePort, up: bool) -> Result<(), String> {
+    pub fn link(&self, port: &BridgePort, up: bool) -> Result<(), KeeperError> {
         let state = if up { "up" } else { "down" };
         self.within(|| ip(&format!("link set dev {} {state}", port.0)))
     }
 
-    fn within<T>(&self, act: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-        let back = NetworkGuard(here().map_err(|it| it.to_string())?);
-        enter(&self.space).map_err(|it| it.to_string())?;
+    fn within<T>(&self, act: impl FnOnce() -> Result<T, KeeperError>) -> Result<T, KeeperError> {
+        let back = NetworkGuard(here().map_err(KeeperError::io(OWN_NAMESPACE))?);
+        enter(&self.space).map_err(KeeperError::io("network of the bridge"))?;
         let done = act();
         drop(back);
         done
@@ -109,7 +114,7 @@ pub(crate) fn free_network(wish: u8) -> Option<u8> {
 }
 
 fn here() -> io::Result<File> {
-    File::open("/proc/self/ns/net")
+    File::open(OWN_NAMESPACE)
 }
 
 fn enter(space: &File) -> io::Result<()> {
@@ -122,14 +127,17 @@ fn path(space: &File) -> String {
 }
 
 /// Runs iproute2's `ip` in the current network namespace.
-fn ip(arguments: &str) -> Result<(), String> {
+fn ip(arguments: &str) -> Result<(), KeeperError> {
     let places = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"];
     let program = places.into_iter().find(|it| std::path::Path::new(it).exists());
-    let program = program.ok_or("there is no program `ip`: install iproute2")?;
+    let program = program.ok_or(KeeperError::MissingProgram { program: "ip", package: "iproute2" })?;
     let done = Command::new(program).args(arguments.split(' ')).stdin(Stdio::null()).output();
-    let done = done.map_err(|it| format!("{program}: {it}"))?;
+    let done = done.map_err(KeeperError::io(program))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(format!("ip {arguments}: {}", String::from_utf8_lossy(&done.stderr).trim())),
+        false => Err(KeeperError::Command {
+            command: format!("ip {arguments}"),
+            output: String::from_utf8_lossy(&done.stderr).trim().to_owned(),
+        }),
     }
 }

@@ -131,14 +131,17 @@ fn what_cannot_be_built_is_told() {
     };
     check(
         &[haproxy(Transport::Tls, None), base.clone()],
-        "balancer: HAProxy passes TLS on, and postgres does not speak it: its entrance must be tls",
+        "balancer: HAProxy passes TLS through, and postgres does not use it; write `entrance: tls` for postgres",
     );
     check(
         &[haproxy(Transport::Tcp, None), postgres(Transport::Tls)],
-        "balancer: HAProxy passes TLS on, and postgres speaks it: this entrance must be tls",
+        "balancer: HAProxy passes TLS through, and postgres requires it; write `entrance: tls`",
     );
-    check(&[odyssey(Transport::Tcp, PoolMode::Statement), base], "pooler: Odyssey has no statement mode");
-    check(&[pgbouncer(Transport::Tcp, PoolMode::Session)], "pooler: nothing stands behind it");
+    check(
+        &[odyssey(Transport::Tcp, PoolMode::Statement), base],
+        "pooler: Odyssey has no statement mode; choose another `mode`",
+    );
+    check(&[pgbouncer(Transport::Tcp, PoolMode::Session)], "pooler: no node is behind it; add one");
 }
 
 #[test]
@@ -389,7 +392,7 @@ fn what_was_there_before_is_used_and_left_alone() {
         assert_eq!(ask(&server.target(), "select 1"), "1");
     }
     let problem = TestStack::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
-    let expected = "theirs: a password stands in its address; give it by PGPASSWORD or a password file";
+    let expected = "theirs: its connection string contains a password; set PGPASSWORD or use a password file";
     assert_eq!(problem.to_string(), expected);
 }
 

@@ -6,7 +6,7 @@ use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
 use stack::dataset::{self, Loader};
 use stack::log_parser::LoggedStatement;
-use stack::plans::{Planner, StatementCapture, build_index};
+use stack::plans::{NoPlan, Planner, StatementCapture, build_index};
 use stack::supervisor::Supervisor;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -98,7 +98,7 @@ fn what_is_heard_is_planned_and_forgotten() {
     );
     assert_eq!(scan("id = ?").index.as_deref(), Some("bookv2_pkey"));
     let two = plan(&plans, "select ?; select ?");
-    assert_eq!(two.error.as_deref(), Some("several statements in one"));
+    assert_eq!(two.error.as_deref(), Some("it consists of several statements"));
 
     let tables = planner.table_statistics(&plans).unwrap();
     assert_eq!(tables.len(), 1, "{tables:?}");
@@ -123,7 +123,7 @@ fn indexes_that_are_not_there() {
     let candidates = [candidate(&["name"]), candidate(&["price"]), candidate(&["nowhere"])];
     let tried = planner.estimate_indexes(&candidates, &plans).unwrap();
     if there.is_none() {
-        assert_eq!(tried.unwrap_err(), "HypoPG is not installed beside this server");
+        assert_eq!(tried.unwrap_err(), NoPlan::NoHypopg);
         return;
     }
     let tried = tried.unwrap();

@@ -172,7 +172,7 @@ fn a_marked_database_is_used_if_it_is_empty() {
     let (superuser, attached) = (server().target(), ServerOwnership::Attached);
     drop(connection.query("create extension pg_stat_statements; create schema pgdyno_allowed").unwrap());
     let refused = Template::check(&superuser, &name, attached).unwrap_err().to_string();
-    let (_, advice) = refused.split_once("type:  ").expect("a statement");
+    let (_, advice) = refused.split_once("run:  ").expect("a statement");
     connection.query("create table theirs()").unwrap();
     connection.query(advice).unwrap();
     connection.query("set application_name = 'pgdyno'").unwrap();

@@ -168,7 +168,10 @@ fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
     assert_eq!(read("select a from t"), "7");
     ask(stand.chain.endpoint(), "insert into t values (8)");
     assert_eq!(read("select a from t"), "7");
-    assert_eq!(read("select a, a from t"), "select a, a from t: it must have one column, and has several");
+    assert_eq!(
+        read("select a, a from t"),
+        "select a, a from t: it must return one column, but returns several"
+    );
     let expected = "select b from t: ERROR: column \"b\" does not exist (SQLSTATE 42703)";
     assert_eq!(read("select b from t").lines().next().unwrap(), expected);
     let mut other = direct;

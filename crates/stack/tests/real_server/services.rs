@@ -152,9 +152,9 @@ fn a_balancer_of_the_file_speaks_http_before_a_service() {
     let shop = tiny::service("shop", &scratch, &[]);
     assert_eq!(
         why(&[pooler, shop.clone(), postgres(Transport::Tcp)]),
-        "pooler: it speaks SQL, and shop behind it HTTP"
+        "pooler: it sends SQL, but shop behind it takes HTTP requests"
     );
-    let unix = "shop: services reach postgres by TCP: its entrance must be tcp or tls";
+    let unix = "shop: a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for postgres";
     assert_eq!(why(&[shop, postgres(Transport::Unix)]), unix);
 }
 
@@ -172,13 +172,13 @@ fn what_cannot_be_started_says_why() {
         let stack = stack(&[shop, postgres(Transport::Tcp)]);
         let problem = Chain::up(&mut supervisor, &stack, &programs, &mut |_| {}).map(drop).unwrap_err();
         let missing = matches!(problem, ChainError::Unavailable(_));
-        assert_eq!(missing, expected.starts_with("there is no"), "{problem:?}");
+        assert_eq!(missing, expected.contains("does not exist"), "{problem:?}");
         assert!(problem.to_string().starts_with(expected), "{problem}");
         assert!(!missing || problem.to_string().contains("./x services"), "{problem}");
     };
-    check(&["target/shop"], &[], "there is no target/shop\nto have it: build it");
-    check(&["no-such-program"], &[], "there is no no-such-program");
-    check(&["sh", "-jar", "target/shop.jar"], &[], "there is no target/shop.jar");
+    check(&["target/shop"], &[], "the program target/shop does not exist\nto install it: build it");
+    check(&["no-such-program"], &[], "the program no-such-program does not exist");
+    check(&["sh", "-jar", "target/shop.jar"], &[], "the file target/shop.jar does not exist");
     check(
         &["sh", "-c", "echo one; echo two >&2; exit 3"],
         &[],

@@ -1,5 +1,6 @@
 //! URL parser.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Parts of a URL: `http://host:port/path?query`, `https://…`, or `unix:/path/of/socket:/path?query`.
@@ -21,68 +22,39 @@ pub enum Host {
     Unix(String),
 }
 
+/// Why a text is not a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlError {
+    pub problem: UrlProblem,
+    /// The text; empty if it may contain a password.
+    url: String,
+}
+
+/// Problem of a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlProblem {
+    /// A blank or a control character.
+    Blank,
+    NoSocket,
+    /// The target after a socket's path does not begin with `/`.
+    RelativeTarget,
+    NoScheme,
+    UnknownScheme(String),
+    /// A user name or a password.
+    Credentials,
+    /// Text between the brackets of an IPv6 address and its port.
+    AfterBracket,
+    NoIpv6Address,
+    NoHost,
+    Port,
+}
+
 impl Url {
-    /// Parses a URL; the error is a message for the user.
-    pub fn parse(text: &str) -> Result<Url, String> {
-        let fault = |what: &str| Err(format!("{what} in the URL \"{text}\""));
-        if text.bytes().any(|it| it <= b' ' || it == 0x7f) {
-            return fault("there is a blank or a control character");
-        }
-        let text = text.split('#').next().unwrap_or_default();
-        if let Some(rest) = text.strip_prefix("unix:") {
-            let (path, target) = rest.split_once(':').unwrap_or((rest, "/"));
-            return match (path, target) {
-                ("", _) => fault("there is no socket's path"),
-                (path, target) if target.starts_with('/') => {
-                    Ok(Url { host: Host::Unix(path.to_owned()), tls: false, target: target.to_owned() })
-                }
-                _ => fault("what follows the socket's path does not begin with \"/\""),
-            };
-        }
-        let Some((scheme, rest)) = text.split_once("://") else {
-            return fault("there is no http://, https:// or unix:");
-        };
-        let tls = match scheme.to_ascii_lowercase().as_str() {
-            "http" => false,
-            "https" => true,
-            _ => return fault(&format!("there is an unknown scheme, \"{scheme}\"")),
-        };
-        let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let (authority, target) = rest.split_at(end);
-        if authority.contains('@') {
-            return Err("there are a user and a password in the URL; give them in a header".to_owned());
-        }
-        let (name, port) = match authority.strip_prefix('[').map(|it| it.split_once(']')) {
-            Some(Some((address, port))) if address.parse::<Ipv6Addr>().is_ok() => {
-                match port.strip_prefix(':') {
-                    None if !port.is_empty() => return fault("there is something odd after \"]\""),
-                    port => (address, port),
-                }
-            }
-            Some(_) => return fault("there is no IPv6 address between \"[\" and \"]\""),
-            None => match authority.split_once(':') {
-                Some((name, port)) => (name, Some(port)),
-                None => (authority, None),
-            },
-        };
-        if name.is_empty() {
-            return fault("there is no host");
-        }
-        let port = match port {
-            None | Some("") => {
-                if tls {
-                    443
-                } else {
-                    80
-                }
-            }
-            Some(port) => match port.parse() {
-                Ok(port @ 1..) => port,
-                _ => return fault("there is a port beyond 1…65535"),
-            },
-        };
-        let slash = if target.starts_with('/') { "" } else { "/" };
-        Ok(Url { host: Host::Tcp(name.to_owned(), port), tls, target: format!("{slash}{target}") })
+    pub fn parse(text: &str) -> Result<Url, UrlError> {
+        parse(text).map_err(|problem| {
+            let url = if problem == UrlProblem::Credentials { "" } else { text };
+            UrlError { problem, url: url.to_owned() }
+        })
     }
 
     /// Value of the header `Host`: with the port unless it is the scheme's default.
@@ -96,6 +68,93 @@ impl Url {
     }
 }
 
+fn parse(text: &str) -> Result<Url, UrlProblem> {
+    if text.bytes().any(|it| it <= b' ' || it == 0x7f) {
+        return Err(UrlProblem::Blank);
+    }
+    let text = text.split('#').next().unwrap_or_default();
+    if let Some(rest) = text.strip_prefix("unix:") {
+        let (path, target) = rest.split_once(':').unwrap_or((rest, "/"));
+        return match (path, target) {
+            ("", _) => Err(UrlProblem::NoSocket),
+            (path, target) if target.starts_with('/') => {
+                Ok(Url { host: Host::Unix(path.to_owned()), tls: false, target: target.to_owned() })
+            }
+            _ => Err(UrlProblem::RelativeTarget),
+        };
+    }
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Err(UrlProblem::NoScheme);
+    };
+    let tls = match scheme.to_ascii_lowercase().as_str() {
+        "http" => false,
+        "https" => true,
+        _ => return Err(UrlProblem::UnknownScheme(scheme.to_owned())),
+    };
+    let end = rest.find(['/', '?']).unwrap_or(rest.len());
+    let (authority, target) = rest.split_at(end);
+    if authority.contains('@') {
+        return Err(UrlProblem::Credentials);
+    }
+    let (name, port) = match authority.strip_prefix('[').map(|it| it.split_once(']')) {
+        Some(Some((address, port))) if address.parse::<Ipv6Addr>().is_ok() => match port.strip_prefix(':') {
+            None if !port.is_empty() => return Err(UrlProblem::AfterBracket),
+            port => (address, port),
+        },
+        Some(_) => return Err(UrlProblem::NoIpv6Address),
+        None => match authority.split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (authority, None),
+        },
+    };
+    if name.is_empty() {
+        return Err(UrlProblem::NoHost);
+    }
+    let port = match port {
+        None | Some("") => {
+            if tls {
+                443
+            } else {
+                80
+            }
+        }
+        Some(port) => match port.parse() {
+            Ok(port @ 1..) => port,
+            _ => return Err(UrlProblem::Port),
+        },
+    };
+    let slash = if target.starts_with('/') { "" } else { "/" };
+    Ok(Url { host: Host::Tcp(name.to_owned(), port), tls, target: format!("{slash}{target}") })
+}
+
+impl fmt::Display for UrlProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            UrlProblem::Blank => "contains a blank or a control character",
+            UrlProblem::NoSocket => "has no path of a socket",
+            UrlProblem::RelativeTarget => "has a path behind the socket that does not begin with \"/\"",
+            UrlProblem::NoScheme => "does not begin with http://, https:// or unix:",
+            UrlProblem::UnknownScheme(scheme) => return write!(f, "has the unknown scheme \"{scheme}\""),
+            UrlProblem::Credentials => "contains a user name or a password",
+            UrlProblem::AfterBracket => "has text after \"]\" that is no port",
+            UrlProblem::NoIpv6Address => "has no IPv6 address between \"[\" and \"]\"",
+            UrlProblem::NoHost => "has no host",
+            UrlProblem::Port => "has a port outside of 1 to 65535",
+        })
+    }
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            UrlProblem::Credentials => write!(f, "the URL {}; send them in a header", self.problem),
+            _ => write!(f, "the URL \"{}\" {}", self.url, self.problem),
+        }
+    }
+}
+
+impl std::error::Error for UrlError {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +164,7 @@ mod tests {
         let check = |text: &str, expected: &str| {
             let read = match Url::parse(text) {
                 Ok(it) => format!("{:?} {} {} {}", it.host, it.tls, it.target, it.host_header()),
-                Err(why) => why,
+                Err(error) => error.to_string(),
             };
             assert_eq!(read, expected, "{text}");
         };
@@ -116,16 +175,16 @@ mod tests {
         check("http://[::1]", r#"Tcp("::1", 80) false / [::1]"#);
         check("unix:/run/app.sock:/a:b", r#"Unix("/run/app.sock") false /a:b localhost"#);
         check("unix:/run/app.sock", r#"Unix("/run/app.sock") false / localhost"#);
-        check("unix::/a", r#"there is no socket's path in the URL "unix::/a""#);
-        check("http://", r#"there is no host in the URL "http://""#);
-        check("http://h:0/", r#"there is a port beyond 1…65535 in the URL "http://h:0/""#);
-        check("http://h:http/", r#"there is a port beyond 1…65535 in the URL "http://h:http/""#);
-        check("http://[::z]/", r#"there is no IPv6 address between "[" and "]" in the URL "http://[::z]/""#);
-        check("http://[::1]x/", r#"there is something odd after "]" in the URL "http://[::1]x/""#);
-        check("ftp://h/", r#"there is an unknown scheme, "ftp" in the URL "ftp://h/""#);
-        check("localhost:80/", r#"there is no http://, https:// or unix: in the URL "localhost:80/""#);
-        check("http://h/a b", r#"there is a blank or a control character in the URL "http://h/a b""#);
+        check("unix::/a", r#"the URL "unix::/a" has no path of a socket"#);
+        check("http://", r#"the URL "http://" has no host"#);
+        check("http://h:0/", r#"the URL "http://h:0/" has a port outside of 1 to 65535"#);
+        check("http://h:http/", r#"the URL "http://h:http/" has a port outside of 1 to 65535"#);
+        check("http://[::z]/", r#"the URL "http://[::z]/" has no IPv6 address between "[" and "]""#);
+        check("http://[::1]x/", r#"the URL "http://[::1]x/" has text after "]" that is no port"#);
+        check("ftp://h/", r#"the URL "ftp://h/" has the unknown scheme "ftp""#);
+        check("localhost:80/", r#"the URL "localhost:80/" does not begin with http://, https:// or unix:"#);
+        check("http://h/a b", r#"the URL "http://h/a b" contains a blank or a control character"#);
         // Not repeated, because a password may be in it.
-        check("http://me:secret@h/", "there are a user and a password in the URL; give them in a header");
+        check("http://me:secret@h/", "the URL contains a user name or a password; send them in a header");
     }
 }

@@ -103,7 +103,7 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, OptionDiagnostic> {
 
 pub fn url(text: &str) -> Result<Url, OptionDiagnostic> {
     let instead = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
-    Url::parse(text).map_err(|why| OptionDiagnostic::new(why, instead))
+    Url::parse(text).map_err(|why| OptionDiagnostic::new(why.to_string(), instead))
 }
 
 pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {
@@ -229,7 +229,7 @@ pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
 pub fn builtin(name: &str) -> Result<&'static Builtin, OptionDiagnostic> {
     builtin::find(name).map_err(|what| {
         let names = builtin::ALL.map(|it| it.name).join(", ");
-        OptionDiagnostic::new(what, format!("write one of {names}"))
+        OptionDiagnostic::new(what.to_string(), format!("write one of {names}"))
     })
 }
 
