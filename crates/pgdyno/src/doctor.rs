@@ -427,7 +427,7 @@ mod tests {
         check(
             &Limit::ALL.map(|it| (it, &missing)),
             "  limits        none can be applied\n                not cpu, memory, read_iops, write_iops, \
-             read_bps, write_bps,\n                cpus: the control group controller `cpu` is not\n                available\n                \
+             read_bps, write_bps,\n                cpus: the control group controller `cpu` is not available\n                \
              needed for these limits on the nodes of a stack: root or a\n                delegated cgroup\n",
         );
     }
