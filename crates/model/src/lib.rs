@@ -40,6 +40,7 @@ pub mod summary;
 pub mod target;
 mod time;
 pub mod totals;
+mod utc;
 
 pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,
@@ -59,4 +60,5 @@ pub use statement_rows::{EmptyStatement, StatementKind};
 pub use successes::Successes;
 pub use summary::Summary;
 pub use time::{Nanos, PerSecond};
+pub use utc::{parse_utc, utc};
 pub use wire::Code;

@@ -294,11 +294,9 @@ fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
 
 /// UTC time such as `2026-11-21 11:53:31`.
 pub fn format_time(unix_ms: u64) -> String {
-    let it = store::format_utc(unix_ms);
-    // Years beyond 9999 have more digits.
-    let (day, time) = it.split_once('T').expect("date and time have a T between");
-    let (year, rest) = day.split_at(day.len() - 4);
-    format!("{year}-{}-{} {}:{}:{}", &rest[..2], &rest[2..], &time[..2], &time[2..4], &time[4..6])
+    let it = model::utc((unix_ms / 1000) as i64);
+    let (hour, minute, second) = it.as_hms();
+    format!("{} {hour:02}:{minute:02}:{second:02}", it.date())
 }
 
 /// Size of a file: `1023 B`, `1.5 KiB`.

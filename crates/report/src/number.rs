@@ -63,24 +63,6 @@ pub(crate) fn binary(bytes: f64) -> (String, usize) {
     (if whole { format!("{rest:.0}") } else { three_digits(rest) }, power)
 }
 
-/// Year, month, day, hour and minute in UTC.
-///
-/// Source: H. Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
-pub(crate) fn utc(unix_ms: u64) -> (u64, u64, u64, u64, u64) {
-    let minutes = unix_ms / 60_000;
-    let (days, minute_of_day) = (minutes / 1440, minutes % 1440);
-    // Days since 1 March of the year 0, in eras of 400 years.
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day, minute_of_day / 60, minute_of_day % 60)
-}
-
 /// A number in machine format, such as `-21570.5`, with a decimal comma. Numbers of five or more digits have narrow
 /// no-break spaces between thousands.
 pub(crate) fn with_comma(text: &str) -> String {
@@ -103,20 +85,6 @@ pub(crate) fn with_comma(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn converts_unix_time_to_utc() {
-        for (unix_ms, expected) in [
-            (0, (1970, 1, 1, 0, 0)),
-            (951_782_400_000, (2000, 2, 29, 0, 0)),
-            (951_868_799_999, (2000, 2, 29, 23, 59)),
-            (951_868_800_000, (2000, 3, 1, 0, 0)),
-            (1_767_225_599_000, (2025, 12, 31, 23, 59)),
-            (4_107_542_400_000, (2100, 3, 1, 0, 0)),
-        ] {
-            assert_eq!(utc(unix_ms), expected, "{unix_ms}");
-        }
-    }
 
     #[test]
     fn rounds_to_three_digits() {

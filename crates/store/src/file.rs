@@ -78,24 +78,10 @@ impl DiskReserve {
 
 /// Formats a time as in `20261121T115331Z`.
 pub fn format_utc(unix_ms: u64) -> String {
-    let secs = unix_ms / 1000;
-    let (year, month, day) = civil_from_days(secs / 86_400);
-    let (hour, minute, second) = (secs / 3600 % 24, secs / 60 % 60, secs % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
-}
-
-/// Year, month and day, given the days since 1970-01-01.
-///
-/// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+    let it = model::utc((unix_ms / 1000) as i64);
+    let (year, month, day) = it.to_calendar_date();
+    let (hour, minute, second) = it.as_hms();
+    format!("{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z", u8::from(month))
 }
 
 #[cfg(test)]

@@ -109,8 +109,15 @@ fn honours_cookie_lifetimes() {
     check("; Expires=Wed, 21 Oct 2015 07:28:00 GMT", never);
     check("; Expires=Mon, 29 Feb 2016 00:00:00 GMT", always);
     check("; Expires=Tue, 19 Jan 2038 03:14:07 GMT", always);
-    for none in ["0", "", "tomorrow", "Wed, 32 Oct 2015 07:28:05 GMT", "21 Oct 2015", "21 Oct 1500 00:00:00"]
-    {
+    for none in [
+        "0",
+        "",
+        "tomorrow",
+        "Wed, 32 Oct 2015 07:28:05 GMT",
+        "21 Oct 2015",
+        "21 Oct 1500 00:00:00",
+        "30 Feb 2015 00:00:00",
+    ] {
         check(&format!("; Expires={none}"), always);
     }
     check("; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=5", briefly);

@@ -3,8 +3,8 @@
 use super::SetupBuilder;
 use crate::diagnostic::{any_of, quote};
 use crate::file::{self, DatasetName};
-use model::message;
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
+use model::{message, parse_utc};
 
 const ROWS: u64 = 100_000;
 const BOOKS: u64 = 1_000_000;
@@ -146,14 +146,15 @@ impl SetupBuilder<'_> {
             }
             From::Text(it) => ColumnGenerator::Text { length: it.length },
             From::Timestamp(it) => {
-                for moment in [&it.from, &it.to] {
-                    if !is_moment(moment) {
-                        self.report(path, message!("experiment-timestamp", text = quote(moment)));
+                let mut parse = |text: &String| {
+                    let moment = parse_utc(text);
+                    if moment.is_none() {
+                        self.report(path, message!("experiment-timestamp", text = quote(text)));
                     }
-                }
-                // In this notation, the order of times is that of the texts.
-                if is_moment(&it.from) && is_moment(&it.to) {
-                    self.ordered(path, it.from <= it.to || it.to.starts_with(&it.from));
+                    moment
+                };
+                if let (Some(from), Some(to)) = (parse(&it.from), parse(&it.to)) {
+                    self.ordered(path, from <= to);
                 }
                 ColumnGenerator::Timestamp { from: it.from, to: it.to }
             }
@@ -187,51 +188,4 @@ fn is_name(text: &str) -> bool {
     let mut letters = text.chars();
     let first = letters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
     first && text.len() <= 63 && letters.all(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// True for `2024-01-01` or `2024-01-01 12:00:00`.
-fn is_moment(text: &str) -> bool {
-    let (date, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
-    let numbers = |text: &str, sign: char, lengths: [usize; 3]| -> Option<Vec<u32>> {
-        let parts: Vec<&str> = text.split(sign).collect();
-        let fits = parts.len() == 3
-            && parts
-                .iter()
-                .zip(lengths)
-                .all(|(it, n)| it.len() == n && it.bytes().all(|b| b.is_ascii_digit()));
-        fits.then(|| parts.iter().filter_map(|it| it.parse().ok()).collect())
-    };
-    let (Some(date), Some(time)) = (numbers(date, '-', [4, 2, 2]), numbers(time, ':', [2, 2, 2])) else {
-        return false;
-    };
-    let leap = date[0] % 4 == 0 && (date[0] % 100 != 0 || date[0] % 400 == 0);
-    let days = match date[1] {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    date[0] > 0 && (1..=days).contains(&date[2]) && time[0] < 24 && time[1] < 60 && time[2] < 60
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recognises_timestamps() {
-        for (text, expected) in [
-            ("2024-01-01", true),
-            ("2024-02-29", true),
-            ("2023-02-29", false),
-            ("2024-01-01 23:59:59", true),
-            ("2024-01-01 24:00:00", false),
-            ("2024-13-01", false),
-            ("2024-1-1", false),
-            ("yesterday", false),
-            ("", false),
-        ] {
-            assert_eq!(is_moment(text), expected, "{text}");
-        }
-    }
 }

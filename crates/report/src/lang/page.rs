@@ -1,7 +1,6 @@
 //! Headings and sentences of a page, apart from its answer, its charts, the matrix and the findings.
 
 use super::Lang;
-use crate::number::utc;
 use crate::say;
 use model::Nanos;
 use model::plan::{FailoverManager, Limits, PromotionPolicy, SyncMode};
@@ -36,15 +35,16 @@ pub enum BottleneckRole {
 impl Lang {
     /// Unix time in milliseconds, as UTC to the minute.
     pub fn moment(&self, unix_ms: u64) -> String {
-        let (year, month, day, hour, minute) = utc(unix_ms);
-        let [month, day] = [month, day].map(|number| format!("{number:02}"));
+        let moment = model::utc((unix_ms / 1000) as i64);
+        let (year, month, day) = moment.to_calendar_date();
+        let [month, day] = [month.into(), day].map(|number| format!("{number:02}"));
         say!(
             self,
             "page-moment",
             year = year.to_string(),
             month,
             day,
-            time = format!("{hour:02}:{minute:02}")
+            time = format!("{:02}:{:02}", moment.hour(), moment.minute())
         )
     }
 

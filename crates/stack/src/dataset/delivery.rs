@@ -271,8 +271,8 @@ mod tests {
             rows(0.0001, 1)[9].join(" | "),
             "2 | 10 | 56.131313 | 40.369494 | 3 | 2 | 4 | 30000 | 800 | 1500 | 800 | 1000000"
         );
-        assert_eq!(timestamp::parse_timestamp("2019-01-01"), Some(FIRST_START));
-        assert_eq!(timestamp::parse_timestamp("2100-01-01"), Some(NEVER_ENDS));
+        assert_eq!(model::parse_utc("2019-01-01"), Some(FIRST_START));
+        assert_eq!(model::parse_utc("2100-01-01"), Some(NEVER_ENDS));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl ValueGenerator {
             &ColumnGenerator::Text { length } => ValueGenerator::Text(length),
             ColumnGenerator::Timestamp { from, to } => {
                 let parse = |it: &String| {
-                    timestamp::parse_timestamp(it).ok_or_else(|| GeneratorError::Timestamp(it.clone()))
+                    model::parse_utc(it).ok_or_else(|| GeneratorError::Timestamp(it.clone()))
                 };
                 let (from, to) = (parse(from)?, parse(to)?);
                 ValueGenerator::Timestamp(from, range_size(from, to)?)

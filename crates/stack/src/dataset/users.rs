@@ -127,10 +127,7 @@ mod tests {
             1_000_000,
             "1000000 | Валентина | Макарова | 1960-08-12 | Пишу программы. Люблю старое кино и футбол. | Краснодар",
         );
-        assert_eq!(timestamp::parse_timestamp("1940-01-01"), Some(BIRTHDATE_RANGE.0));
-        assert_eq!(
-            timestamp::parse_timestamp("2008-01-01"),
-            Some(BIRTHDATE_RANGE.0 + BIRTHDATE_RANGE.1 as i64 * DAY)
-        );
+        assert_eq!(model::parse_utc("1940-01-01"), Some(BIRTHDATE_RANGE.0));
+        assert_eq!(model::parse_utc("2008-01-01"), Some(BIRTHDATE_RANGE.0 + BIRTHDATE_RANGE.1 as i64 * DAY));
     }
 }

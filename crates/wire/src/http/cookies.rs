@@ -4,6 +4,7 @@
 //! because it contacts no other host.
 
 use super::location::{Origin, split_query};
+use time::{Date, Month, Time, UtcDateTime};
 
 /// Cookies that one client stores for one service.
 ///
@@ -261,17 +262,15 @@ fn parse_date(text: &[u8]) -> Option<i64> {
         match (parse_time(token), parse_number(token), named) {
             (Some(it), ..) if time.is_none() => time = Some(it),
             (_, Some((it, 1 | 2)), _) if day.is_none() => day = Some(it),
-            (.., Some(it)) if month.is_none() => month = Some(it as i64 + 1),
+            (.., Some(it)) if month.is_none() => month = Some(Month::January.nth_next(it as u8)),
             (_, Some((it, 2)), _) if year.is_none() => year = Some(it + if it < 70 { 2000 } else { 1900 }),
             (_, Some((it, 4)), _) if year.is_none() => year = Some(it),
             _ => {}
         }
     }
     let (day, month, year) = (day?, month?, year?);
-    if !(1..=31).contains(&day) || year < 1601 {
-        return None;
-    }
-    Some(days_since_epoch(year, month, day) * DAY + time?)
+    let date = Date::from_calendar_date(year as i32, month, day as u8).ok().filter(|_| year >= 1601)?;
+    Some(UtcDateTime::new(date, Time::MIDNIGHT).unix_timestamp() + time?)
 }
 
 /// Seconds of a time such as `23:59:59`.
@@ -289,13 +288,4 @@ fn parse_time(token: &[u8]) -> Option<i64> {
 fn parse_number(token: &[u8]) -> Option<(i64, usize)> {
     let is_one = (1..=4).contains(&token.len()) && token.iter().all(u8::is_ascii_digit);
     is_one.then(|| (token.iter().fold(0, |sum, it| sum * 10 + i64::from(it - b'0')), token.len()))
-}
-
-/// Days from 1970 to a date of the Gregorian calendar, counted in years that begin in March.
-/// Source: H. Hinnant, "chrono-compatible low-level date algorithms" (2013).
-fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
