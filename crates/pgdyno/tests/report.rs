@@ -2,6 +2,7 @@
 //!
 //! The run is in `fixtures/runs`; `UPDATE_EXPECT=1` rewrites the expected output.
 
+use expect_test::expect_file;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
@@ -23,14 +24,8 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-#[track_caller]
 fn golden(name: &str, got: &str) {
-    let path = fixtures().join("expected").join(name);
-    if env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, got).expect("the project can be written to");
-    }
-    let expected = fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
-    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+    expect_file![fixtures().join("expected").join(name)].assert_eq(got);
 }
 
 #[test]

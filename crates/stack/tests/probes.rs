@@ -3,6 +3,7 @@
 //! `fixtures/probe/PROBE/VERSION.txt` is a response, most of them recorded by `cargo xtask capture`.
 //! `VERSION.expected` are the readings; `UPDATE_EXPECT=1` rewrites them.
 
+use expect_test::expect_file;
 use model::Series;
 use model::product;
 use stack::client;
@@ -81,12 +82,7 @@ fn check(path: &Path) {
         assert!(probe.series.iter().any(|known| std::ptr::eq(known, it.series)), "{}", it.series.name);
         writeln!(shown, "{} [{}] {}", it.series.name, it.label, it.value).unwrap();
     }
-    let golden = path.with_extension("expected");
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&golden, &shown).unwrap();
-    }
-    let expected = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(shown, expected, "{}", path.display());
+    expect_file![path.with_extension("expected")].assert_eq(&shown);
 }
 
 #[test]

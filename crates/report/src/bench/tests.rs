@@ -1,5 +1,6 @@
 use super::*;
 use crate::lang::{english, russian};
+use expect_test::expect_file;
 use model::summary::*;
 use model::{Nanos, PerSecond, Spacing};
 
@@ -139,15 +140,9 @@ fn full_summary() -> Summary {
     it
 }
 
-/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
-#[track_caller]
+/// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
 fn check(name: &str, got: &str) {
-    let path = format!("{}/src/bench/expected/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&path, got).expect("the directory exists");
-    }
-    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
-    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+    expect_file![format!("expected/{name}")].assert_eq(got);
     for line in got.lines().filter(|it| !it.contains("abalance")) {
         assert!(line.chars().count() <= 100, "{line}");
     }

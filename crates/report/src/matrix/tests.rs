@@ -1,5 +1,6 @@
 use super::*;
 use crate::lang::{Lang, english, russian};
+use expect_test::expect_file;
 use model::finding::{ConnectionLimit, IncomparableReason, ThroughputComparison};
 use model::matrix::{BaselineComparison, Hop, Placement, Trial, TrialStatus};
 use model::objective::{
@@ -120,15 +121,9 @@ fn matrix() -> Matrix {
     Matrix { rows, baseline: Some(0), seed: 42, objectives, observer_cpu: Some(0.0061) }
 }
 
-/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
-#[track_caller]
+/// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
 fn golden(name: &str, got: &str) {
-    let path = format!("{}/src/matrix/expected/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&path, got).expect("the directory can be written");
-    }
-    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
-    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+    expect_file![format!("expected/{name}.txt")].assert_eq(got);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::junit::junit;
 use crate::lang::{self, english, russian};
 use crate::markdown::to_markdown;
 use crate::style::TerminalStyle;
+use expect_test::expect_file;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::TrialStatus;
 use model::summary::InvalidReason;
@@ -14,15 +15,9 @@ mod freshness;
 mod invent;
 mod search;
 
-/// Compares `got` with a file of `expected/`, or writes it with `UPDATE_EXPECT=1`.
-#[track_caller]
+/// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
 fn golden(name: &str, got: &str) {
-    let path = format!("{}/src/page/expected/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::write(&path, got).expect("the directory can be written");
-    }
-    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
-    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+    expect_file![format!("expected/{name}")].assert_eq(got);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Every component's files, for each version and transport that makes a difference.
 
 use super::*;
+use expect_test::expect_file;
 use model::Nanos;
 use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
 use model::product;
-use std::path::PathBuf;
 
 /// The properties that differ between the cases.
 struct Case {
@@ -83,7 +83,7 @@ fn users() -> Users {
     Users { app, database: "app".to_owned(), console }
 }
 
-/// Compares with `expected/NAME.txt`; writes it with `UPDATE_EXPECT=1`.
+/// Compares the recipe with `expected/NAME.txt`; `UPDATE_EXPECT=1` rewrites it.
 fn check(name: &str, case: &Case) {
     let node = node(case);
     let it = recipe(case, &node, &users()).unwrap();
@@ -99,13 +99,7 @@ fn check(name: &str, case: &Case) {
     for (name, contents) in &it.files {
         got += &format!("==> {name}\n{contents}");
     }
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("src/component/expected/{name}.txt"));
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &got).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).expect("UPDATE_EXPECT=1 writes it");
-    assert_eq!(got, expected, "{name}; UPDATE_EXPECT=1 rewrites it");
+    expect_file![format!("expected/{name}.txt")].assert_eq(&got);
 
     let shown = recipe(case, &node, &users().masked()).unwrap().files;
     assert_eq!(shown.len(), it.files.len());
