@@ -11,7 +11,6 @@
 //! body   kind: u8 | fields
 //! ```
 
-mod crc;
 mod file;
 mod frame;
 mod reader;

@@ -1,5 +1,6 @@
 //! Ledger files: read without a crash, and only data with a correct checksum is accepted.
 
+use crc32c::crc32c_append;
 use model::durability::{LedgerEnd, LedgerEntry};
 use store::ledger::LedgerReader;
 
@@ -36,15 +37,9 @@ fn sealed(mut frames: &[u8]) -> Vec<u8> {
         let begin = file.len();
         file.extend_from_slice(&(length as u16).to_le_bytes());
         file.extend_from_slice(body);
-        chain = crc32c(chain, &file[begin..]);
+        chain = crc32c_append(chain, &file[begin..]);
         file.extend_from_slice(&chain.to_le_bytes());
         frames = behind;
     }
     file
-}
-
-/// CRC-32C of the bytes whose checksum is `before`, followed by `bytes`. Source: RFC 3720, appendix B.4.
-fn crc32c(before: u32, bytes: &[u8]) -> u32 {
-    let step = |crc: u32, _: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
-    !bytes.iter().fold(!before, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
 }

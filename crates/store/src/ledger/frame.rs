@@ -1,7 +1,7 @@
 //! Encoding of ledger entries as frames
 
 use super::LedgerHeader;
-use super::crc::crc32c;
+use crc32c::crc32c_append;
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
 use model::{Code, Nanos};
 
@@ -36,7 +36,7 @@ pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     let length = to.len() - begin - 2;
     debug_assert!(length <= MAX_BODY_BYTES, "no entry is longer");
     to[begin..begin + 2].copy_from_slice(&(length as u16).to_le_bytes());
-    *chain = crc32c(*chain, &to[begin..]);
+    *chain = crc32c_append(*chain, &to[begin..]);
     to.extend_from_slice(&chain.to_le_bytes());
 }
 
@@ -45,7 +45,7 @@ pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_le_bytes(*length));
     let (body, rest) = rest.split_at_checked(length).filter(|_| length <= MAX_BODY_BYTES)?;
-    let sum = crc32c(*chain, &bytes[..2 + length]);
+    let sum = crc32c_append(*chain, &bytes[..2 + length]);
     if *rest.first_chunk()? != sum.to_le_bytes() {
         return None;
     }
@@ -193,5 +193,20 @@ fn decode_code(bytes: [u8; 6]) -> Option<Code> {
         [4, 0, 0, 0, 0, 0] => Some(Code::TextNotFound),
         [4, 1, 0, 0, 0, 0] => Some(Code::CaptureNotFound),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Old files stay readable. Source of the value: RFC 3720, appendix B.4.
+    #[test]
+    fn checksum_is_that_of_all_bytes_so_far() {
+        let rising: Vec<u8> = (0..32).collect();
+        for cut in 0..=rising.len() {
+            let (before, after) = rising.split_at(cut);
+            assert_eq!(crc32c_append(crc32c_append(0, before), after), 0x46DD_794E, "cut at {cut}");
+        }
     }
 }
