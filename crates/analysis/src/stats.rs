@@ -4,7 +4,6 @@ pub mod littles_law;
 pub mod plateau;
 pub(crate) mod ranks;
 pub mod repeats;
-pub(crate) mod rng;
 pub mod slopes;
 pub mod steady;
 pub(crate) mod student;

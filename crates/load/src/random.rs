@@ -4,6 +4,7 @@
 //! distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
 //! run. Both use the platform's `libm`. This module neither allocates nor reads a clock.
 
+use model::SplitMix64;
 use std::f64::consts::PI;
 use std::fmt;
 use std::hint::black_box;
@@ -23,8 +24,9 @@ pub struct Prng {
 
 impl Prng {
     /// Generator in the state that `pg_prng_seed(seed)` sets.
-    pub fn seeded(mut seed: u64) -> Prng {
-        let (s0, s1) = (splitmix64(&mut seed), splitmix64(&mut seed));
+    pub fn seeded(seed: u64) -> Prng {
+        let mut seeds = SplitMix64(seed);
+        let (s0, s1) = (seeds.next_u64(), seeds.next_u64());
         if s0 == 0 && s1 == 0 {
             // The all-zero state would remain zero forever. PostgreSQL replaces it with the same pair, which is
             // Knuth's.
@@ -65,14 +67,6 @@ impl Prng {
     pub fn f64(&mut self) -> f64 {
         (self.u64() >> 12) as f64 * (1.0 / (1u64 << 52) as f64)
     }
-}
-
-fn splitmix64(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut value = *state;
-    value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
 }
 
 /// Generators of one run, all derived from `--random-seed`, in pgbench's order.

@@ -22,6 +22,7 @@ pub mod objective;
 pub mod observation;
 pub mod plan;
 pub mod product;
+mod random;
 mod record;
 mod replay;
 pub mod row_table;
@@ -49,6 +50,7 @@ pub use histogram::{
 pub use interval::{CommandCounts, FailureCounts, Interval, ScriptCounts, ThreadUsage};
 pub use measurement::{Measurement, Outage};
 pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKind, Tick, Unit};
+pub use random::SplitMix64;
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use replay::{Answer, ReplayCounts, ReplayFigures};
 pub use schedule::{Curve, Schedule, Stream, UserRamp};

@@ -9,7 +9,9 @@ use model::plan::{
 };
 use model::plan::{PoolMode, Postgres, Setup, Stack};
 use model::summary::{self, EndCondition, QueryMode, Script, Server};
-use model::{Code, EventKind, Interval, LatencyHistogram, LogEvent, Measurement, Nanos, Sample, Tick};
+use model::{
+    Code, EventKind, Interval, LatencyHistogram, LogEvent, Measurement, Nanos, Sample, SplitMix64, Tick,
+};
 use serde_json::json;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -61,7 +63,7 @@ fn main() {
         operations: scripts.clone(),
         nodes: setup.stack.nodes.iter().map(node).collect(),
     });
-    let mut chance = Rng(1);
+    let mut chance = Rng(SplitMix64(1));
     let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| chance.interval(operations, rate)).collect();
     let mut all = Interval::new(&vec![0; operations]);
     let run = Run::open(writer.path()).expect("it is a run");
@@ -188,20 +190,13 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
     }
 }
 
-/// Deterministic random numbers: SplitMix64.
+/// Random run from a seed.
 #[derive(Debug)]
-struct Rng(u64);
+struct Rng(SplitMix64);
 
 impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
-    }
-
     fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
+        self.0.next_u64() % bound
     }
 
     /// Plausible latencies: approximately log-normal, around a millisecond.

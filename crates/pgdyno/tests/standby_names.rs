@@ -1,6 +1,7 @@
 //! Comparison of the `synchronous_standby_names` parser with a real PostgreSQL
 
 use analysis::durability::replication::parse;
+use model::SplitMix64;
 use stack::find::InstallationSearch;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,7 +41,8 @@ fn accepts_the_names_that_postgresql_accepts() {
         .expect("these tests need a PostgreSQL server");
     let (postgres, folder) = (installation.bin.join("postgres"), Folder::new());
     let parts = ["any", "FIRST", "1", "0", "2(", "(", ")", ",", "*", "a", "b_1$", "\"x y\"", "\"", "-", " "];
-    let mut seed = 20_261_121_u64;
+    let seed = 20_261_121;
+    let mut rng = SplitMix64(seed);
     println!("seed {seed}");
     let mut texts: Vec<String> = [
         "",
@@ -83,9 +85,8 @@ fn accepts_the_names_that_postgresql_accepts() {
     .to_vec();
     for _ in 0..100 {
         let mut text = String::new();
-        for _ in 0..1 + seed % 7 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            text += parts[(seed >> 33) as usize % parts.len()];
+        for _ in 0..=rng.below(7) {
+            text += parts[rng.below(parts.len() as u64) as usize];
         }
         texts.push(text);
     }

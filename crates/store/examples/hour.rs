@@ -21,7 +21,7 @@ fn main() {
     let folder = TestDirectory::new("hour");
     let dir = args.first().map_or(folder.0.clone(), PathBuf::from);
     let per_second: u64 = args.get(1).map_or(1000, |it| it.parse().expect("a number"));
-    let mut random = RandomRun(1);
+    let mut random = RandomRun::new(1);
     let ticks: Vec<_> = (0..64).map(|second| random.typical(second, per_second)).collect();
     let mut writer = store::create(&dir, &header("hour")).expect("the disk has room");
     let mut trial = trial(0);

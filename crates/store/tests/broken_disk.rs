@@ -92,7 +92,7 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         let mut writer = store::create(&folder.0, &header("broken")).expect("the disk works");
         let path = writer.path().to_owned();
         let id = writer.begin_trial(trial(0));
-        let mut random = RandomRun(5);
+        let mut random = RandomRun::new(5);
         let ticks: Vec<_> = (0..5).map(|it| random.tick(it)).collect();
         for (number, it) in ticks[..3].iter().enumerate() {
             writer.tick(id, Box::new(it.clone()));

@@ -39,7 +39,7 @@ fn full_disk_is_reported_and_written_data_is_kept() {
     let mut writer = store::create(&disk.0, &header("full")).expect("the disk has room for the header");
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
-    let mut random = RandomRun(5);
+    let mut random = RandomRun::new(5);
     let mut ticks = Vec::new();
     while writer.error().is_none() {
         let tick = random.tick(ticks.len() as u64);

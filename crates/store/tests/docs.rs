@@ -12,7 +12,7 @@ use store::{Note, RunStatus};
 const DOCUMENT: &str = include_str!("../../../docs/store.md");
 
 fn connection(folder: &TestDirectory) -> Connection {
-    let mut random = RandomRun(9);
+    let mut random = RandomRun::new(9);
     let mut writer = store::create(&folder.0, &header("docs")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..8).map(|second| random.tick(second)).collect();

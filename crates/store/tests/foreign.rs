@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use store::{ErrorCause, Run, RunStatus};
 
 fn write(folder: &Path) -> PathBuf {
-    let mut random = RandomRun(3);
+    let mut random = RandomRun::new(3);
     let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..3).map(|it| random.tick(it)).collect();
@@ -78,7 +78,7 @@ fn damaged_bytes_do_not_panic() {
     let path = folder.0.join("x.dyno");
     let seed = 11;
     println!("seed {seed}");
-    let mut random = RandomRun(seed);
+    let mut random = RandomRun::new(seed);
     let mut refused = 0;
     for _ in 0..300 {
         let mut bytes = whole.clone();

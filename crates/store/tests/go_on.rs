@@ -8,7 +8,7 @@ use store::{ErrorCause, Run, RunStatus, State, TrialId};
 #[test]
 fn resumed_run_appends_trials() {
     let folder = TestDirectory::new("go-on");
-    let mut random = RandomRun(11);
+    let mut random = RandomRun::new(11);
     let mut writer = store::create(&folder.0, &header("broken")).expect("the disk has room");
     let path = writer.path().to_owned();
     let ticks: Vec<_> = (0..3).map(|second| random.tick(second)).collect();

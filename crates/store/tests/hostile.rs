@@ -11,7 +11,7 @@ use store::{Run, RunStatus};
 const SECONDS: u64 = 3;
 
 fn write(folder: &Path) -> PathBuf {
-    let mut random = RandomRun(5);
+    let mut random = RandomRun::new(5);
     let mut writer = store::create(folder, &header("whole")).expect("the disk has room");
     let id = writer.begin_trial(trial(0));
     let ticks: Vec<_> = (0..SECONDS).map(|it| random.tick(it)).collect();

@@ -15,7 +15,7 @@ const FOLDER: &str = "PGDYNO_STORE_KILL_FOLDER";
 const ROUNDS: &str = "PGDYNO_STORE_KILL_ROUNDS";
 
 fn tick(seed: u64, second: u64) -> model::Tick {
-    RandomRun(seed ^ second << 32).tick(second)
+    RandomRun::new(seed ^ second << 32).tick(second)
 }
 
 /// Child process of the test below; returns at once unless `FOLDER` is set.
@@ -40,7 +40,7 @@ fn killed_run_keeps_all_but_last_tick() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(20, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut random = RandomRun(seed);
+    let mut random = RandomRun::new(seed);
     let mut half_written = 0;
     for round in 0..rounds {
         let folder = TestDirectory::new(&format!("kill-{round}"));

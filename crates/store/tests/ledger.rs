@@ -52,7 +52,7 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
     let mut ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room");
-    let mut random = RandomRun(seed);
+    let mut random = RandomRun::new(seed);
     let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut random, it)).collect();
     for it in &entries {
         ledger.append(it.clone());
@@ -316,7 +316,7 @@ fn killed_ledger_keeps_all_durable_entries() {
     let seed = 20_261_121;
     let rounds = std::env::var(ROUNDS).map_or(30, |it| it.parse().expect("a number of rounds"));
     println!("seed {seed}");
-    let mut random = RandomRun(seed);
+    let mut random = RandomRun::new(seed);
     let (mut torn, mut most) = (0, 0);
     for round in 0..rounds {
         let folder = TestDirectory::new(&format!("ledger-kill-{round}"));

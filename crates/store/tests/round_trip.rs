@@ -14,7 +14,7 @@ use store::{Note, Run, RunStatus, State, TrialId};
 fn run_round_trips_through_file() {
     let folder = TestDirectory::new("round");
     let header = header("round-trip");
-    let mut random = RandomRun(7);
+    let mut random = RandomRun::new(7);
     let mut writer = store::create(&folder.0, &header).expect("the disk has room");
     let path = writer.path().to_owned();
     let mut expected = Vec::new();
@@ -122,7 +122,7 @@ fn dropped_writer_marks_run_interrupted() {
     let mut writer = store::create(&folder.0, &header("dropped")).unwrap();
     let path = writer.path().to_owned();
     let id = writer.begin_trial(trial(0));
-    writer.events(id, RandomRun(1).events(2));
+    writer.events(id, RandomRun::new(1).events(2));
     drop(writer);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.events(id).unwrap().len(), 2);
@@ -150,7 +150,7 @@ fn reads_and_resumes_older_formats() {
 /// Reads a file of this version, made by statements, and resumes it.
 fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, after: impl Fn(&Tick) -> bool) {
     let folder = TestDirectory::new(&format!("format-{version}"));
-    let mut random = RandomRun(5);
+    let mut random = RandomRun::new(5);
     let mut writer = store::create(&folder.0, &header("old")).unwrap();
     let id = writer.begin_trial(trial(0));
     writer.tick(id, Box::new(random.tick(0)));

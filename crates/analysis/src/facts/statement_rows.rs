@@ -141,15 +141,15 @@ impl StatementCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::sizes::fixture::Rng;
-    use model::SizeUnit;
+    use crate::facts::sizes::fixture::log_normal;
+    use model::{SizeUnit, SplitMix64};
 
     /// Rows of one answer in a second of the window.
-    type Rows<'a> = &'a dyn Fn(&mut Rng, u64) -> u64;
+    type Rows<'a> = &'a dyn Fn(&mut SplitMix64, u64) -> u64;
 
     /// Result of 60 seconds of `rate` answers each.
     fn find(seed: u64, rate: u64, statement: StatementKind, rows: Rows<'_>) -> Option<EmptyStatement> {
-        let (mut rng, mut detector) = (Rng(seed), EmptyStatementDetector::default());
+        let (mut rng, mut detector) = (SplitMix64(seed), EmptyStatementDetector::default());
         for second in 0..60 {
             let mut answers = AnswerSizes::new((1, 4));
             (0..rate).for_each(|_| answers.record(SizeUnit::Rows(statement), rows(&mut rng, second)));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     /// Draws a number of rows.
-    type Law = fn(&mut Rng) -> u64;
+    type Law = fn(&mut SplitMix64) -> u64;
 
     /// Numbers of rows with natural variation.
     const NATURAL: [(&str, Law); 9] = [
@@ -169,7 +169,7 @@ mod tests {
         ("an optimistic lock that mostly fails", |it| u64::from(it.below(8) == 0)),
         ("list of 0 to 20", |it| it.below(21)),
         ("geometric", |it| ((1.0 - it.uniform()).ln() / 0.5_f64.ln()) as u64),
-        ("log-normal", |it| it.log_normal(5.0, 2.0)),
+        ("log-normal", |it| log_normal(it, 5.0, 2.0)),
         ("bulk", |it| 10_000 + it.below(100)),
         ("two populations", |it| if it.below(2) == 0 { 0 } else { 10_000 }),
     ];
@@ -203,14 +203,16 @@ mod tests {
             );
         };
         let (select, update) = (StatementKind::Select, StatementKind::Update);
-        let empty_from = |from: u64| move |_: &mut Rng, second: u64| u64::from(second < from);
+        let empty_from = |from: u64| move |_: &mut SplitMix64, second: u64| u64::from(second < from);
         check(50, update, &empty_from(0), Some((1.0, None)));
         check(50, select, &empty_from(0), Some((1.0, None)));
         // The table is truncated.
         check(50, update, &empty_from(30), Some((0.5, Some(30))));
         check(50, update, &empty_from(3), Some((0.95, None)));
         check(50, select, &empty_from(3), Some((0.95, Some(3))));
-        for (name, rows) in NATURAL.iter().filter(|it| it.1(&mut Rng(1)) > 0 && !it.0.contains("mostly")) {
+        for (name, rows) in
+            NATURAL.iter().filter(|it| it.1(&mut SplitMix64(1)) > 0 && !it.0.contains("mostly"))
+        {
             let found = find(3, 50, select, &|rng, second| if second < 20 { rows(rng).max(1) } else { 0 });
             assert_eq!(found.expect(name).second, Some(20), "{name}");
         }

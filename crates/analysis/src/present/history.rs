@@ -8,12 +8,11 @@
 
 use crate::present::compare::{RunEnvironment, differences};
 use crate::stats::repeats;
-use crate::stats::rng::SplitMix64;
-use model::PerSecond;
 use model::comparison::{
     CellHistory, CellLabel, ChangePoint, DatedRun, Difference, HistoryPoint, Metric, RunHistory,
 };
 use model::plan::Experiment;
+use model::{PerSecond, SplitMix64};
 
 /// Minimum number of runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
 pub const RUNS_MIN: usize = 5;
@@ -196,17 +195,17 @@ fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::present::compare::tests::TestRng;
+    use crate::present::compare::tests::heavy_tailed;
 
     /// Series of intervals with a constant level each, given as number of runs and level.
-    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut TestRng) -> Vec<f64> {
+    fn series(stretches: &[(usize, f64)], deviation: f64, draw: &mut SplitMix64) -> Vec<f64> {
         let all = stretches.iter().flat_map(|it| std::iter::repeat_n(it.1, it.0));
         all.map(|it| (it * (1.0 + deviation * draw.normal())).ln()).collect()
     }
 
     #[test]
     fn finds_shifts_at_their_positions() {
-        let draw = &mut TestRng::new(11);
+        let draw = &mut SplitMix64(11);
         for (stretches, expected) in [
             (&[(20, 1000.0)][..], &[][..]),
             (&[(12, 1000.0), (12, 900.0)], &[12]),
@@ -225,12 +224,12 @@ mod tests {
     #[test]
     fn false_alarm_rate_is_below_the_level() {
         let seed = 3;
-        let draw = &mut TestRng::new(seed);
+        let draw = &mut SplitMix64(seed);
         let (series, shifts): (u64, usize) = if cfg!(debug_assertions) { (200, 40) } else { (1000, 200) };
         let alarms = (0..series).filter(|n| {
             let heavy = n % 2 == 1;
             let values: Vec<f64> =
-                (0..20).map(|_| if heavy { draw.heavy() } else { draw.normal() }).collect();
+                (0..20).map(|_| if heavy { heavy_tailed(draw) } else { draw.normal() }).collect();
             !change_points(&values, 0.05, 99, *n).is_empty()
         });
         let alarms = alarms.count();

@@ -81,7 +81,7 @@ pub fn check_law(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::rng::SplitMix64;
+    use model::SplitMix64;
 
     fn exact(mean: f64) -> MeanEstimate {
         MeanEstimate { mean, error: 0.0 }

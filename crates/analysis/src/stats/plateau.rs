@@ -10,7 +10,7 @@
 //! scatter.
 
 use crate::stats::repeats;
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::search::{FittedValue, Plateau, RequiredConnections};
 use std::cmp::Ordering;
 

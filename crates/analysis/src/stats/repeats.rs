@@ -18,7 +18,7 @@
 //! *Many cells.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false discovery
 //! rate of all comparisons of one figure at 5 % (Benjamini and Hochberg 1995).
 
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::matrix::ChangeVerdict;
 
 /// Maximum number of runs for which every resample is enumerated, 5⁵ in all.

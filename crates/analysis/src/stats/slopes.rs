@@ -122,7 +122,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::rng::SplitMix64;
+    use model::SplitMix64;
 
     #[test]
     fn estimates_known_lines() {

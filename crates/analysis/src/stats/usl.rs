@@ -14,7 +14,7 @@
 //! - With fewer than two trials per level, all residuals are also redistributed at random, as if they had equal
 //!   variances. The wider of the two intervals is reported.
 
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::search::{FittedValue, Scalability};
 
 const RESAMPLES: usize = 1000;

@@ -3,7 +3,7 @@
 //! The order is a pure function of the seed and the number of completed trials, so an interrupted run resumes where it
 //! stopped.
 
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 
 /// One measurement of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Merged arrivals of several schedules
 
 use super::Arrivals;
-use model::{Nanos, Schedule, ScriptId, Stream};
+use model::{Nanos, Schedule, ScriptId, SplitMix64, Stream};
 
 /// One thread's share of all arrivals of a schedule, in time order.
 ///
@@ -23,7 +23,7 @@ impl Streams {
             // The first arrivals of the streams belong to different threads, and each stream has its own random
             // sequence.
             let thread = (k as usize + n) % threads as usize;
-            let seed = seed.wrapping_add((n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let seed = seed.wrapping_add((n as u64).wrapping_mul(SplitMix64::STEP));
             (Arrivals::new(&it.curve, it.spacing, seed, (thread as u32, threads)), it.script)
         };
         let each: Vec<_> = match schedule {

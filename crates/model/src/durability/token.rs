@@ -4,6 +4,7 @@
 //! can be found within any text. Its characters have no special meaning in SQL, JSON or a URL.
 
 use super::WriteKey;
+use crate::SplitMix64;
 
 /// Key of a write with a seal.
 ///
@@ -101,13 +102,10 @@ fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
 }
 
-/// Finaliser of splitmix64 (Blackman and Vigna, prng.di.unimi.it), after an addition so that 0 does not map to 0.
+/// First number that the generator returns for this seed; not 0 for the seed 0.
 #[inline]
-fn mix(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
+fn mix(seed: u64) -> u64 {
+    SplitMix64(seed).next_u64()
 }
 
 #[cfg(test)]

@@ -291,17 +291,15 @@ impl LatencyHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::HistogramEncoder;
+    use crate::{HistogramEncoder, SplitMix64};
 
-    /// Histogram of `count` values of up to `bits` bits, from xorshift64 with this seed.
+    /// Histogram of `count` values of up to `bits` bits, from this seed.
     fn latency(seed: u64, count: usize, bits: u32) -> LatencyHistogram {
-        let mut state = seed;
+        let mut rng = SplitMix64(seed);
         let mut histogram = LatencyHistogram::new();
         for _ in 0..count {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            histogram.record(Nanos(state >> (64 - 1 - (state % u64::from(bits)) as u32)));
+            let number = rng.next_u64();
+            histogram.record(Nanos(number >> (64 - 1 - (number % u64::from(bits)) as u32)));
         }
         histogram
     }

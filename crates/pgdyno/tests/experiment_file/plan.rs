@@ -2,7 +2,6 @@
 
 use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
-use model::Nanos;
 use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use report::lang::{self, english};
 use std::path::Path;
@@ -256,11 +255,8 @@ matrix: { load.coefficient: [1, 2], load.arrivals: [even, poisson] }
 fn no_text_panics() {
     experiment(RICH);
     let seed: u64 = 0x5eed;
-    let mut state = seed;
-    let mut draw = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
+    let mut rng = SplitMix64(seed);
+    let mut draw = |below: usize| rng.below(below as u64) as usize;
     let signs: Vec<&str> =
         "$ { } [ ] : , \" ' ~ é / ( ) 0 -1 1e309 \n ! ${ ${a} null {} [] NaN %".split(' ').collect();
     let (mut right, mut wrong) = (0, 0);

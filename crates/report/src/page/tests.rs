@@ -8,7 +8,7 @@ use expect_test::expect_file;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::TrialStatus;
 use model::summary::InvalidReason;
-use model::{SizeFigures, StatementKind, StatementRows};
+use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 
 mod failover;
 mod freshness;
@@ -331,15 +331,8 @@ fn folds_three_axes_into_two() {
 fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
     let mut it = invent::single_cell_account();
-    // SplitMix64 (S. Vigna) with the seed 42.
-    let mut state: u64 = 42;
-    let mut noise = |around: f64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Some(around * (1.0 + 0.1 * ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64))
-    };
+    let mut rng = SplitMix64(42);
+    let mut noise = |around: f64| Some(around * (1.0 + 0.1 * rng.uniform()));
     let track = |what, label: Option<String>, values| ChartSeries { kind: what, node: None, label, values };
     let of = |kind, count: usize, around: f64, noise: &mut dyn FnMut(f64) -> Option<f64>| Chart {
         kind,

@@ -3,7 +3,7 @@
 //! A million books by default. Authors and titles are Russian and invented; each author has a few books. Neither
 //! column has an index: the experiment measures what that costs.
 
-use super::row_rng::{RowRng, derive_seed};
+use super::row_rng::{derive_seed, row_rng};
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{names, titles, write_decimal};
 
@@ -50,11 +50,11 @@ impl Books {
         }
         out.push(b'\t');
         // Titles of one author are multiples of STEP apart, so none repeats until all titles are used.
-        let first = RowRng::for_row(derive_seed(self.seed, &["title"]), author).below(titles::TITLE_COUNT);
+        let first = row_rng(derive_seed(self.seed, &["title"]), author).below(titles::TITLE_COUNT);
         titles::write_title((first + book % titles::TITLE_COUNT * titles::STEP) % titles::TITLE_COUNT, out);
         out.push(b'\t');
         // Kopecks: 99 to 2,499 roubles.
-        write_decimal(out, 9_900 + 5_000 * RowRng::for_row(self.seed, row).below(49));
+        write_decimal(out, 9_900 + 5_000 * row_rng(self.seed, row).below(49));
         out.push(b'\n');
     }
 }

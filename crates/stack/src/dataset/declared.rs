@@ -1,7 +1,7 @@
 //! Tables that an experiment file declares.
 
 use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql_type};
-use super::row_rng::RowRng;
+use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{TableDiagnostic, quote_identifier};
 use model::plan::{Column, Table};
@@ -129,7 +129,7 @@ fn write_row(columns: &[PreparedColumn], row: u64, out: &mut Vec<u8>) {
         if at > 0 {
             out.push(b'\t');
         }
-        let mut chance = RowRng::for_row(column.seed, row);
+        let mut chance = row_rng(column.seed, row);
         if column.nulls > 0 && chance.below(1 << 32) < column.nulls {
             out.extend_from_slice(b"\\N");
         } else {

@@ -7,7 +7,7 @@
 //! Source of the shape: 400,000 senders and 160 million receivers. Both dimensions shrink by the same factor.
 
 use super::geography::{CITIES, Point, distance_km, draw_city, draw_point_near, write_degrees};
-use super::row_rng::{RowRng, derive_seed};
+use super::row_rng::{derive_seed, row_rng};
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{timestamp, write_decimal};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl Delivery {
     }
 
     fn write_sender(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
-        let mut chance = RowRng::for_row(derive_seed(self.seed, &["send"]), row);
+        let mut chance = row_rng(derive_seed(self.seed, &["send"]), row);
         let provider = row % PROVIDERS.len() as u64;
         let place = draw_city(&mut chance, country.origins_by_city.len());
         let origins = &country.origins_by_city[place];
@@ -141,7 +141,7 @@ impl Delivery {
         let (provider, origin) = (number % providers, number / providers);
         let its = &PROVIDERS[provider as usize];
         // All rows of an office describe the same office.
-        let mut chance = RowRng::for_row(derive_seed(self.seed, &["receive"]), office * providers + provider);
+        let mut chance = row_rng(derive_seed(self.seed, &["receive"]), office * providers + provider);
         let place = draw_city(&mut chance, CITIES.len());
         let point = draw_point_near(&CITIES[place], &mut chance);
         let limits =

@@ -1,8 +1,9 @@
 //! Generators of the values of declared columns.
 
-use super::row_rng::{RowRng, derive_seed};
+use super::row_rng::{derive_seed, row_rng};
 use super::zipf::Zipf;
 use super::{english, names, timestamp, write_decimal};
+use model::SplitMix64;
 use model::plan::ColumnGenerator;
 use std::fmt;
 use std::io::Write as _;
@@ -131,7 +132,7 @@ impl ValueGenerator {
     }
 
     /// Appends the value of row `row`, counted from 0.
-    pub fn write(&self, row: u64, chance: &mut RowRng, place: ValueContext, out: &mut Vec<u8>) {
+    pub fn write(&self, row: u64, chance: &mut SplitMix64, place: ValueContext, out: &mut Vec<u8>) {
         let quote = |out: &mut Vec<u8>| {
             if place == ValueContext::Json {
                 out.push(b'"');
@@ -139,7 +140,7 @@ impl ValueGenerator {
         };
         match self {
             ValueGenerator::Serial => write_decimal(out, row + 1),
-            ValueGenerator::Uniform(min, 0) => write_integer(out, min.wrapping_add(chance.bits() as i64)),
+            ValueGenerator::Uniform(min, 0) => write_integer(out, min.wrapping_add(chance.next_u64() as i64)),
             ValueGenerator::Uniform(min, count) => {
                 write_integer(out, min.wrapping_add(chance.below(*count) as i64));
             }
@@ -233,12 +234,12 @@ fn compile_object(
 }
 
 /// Each field has its own random sequence: a new field does not change the others.
-fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut RowRng, out: &mut Vec<u8>) {
-    let seed = chance.bits();
+fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut SplitMix64, out: &mut Vec<u8>) {
+    let seed = chance.next_u64();
     out.push(b'{');
     for (at, (before, draw)) in fields.iter().enumerate() {
         out.extend_from_slice(before);
-        draw.write(row, &mut RowRng::for_row(seed, at as u64), ValueContext::Json, out);
+        draw.write(row, &mut row_rng(seed, at as u64), ValueContext::Json, out);
     }
     out.push(b'}');
 }
@@ -269,16 +270,16 @@ fn write_integer(out: &mut Vec<u8>, number: i64) {
     write_decimal(out, number.unsigned_abs());
 }
 
-fn pick(texts: &[&'static str], chance: &mut RowRng) -> &'static [u8] {
+fn pick(texts: &[&'static str], chance: &mut SplitMix64) -> &'static [u8] {
     texts[chance.below(texts.len() as u64) as usize].as_bytes()
 }
 
 /// Random lowercase letters, eight per draw; the eighth is uniform to within 1 in 2²⁶.
-fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut RowRng) {
+fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut SplitMix64) {
     let mut bits = 0;
     for at in 0..length {
         if at % 8 == 0 {
-            bits = chance.bits();
+            bits = chance.next_u64();
         }
         let wide = u128::from(bits) * 26;
         out.push(b'a' + (wide >> 64) as u8);
@@ -291,11 +292,11 @@ fn write_point(
     out: &mut Vec<u8>,
     from: (f64, f64),
     to: (f64, f64),
-    chance: &mut RowRng,
+    chance: &mut SplitMix64,
     place: ValueContext,
 ) {
-    let x = from.0 + (to.0 - from.0) * chance.fraction();
-    let y = from.1 + (to.1 - from.1) * chance.fraction();
+    let x = from.0 + (to.0 - from.0) * chance.uniform();
+    let y = from.1 + (to.1 - from.1) * chance.uniform();
     match place {
         ValueContext::CopyField => write!(out, "({x:.6},{y:.6})"),
         ValueContext::Json => write!(out, "[{x:.6}, {y:.6}]"),

@@ -4,7 +4,7 @@
 //! This gives a map on which few places are crowded and most are remote. Offices around a city are as dense as its
 //! population.
 
-use super::row_rng::RowRng;
+use model::SplitMix64;
 
 /// A city.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub(super) struct Point {
 const KM_PER_DEGREE: f64 = 111.195;
 
 /// Draws one of the first `of` cities, with a probability proportional to population.
-pub(super) fn draw_city(chance: &mut RowRng, of: usize) -> usize {
+pub(super) fn draw_city(chance: &mut SplitMix64, of: usize) -> usize {
     let all: u64 = CITIES[..of].iter().map(|it| u64::from(it.population)).sum();
     let mut left = chance.below(all);
     for (at, city) in CITIES[..of].iter().enumerate() {
@@ -43,11 +43,11 @@ pub(super) fn draw_city(chance: &mut RowRng, of: usize) -> usize {
 }
 
 /// Draws a point in or near a city: a million people live within some ten kilometres of its centre.
-pub(super) fn draw_point_near(city: &City, chance: &mut RowRng) -> Point {
+pub(super) fn draw_point_near(city: &City, chance: &mut SplitMix64) -> Point {
     let spread = 0.17 * f64::from(city.population).sqrt();
     // Sum of four uniform numbers: nearly normal, and bounded.
     let mut normal =
-        || ((0..4).map(|_| chance.fraction()).sum::<f64>() - 2.0) * 3f64.sqrt() * spread / KM_PER_DEGREE;
+        || ((0..4).map(|_| chance.uniform()).sum::<f64>() - 2.0) * 3f64.sqrt() * spread / KM_PER_DEGREE;
     let (north, east) = (normal(), normal() / city.lat.to_radians().cos());
     let micro = |it: f64| (it * 1e6).round() as i64;
     Point { lat: micro(city.lat + north), lon: micro(city.lon + east) }
@@ -171,6 +171,7 @@ pub(super) static CITIES: [City; 84] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::row_rng::row_rng;
 
     #[test]
     fn distances_match_known_values() {
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn points_scatter_around_their_city() {
-        let mut chance = RowRng::for_row(42, 0);
+        let mut chance = row_rng(42, 0);
         let moscow = &CITIES[0];
         let points: Vec<Point> = (0..10_000).map(|_| draw_point_near(moscow, &mut chance)).collect();
         let mean = |of: fn(&Point) -> i64| points.iter().map(of).sum::<i64>() as f64 / 1e10;

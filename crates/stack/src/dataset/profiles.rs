@@ -3,7 +3,7 @@
 //! Settings that an application stores per user, one row each. Each visit writes back two rows in one transaction.
 //! With few users, many transactions meet in the same rows; taken in different orders, they deadlock.
 
-use super::row_rng::RowRng;
+use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};
 use super::write_decimal;
 
@@ -62,7 +62,7 @@ impl Profiles {
     }
 
     fn write_row(self, row: u64, out: &mut Vec<u8>) {
-        let mut chance = RowRng::for_row(self.seed, row);
+        let mut chance = row_rng(self.seed, row);
         let setting = row % self.per_user;
         let names = SETTINGS.len() as u64;
         let kind = if chance.below(4) == 0 { STRING } else { NUMBER };

@@ -4,7 +4,7 @@
 //! seed and its number alone. A table can therefore be regenerated, or a single row checked, without the others.
 
 pub use super::Stage;
-use super::row_rng::RowRng;
+use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{load, names, write_decimal};
 use crate::client::{Connection, Error};
@@ -50,7 +50,7 @@ impl Tickets {
 
     /// Appends row `id` in COPY's text format.
     fn write_row(&self, id: u64, out: &mut Vec<u8>) {
-        let mut chance = RowRng::for_row(self.seed, id);
+        let mut chance = row_rng(self.seed, id);
         let person = names::draw_person(|n| chance.below(n));
         write_decimal(out, id);
         out.push(b'\t');

@@ -4,7 +4,7 @@
 //! can log in. The names have no index.
 
 use super::geography::{CITIES, draw_city};
-use super::row_rng::{RowRng, derive_seed};
+use super::row_rng::{derive_seed, row_rng};
 use super::table_spec::{CopyFormat, TableSpec};
 use super::{names, timestamp, write_decimal};
 
@@ -45,7 +45,7 @@ impl Users {
     }
 
     fn write_row(self, id: u64, out: &mut Vec<u8>) {
-        let mut chance = RowRng::for_row(derive_seed(self.seed, &["user"]), id);
+        let mut chance = row_rng(derive_seed(self.seed, &["user"]), id);
         let person = names::draw_person(|n| chance.below(n));
         write_decimal(out, id);
         let mut cell = |text: &[u8]| {

@@ -1,6 +1,6 @@
 //! Integers by Zipf's law.
 
-use super::row_rng::RowRng;
+use model::SplitMix64;
 
 /// Ranks 1..=n; rank k has the weight k⁻ˢ.
 ///
@@ -29,9 +29,9 @@ impl Zipf {
         zipf
     }
 
-    pub fn sample(&self, chance: &mut RowRng) -> u64 {
+    pub fn sample(&self, chance: &mut SplitMix64) -> u64 {
         loop {
-            let area = self.high + chance.fraction() * (self.low - self.high);
+            let area = self.high + chance.uniform() * (self.low - self.high);
             let x = self.inverse(area);
             let k = (x + 0.5).floor().clamp(1.0, self.n);
             if k - x <= self.accept_below || area >= self.integral(k + 0.5) - k.powf(-self.s) {
@@ -53,6 +53,7 @@ impl Zipf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::row_rng::row_rng;
 
     /// Tests the frequencies with χ² over the first ten ranks and the rest.
     #[test]
@@ -61,7 +62,7 @@ mod tests {
             let zipf = Zipf::new(n, s);
             let (draws, mut seen) = (200_000u64, [0u64; 11]);
             for row in 0..draws {
-                let k = zipf.sample(&mut RowRng::for_row(7, row));
+                let k = zipf.sample(&mut row_rng(7, row));
                 assert!((1..=n).contains(&k), "{k} of {n}");
                 seen[(k as usize - 1).min(10)] += 1;
             }
@@ -84,6 +85,6 @@ mod tests {
     #[test]
     fn single_rank_always_gives_one() {
         let zipf = Zipf::new(1, 1.5);
-        assert!((0..100).all(|row| zipf.sample(&mut RowRng::for_row(1, row)) == 1));
+        assert!((0..100).all(|row| zipf.sample(&mut row_rng(1, row)) == 1));
     }
 }

@@ -8,8 +8,8 @@ use super::chain::haproxy;
 use super::replicas::replicated;
 use super::scratch::Scratch;
 use super::server::{PATIENCE, installation, keeper};
-use model::Nanos;
 use model::plan::{ClusterManager, FailoverManager, Limits, ManagerSettings, Promoter, SyncMode, Transport};
+use model::{Nanos, SplitMix64};
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
 use stack::chain::{self, Chain};
 use stack::component::postgres::{Postgres, Settings};
@@ -85,24 +85,11 @@ struct Round {
     after: Duration,
 }
 
-/// SplitMix64 generator. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = self.0;
-        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (it ^ (it >> 31)) % bound
-    }
-}
-
 impl Round {
     fn new(seed: u64, number: u64, fate: Fate, cast: Cast) -> Round {
-        let mut chance = Chance(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let phase = chance.below(cast.phases().len() as u64) as usize;
-        Round { fate, cast, phase, after: Duration::from_micros(chance.below(cast.lasts())) }
+        let mut chance = SplitMix64(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let phase = (chance.next_u64() % cast.phases().len() as u64) as usize;
+        Round { fate, cast, phase, after: Duration::from_micros(chance.next_u64() % cast.lasts()) }
     }
 
     fn phase(&self) -> &'static str {

@@ -7,7 +7,7 @@ use model::plan::Limits;
 use model::summary::Script;
 use model::{
     Code, EventKind, FailureCounts, HistogramEncoder, Interval, LatencyHistogram, LogEvent, LogSession,
-    Measurement, Nanos, Sample, SizeUnit, StatementKind, ThreadUsage, Tick,
+    Measurement, Nanos, Sample, SizeUnit, SplitMix64, StatementKind, ThreadUsage, Tick,
 };
 use serde_json::json;
 use std::borrow::Cow;
@@ -152,16 +152,17 @@ pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
     }
 }
 
-/// Deterministic random numbers: SplitMix64.
+/// Random run from a seed.
 #[derive(Debug)]
-pub struct RandomRun(pub u64);
+pub struct RandomRun(SplitMix64);
 
 impl RandomRun {
+    pub fn new(seed: u64) -> RandomRun {
+        RandomRun(SplitMix64(seed))
+    }
+
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let it = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
+        self.0.next_u64()
     }
 
     pub fn below(&mut self, bound: u64) -> u64 {

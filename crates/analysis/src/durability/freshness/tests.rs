@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::trial;
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::freshness::ReplicaReads;
 use model::plan::{Replication, SyncMode};
 
@@ -45,7 +45,7 @@ fn correlated_reads_widen_the_interval() {
 #[test]
 fn intervals_cover_the_true_share() {
     let mut rng = SplitMix64(7);
-    let mut unit = || (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
+    let mut unit = || rng.uniform();
     let mut held = 0;
     let rounds = 1000;
     for _ in 0..rounds {

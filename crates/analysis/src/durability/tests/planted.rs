@@ -1,15 +1,15 @@
 //! Defects planted into valid histories. The check must find each of them.
 
 use super::super::judge;
-use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, TestRng, histories};
+use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, histories};
 use model::durability::*;
-use model::{Code, Nanos};
+use model::{Code, Nanos, SplitMix64};
 
 /// Defect, with a function that plants it and the anomaly or doubt that it must cause.
 struct PlantedDefect {
     name: &'static str,
     /// Plants the defect; false if this history has no place for it.
-    plant: fn(&mut Evidence, &mut TestRng) -> bool,
+    plant: fn(&mut Evidence, &mut SplitMix64) -> bool,
     is_found: fn(&DurabilityVerdict) -> bool,
 }
 
@@ -134,7 +134,7 @@ fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
 /// Random write with this outcome that is present, or absent, at the end.
 fn pick(
     of: &Evidence,
-    rng: &mut TestRng,
+    rng: &mut SplitMix64,
     outcome: fn(WriteOutcome) -> bool,
     there: bool,
 ) -> Option<(usize, WriteAttempt)> {
@@ -157,27 +157,27 @@ fn remove(of: &mut Evidence, key: WriteKey) {
 }
 
 /// Removes the last write of a session on its server, which leaves no hole.
-fn lose(of: &mut Evidence, _: &mut TestRng) -> bool {
+fn lose(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let last = attempts(of).into_iter().rev().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let Some((_, last)) = last else { return false };
     remove(of, last.key);
     true
 }
 
-fn phantom(of: &mut Evidence, rng: &mut TestRng) -> bool {
+fn phantom(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
     let session = rng.below(of.reserved.len() as u64) as u32;
     let sequence = of.reserved[session as usize] + rng.below(100);
     of.reads.last_mut().expect("the evidence has reads").rows.push((WriteKey { session, sequence }, true));
     true
 }
 
-fn duplicate(of: &mut Evidence, rng: &mut TestRng) -> bool {
+fn duplicate(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
     let Some((_, it)) = pick(of, rng, acknowledged, true) else { return false };
     of.reads.last_mut().expect("the evidence has reads").rows.push((it.key, true));
     true
 }
 
-fn flicker(of: &mut Evidence, rng: &mut TestRng) -> bool {
+fn flicker(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
     let Some((_, it)) = pick(of, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
         return false;
     };
@@ -186,7 +186,7 @@ fn flicker(of: &mut Evidence, rng: &mut TestRng) -> bool {
 }
 
 /// Removes a write that is not the last of its session on its server.
-fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
+fn hole(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let all = attempts(of);
     let rows = of.reads.last().expect("the evidence has reads").rows.clone();
     let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
@@ -205,7 +205,7 @@ fn hole(of: &mut Evidence, _: &mut TestRng) -> bool {
 }
 
 /// Swaps the keys of two rows, which the tokens reveal.
-fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
+fn swap(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let all = attempts(of);
     let first = |session: u32| {
         all.iter().find(|(_, it)| it.key.session == session && it.outcome == WriteOutcome::Acknowledged)
@@ -219,7 +219,7 @@ fn swap(of: &mut Evidence, _: &mut TestRng) -> bool {
     true
 }
 
-fn cut(of: &mut Evidence, rng: &mut TestRng, end: LedgerEnd) -> bool {
+fn cut(of: &mut Evidence, rng: &mut SplitMix64, end: LedgerEnd) -> bool {
     let left = of.entries.len() - 1 - rng.below(5) as usize;
     of.entries.truncate(left);
     of.history.end = Some(end);
@@ -227,7 +227,7 @@ fn cut(of: &mut Evidence, rng: &mut TestRng, end: LedgerEnd) -> bool {
 }
 
 /// Acknowledges a write that was committed only on the old primary, as if the client had ignored the warning.
-fn local(of: &mut Evidence, rng: &mut TestRng) -> bool {
+fn local(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
     let lost = pick(of, rng, |it| it == WriteOutcome::AcknowledgedLocally, false);
     let Some((place, mut attempt)) = lost else { return false };
     attempt.outcome = WriteOutcome::Acknowledged;
@@ -235,14 +235,14 @@ fn local(of: &mut Evidence, rng: &mut TestRng) -> bool {
     true
 }
 
-fn failure(of: &mut Evidence, rng: &mut TestRng) -> bool {
+fn failure(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
     let Some((place, mut attempt)) = pick(of, rng, acknowledged, true) else { return false };
     attempt.outcome = WriteOutcome::Failed(Code::SqlState(*b"40001"));
     of.entries[place] = LedgerEntry::Completed(attempt);
     true
 }
 
-fn back(of: &mut Evidence, _: &mut TestRng) -> bool {
+fn back(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let half = of.entries.len() / 2;
     let clocks = of.entries.iter().filter(|it| matches!(it, LedgerEntry::Clock { .. })).count();
     let mut later = 0;
@@ -256,7 +256,7 @@ fn back(of: &mut Evidence, _: &mut TestRng) -> bool {
 }
 
 /// The first server acknowledges a write after its successor has done so.
-fn split(of: &mut Evidence, _: &mut TestRng) -> bool {
+fn split(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let all = attempts(of);
     let acknowledged = all.iter().filter(|(_, it)| it.outcome == WriteOutcome::Acknowledged);
     let first = acknowledged.min_by_key(|(_, it)| it.ended);
@@ -291,7 +291,7 @@ fn planted(histories: u64) {
                 Conclusion::Kept,
                 "seed {seed}, before any defect is planted"
             );
-            if !(defect.plant)(&mut evidence, &mut TestRng(seed)) {
+            if !(defect.plant)(&mut evidence, &mut SplitMix64(seed)) {
                 continue;
             }
             tried += 1;

@@ -7,26 +7,8 @@
 use super::super::judge;
 use crate::durability::replication::{self, SyncState, sync_states};
 use model::durability::*;
-use model::{Code, Nanos};
+use model::{Code, Nanos, SplitMix64};
 use std::collections::BTreeSet;
-
-/// SplitMix64.
-pub(super) struct TestRng(pub u64);
-
-impl TestRng {
-    /// Random number below `n`.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut it = self.0;
-        it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (it ^ (it >> 31)) % n
-    }
-
-    pub fn percent(&mut self, n: u64) -> bool {
-        self.below(100) < n
-    }
-}
 
 /// One read before it is reduced to bits: its rows, each with its authenticity.
 pub(super) struct RawRead {
@@ -83,7 +65,7 @@ struct Session {
 }
 
 pub(super) struct SimulatedCluster {
-    chance: TestRng,
+    chance: SplitMix64,
     now: Nanos,
     nodes: Vec<Node>,
     primary: usize,
@@ -110,7 +92,7 @@ pub(super) struct Scenario {
 
 impl SimulatedCluster {
     pub fn run(seed: u64, scenario: Scenario) -> Evidence {
-        let mut chance = TestRng(seed);
+        let mut chance = SplitMix64(seed);
         let count = 2 + chance.below(3) as usize;
         let node = |number: usize| Node {
             log: Vec::new(),
@@ -139,7 +121,7 @@ impl SimulatedCluster {
             primary: 0,
             flushed: 0,
             setting: ("on", String::new()),
-            unique: scenario.quorum || chance.percent(70),
+            unique: scenario.quorum || chance.below(100) < 70,
             sessions,
             under_way: [Vec::new(), Vec::new()],
             evidence,
@@ -153,7 +135,7 @@ impl SimulatedCluster {
         let steps = 60 + it.chance.below(300);
         for step in 0..steps {
             it.now += Nanos(1 + it.chance.below(3_000_000));
-            if kills > 0 && step > steps / 3 && it.chance.percent(5) {
+            if kills > 0 && step > steps / 3 && it.chance.below(100) < 5 {
                 kills -= 1;
                 it.kill();
             }
@@ -171,7 +153,7 @@ impl SimulatedCluster {
             92..94 => self.fail_write(),
             94..96 => self.sample(),
             96 if !scenario.quorum => self.crash(),
-            97 if !scenario.quorum && self.chance.percent(30) => {
+            97 if !scenario.quorum && self.chance.below(100) < 30 => {
                 self.evidence.promise_changed = true;
                 self.set(scenario);
             }
@@ -210,7 +192,7 @@ impl SimulatedCluster {
         if session.waits.is_some() {
             return;
         }
-        if session.open && self.chance.percent(60) {
+        if session.open && self.chance.below(100) < 60 {
             session.number += 1;
         } else {
             (session.next, session.number) = (session.next + 1, 1);
@@ -297,7 +279,7 @@ impl SimulatedCluster {
     fn answer(&mut self) {
         for number in 0..self.sessions.len() {
             let Some((invoked, behind)) = self.sessions[number].waits else { continue };
-            if self.holds(behind) && self.chance.percent(70) {
+            if self.holds(behind) && self.chance.below(100) < 70 {
                 self.settle(number, invoked, WriteOutcome::Acknowledged);
             }
         }
@@ -364,7 +346,7 @@ impl SimulatedCluster {
     fn write(&mut self, key: WriteKey, entry: LedgerEntry) {
         let thread = key.session as usize % 2;
         self.under_way[thread].push(entry);
-        if self.chance.percent(20) {
+        if self.chance.below(100) < 20 {
             self.evidence.entries.append(&mut self.under_way[thread]);
         }
     }
@@ -473,7 +455,7 @@ impl SimulatedCluster {
         self.evidence.entries.append(&mut other);
         self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
-        if !scenario.quorum && self.chance.percent(10) {
+        if !scenario.quorum && self.chance.below(100) < 10 {
             // The generator was killed as well, so that only the first entries remain.
             let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
             self.evidence.entries.truncate(left);

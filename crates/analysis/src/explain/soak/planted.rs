@@ -1,7 +1,7 @@
 //! Twenty simulated soaks with a leak or drift and twenty without; each has 120 slices in two hours
 
 use super::trend;
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 

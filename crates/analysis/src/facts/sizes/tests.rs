@@ -1,16 +1,17 @@
-use super::fixture::Rng;
+use super::fixture::log_normal;
 use super::*;
+use model::SplitMix64;
 
 /// Draws a size.
-type Law = fn(&mut Rng) -> u64;
+type Law = fn(&mut SplitMix64) -> u64;
 
 /// Distributions of sizes with natural variation, none of which is reported.
 const NATURAL: [(&str, Law); 12] = [
     ("constant", |_| 40_000),
     ("empty", |_| 0),
-    ("log-normal 0.3", |it| it.log_normal(40_000.0, 0.3)),
-    ("log-normal 1", |it| it.log_normal(8_000.0, 1.0)),
-    ("log-normal 2", |it| it.log_normal(2_000.0, 2.0)),
+    ("log-normal 0.3", |it| log_normal(it, 40_000.0, 0.3)),
+    ("log-normal 1", |it| log_normal(it, 8_000.0, 1.0)),
+    ("log-normal 2", |it| log_normal(it, 2_000.0, 2.0)),
     ("uniform", |it| 20_000 + it.below(40_000)),
     ("uniform from nothing", |it| it.below(50_000)),
     ("exponential", |it| (-5_000.0 * (1.0 - it.uniform()).ln()) as u64),
@@ -21,8 +22,8 @@ const NATURAL: [(&str, Law); 12] = [
 ];
 
 /// Sizes over 60 seconds with `rate` answers per second.
-fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut Rng, u64) -> u64) -> SizeSeries {
-    let mut rng = Rng(seed);
+fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut SplitMix64, u64) -> u64) -> SizeSeries {
+    let mut rng = SplitMix64(seed);
     let mut all = SizeSeriesSet::default();
     for second in 0..60 {
         let mut sizes = AnswerSizes::new((0, 0));
@@ -75,7 +76,7 @@ fn finds_error_pages_of_an_outage() {
 
 #[test]
 fn finds_two_populations() {
-    let check = |rate: u64, size: &dyn Fn(&mut Rng) -> u64, expected: Option<(u64, u64)>| {
+    let check = |rate: u64, size: &dyn Fn(&mut SplitMix64) -> u64, expected: Option<(u64, u64)>| {
         for seed in 0..10 {
             let found = populations(&simulate_series(seed, rate, &|rng, _| size(rng)).total());
             let near = |it: u64, target: u64| (target * 15 / 16..=target * 17 / 16 + 1).contains(&it);

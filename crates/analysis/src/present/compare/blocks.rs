@@ -9,8 +9,8 @@
 //! fewer than blocks, therefore replaces the normal distribution.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
-use crate::stats::rng::SplitMix64;
 use crate::stats::student::MeanDifference;
+use model::SplitMix64;
 use model::comparison::{self, Metric};
 
 /// Shortest block in seconds.

@@ -7,31 +7,12 @@
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
-use model::{Nanos, PerSecond};
+use model::{Nanos, PerSecond, SplitMix64};
 
-/// Random number generator with a seed.
-pub struct TestRng(crate::stats::rng::SplitMix64);
-
-impl TestRng {
-    pub fn new(seed: u64) -> TestRng {
-        TestRng(crate::stats::rng::SplitMix64(seed))
-    }
-
-    pub fn uniform(&mut self) -> f64 {
-        (self.0.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Normal value; Box and Muller.
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// Value of Student's distribution with three degrees of freedom, scaled to deviation 1.
-    pub fn heavy(&mut self) -> f64 {
-        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
-        self.normal() / squares.sqrt()
-    }
+/// Value of Student's distribution with three degrees of freedom, scaled to deviation 1.
+pub fn heavy_tailed(rng: &mut SplitMix64) -> f64 {
+    let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
+    rng.normal() / squares.sqrt()
 }
 
 /// Simulated system, described by the deviations of its logarithms.
@@ -76,9 +57,9 @@ impl SimulatedSystem {
         slow: f64,
         seconds: usize,
         begun_ms: u64,
-        draw: &mut TestRng,
+        draw: &mut SplitMix64,
     ) -> TrialFigures {
-        let noise = |draw: &mut TestRng| if self.heavy { draw.heavy() } else { draw.normal() };
+        let noise = |draw: &mut SplitMix64| if self.heavy { heavy_tailed(draw) } else { draw.normal() };
         let trial_effect = self.trials * noise(draw) + self.wear * at;
         let fresh = (1.0 - self.stays * self.stays).sqrt();
         let mut state = draw.normal();
@@ -131,7 +112,7 @@ impl SimulatedSystem {
 
     /// Comparison of two runs; response times of the second run are `slow` times as long.
     fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
-        let draw = &mut TestRng::new(seed);
+        let draw = &mut SplitMix64(seed);
         let mut both = [Vec::new(), Vec::new()];
         let trials = how.base.max(how.run);
         for repetition in 0..trials {

@@ -2,7 +2,7 @@
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::plan::MaxSearch;
 use model::search::{
     Knob, LevelOutcome, Limit, Perturbation, Proof, ProofVerdict, SearchResult, SearchStep, StepResult,
@@ -35,7 +35,7 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     let open: Vec<(usize, SearchStep)> =
         subjects.iter().enumerate().filter_map(|(n, it)| Some((n, step(it)?))).collect();
     let fewest = open.iter().map(|it| subjects[it.0].done.len()).min()?;
-    let mut rng = SplitMix64(seed ^ (fewest as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut rng = SplitMix64(seed ^ (fewest as u64).wrapping_mul(SplitMix64::STEP));
     let mut order: Vec<usize> = (0..subjects.len()).collect();
     for last in (1..order.len()).rev() {
         order.swap(last, rng.below(last as u64 + 1) as usize);

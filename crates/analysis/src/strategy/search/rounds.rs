@@ -1,8 +1,8 @@
 //! Combines several rounds of one search
 
 use super::proof::draw_level;
-use crate::stats::rng::SplitMix64;
 use model::Nanos;
+use model::SplitMix64;
 use model::search::{OverloadReason, SearchResult, SearchStopReason};
 
 /// Resamples.

@@ -5,9 +5,9 @@
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
-use crate::stats::rng::SplitMix64;
 use crate::verdict::objective;
 use crate::verdict::summary::summarise;
+use model::SplitMix64;
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::summary::{Distribution, Doubt, InvalidReason, Server, Summary};
 use model::{Nanos, OperationSecond, PerSecond, Second};

@@ -2,7 +2,7 @@
 
 use super::systems::{Behaviour, SimulatedSystem, erlang, simulate_capacity};
 use super::{NextStep, answer, next};
-use crate::stats::rng::SplitMix64;
+use model::SplitMix64;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{
     LevelOutcome, OverloadReason, SearchResult, SearchStep, SearchStopReason, StepPurpose, StepResult,
