@@ -2,6 +2,7 @@
 
 pub mod littles_law;
 pub mod plateau;
+pub mod quantile;
 pub(crate) mod ranks;
 pub mod repeats;
 pub mod slopes;

@@ -8,6 +8,7 @@
 mod tests;
 
 use crate::durability::{conclude, is_sound, loss_probability_bound};
+use crate::stats::quantile::median;
 use model::Nanos;
 use model::durability::{
     Anomaly, AnomalyKind, Conclusion, DurabilityVerdict, EXAMPLES, InconclusiveReason, RecoveryPoint,
@@ -74,7 +75,7 @@ pub fn cell_result(
         Conclusion::Kept
     };
     let times = |of: &dyn Fn(&FaultInjection) -> Vec<Nanos>| {
-        duration_range(trials.iter().flat_map(|it| of(it)).collect())
+        duration_range(&trials.iter().flat_map(|it| of(it)).collect::<Vec<_>>())
     };
     Some(FailoverResult {
         cell,
@@ -172,11 +173,9 @@ fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Opti
 }
 
 /// Range and median. With an even number of values, the median is the mean of the middle two.
-fn duration_range(mut all: Vec<Nanos>) -> Option<DurationRange> {
-    all.sort_unstable();
-    let (least, greatest) = (*all.first()?, *all.last()?);
-    let (lower, upper) = (all[(all.len() - 1) / 2], all[all.len() / 2]);
-    Some(DurationRange { min: least, median: Nanos(lower.0 + (upper.0 - lower.0) / 2), max: greatest })
+fn duration_range(all: &[Nanos]) -> Option<DurationRange> {
+    let median = Nanos(median(all.iter().map(|it| it.0 as f64))? as u64);
+    Some(DurationRange { min: *all.iter().min()?, median, max: *all.iter().max()? })
 }
 
 fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {

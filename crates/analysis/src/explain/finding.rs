@@ -24,6 +24,7 @@ mod unused;
 mod waits;
 
 use crate::facts::trial::TrialFacts;
+use crate::stats::quantile::median;
 use crate::verdict::validity::has_outage;
 pub use model::finding::Finding;
 use model::finding::{Circumstance, FindingRule, MissingInput};
@@ -41,9 +42,7 @@ struct CellTrials<'a> {
 impl<'a> CellTrials<'a> {
     /// Median over the valid trials that have the value.
     fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
-        let values: Vec<f64> =
-            self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)).collect();
-        crate::stats::repeats::estimate(&values).map(|it| it.median)
+        median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)))
     }
 
     fn server(&self) -> Option<&'a Node> {

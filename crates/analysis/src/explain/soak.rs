@@ -9,6 +9,7 @@ mod verdict;
 
 pub use verdict::trend;
 
+use crate::stats::quantile::median;
 use model::search::{LevelOutcome, SoakResult, StepPurpose, Trend, TrendMetric};
 use model::{HistogramSum, Nanos, Sample, Second, series};
 
@@ -247,9 +248,8 @@ impl SampledLine {
     }
 
     fn finish(&mut self, stretch: Nanos) {
-        let median = crate::stats::repeats::estimate(&self.values).map(|it| it.median);
+        let median = median(self.values.drain(..));
         self.points.extend(median.map(|it| (hours(self.number, stretch), it)));
-        self.values.clear();
     }
 }
 

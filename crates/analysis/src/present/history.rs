@@ -7,6 +7,7 @@
 //! Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, differences};
+use crate::stats::quantile::median;
 use crate::stats::repeats;
 use model::comparison::{
     CellHistory, CellLabel, ChangePoint, DatedRun, Difference, HistoryPoint, Metric, RunHistory,
@@ -83,7 +84,7 @@ fn cell_history(label: &CellLabel, runs: &[HistoryRun<'_>], level: f64, seed: u6
         for (n, change) in found.iter().enumerate() {
             let from = if n == 0 { 0 } else { ends[n - 1] };
             let to = ends.get(n + 1).copied().unwrap_or(values.len());
-            let median = |part: &[f64]| repeats::estimate(part).map_or(f64::NAN, |it| it.median);
+            let median = |part: &[f64]| median(part.iter().copied()).unwrap_or(f64::NAN);
             let at = known[change.at].0;
             changes.push(ChangePoint {
                 metric,

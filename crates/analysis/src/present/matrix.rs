@@ -2,6 +2,7 @@
 
 use crate::facts::figure::read_figure;
 use crate::facts::trial::TrialFacts;
+use crate::stats::quantile::{median, upper_median};
 use crate::stats::repeats::{self, RatioEstimate};
 use model::Nanos;
 use model::matrix::{
@@ -42,7 +43,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         baseline: experiment.baseline,
         seed: experiment.seed,
         objectives: crate::verdict::objective_summary::objective_summaries(experiment, trials),
-        observer_cpu: repeats::estimate(&watching).map(|it| it.median),
+        observer_cpu: median(watching),
     };
     for (column, figure) in FIGURES.into_iter().enumerate() {
         let figure_values_by_cell: Vec<&[f64]> = values.iter().map(|it| it[column].as_slice()).collect();
@@ -54,7 +55,7 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
             let cell_trials = || trials.iter().filter(|it| it.cell == cell);
             let unanswered = cell_trials().filter(|trial| is_unanswered(trial, it.figure)).count();
             // A lower bound below the middle of the values may stand for a value above it.
-            let middle = upper_median(&values[cell][p99]);
+            let middle = upper_median(values[cell][p99].iter().copied());
             let bounded =
                 |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
             // Unanswered arrivals are the longest, so they include the median if at least half of the trials have them.
@@ -151,13 +152,6 @@ fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
         return known;
     }
     trials.iter().filter_map(|it| read_figure(it, figure).or_else(|| p99_bound(it))).collect()
-}
-
-/// The middle value, or the greater of the two middle values.
-fn upper_median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }
 
 /// Lower bound of the p99 of a trial with too few samples for it: its highest known lower quantile, in seconds.

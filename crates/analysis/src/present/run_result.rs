@@ -10,10 +10,5 @@ pub use hops::{TailLoad, TrialPassage, hops, replicas};
 pub use operations::{TrialPart, operation_results};
 pub use statements::{STATEMENTS, Statements, statements};
 
-/// Median; `None` without values.
-fn median(values: &[f64]) -> Option<f64> {
-    crate::stats::repeats::estimate(values).map(|it| it.median)
-}
-
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@
 //! exactly the shifts that the test does not reject. Source: Hollander and Wolfe, "Nonparametric Statistical Methods",
 //! 3.2, 3.3, 4.2, 4.3.
 
+use super::quantile::median_of_sorted;
+
 /// A shift and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShiftEstimate {
@@ -55,7 +57,7 @@ fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     }
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
-    let value = f64::midpoint(values[last / 2], values[last.div_ceil(2)]);
+    let value = median_of_sorted(&values)?;
     Some(ShiftEstimate { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
 }
 

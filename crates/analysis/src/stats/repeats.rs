@@ -18,6 +18,7 @@
 //! *Many cells.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false discovery
 //! rate of all comparisons of one figure at 5 % (Benjamini and Hochberg 1995).
 
+use super::quantile::{median, median_of_sorted, sorted};
 use model::SplitMix64;
 use model::matrix::ChangeVerdict;
 
@@ -57,8 +58,8 @@ pub struct RatioEstimate {
 
 /// `None` without values.
 pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
-    let mut sorted = values.to_vec();
-    let median = median(&mut sorted)?;
+    let sorted = sorted(values.iter().copied());
+    let median = median_of_sorted(&sorted)?;
     let interval = (values.len() >= RUNS_MIN).then(|| {
         let beyond = trim_count(values.len());
         (sorted[beyond], sorted[values.len() - 1 - beyond])
@@ -68,7 +69,7 @@ pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
 
 /// Compares `b` with `a`; `None` if either is empty.
 pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
-    let (median_a, median_b) = (median(&mut a.to_vec())?, median(&mut b.to_vec())?);
+    let (median_a, median_b) = (median(a.iter().copied())?, median(b.iter().copied())?);
     let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && median_a != 0.0;
     let interval = enough.then(|| ratio_interval(a, b, seed)).flatten();
     let (p, higher, least_p) = rank_test(a, b, seed);
@@ -84,8 +85,7 @@ pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
 /// Verdicts of several comparisons, which are decided together.
 pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
     // Accept the largest p that is not above its share of the level, and all smaller ones.
-    let mut sorted: Vec<f64> = all.iter().map(|it| it.p).collect();
-    sorted.sort_by(f64::total_cmp);
+    let sorted = sorted(all.iter().map(|it| it.p));
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
     let bound = sorted.iter().enumerate().filter(within).map(|(_, p)| *p).next_back();
@@ -101,17 +101,6 @@ pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
         _ => ChangeVerdict::NoEvidence,
     };
     all.iter().map(verdict).collect()
-}
-
-/// Median; sorts the values.
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    match n {
-        0 => None,
-        _ if n % 2 == 1 => Some(values[n / 2]),
-        _ => Some(f64::midpoint(values[n / 2 - 1], values[n / 2])),
-    }
 }
 
 /// Largest number of `n` sorted runs that can be removed at each end so that the rest contain the median with 95 %.
@@ -135,7 +124,8 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     let mut resample = vec![0.0; n];
     let mut of = |choose: &mut dyn FnMut() -> usize| {
         resample.iter_mut().for_each(|it| *it = values[choose()]);
-        median(&mut resample).expect("resamples are as long as the sample")
+        resample.sort_by(f64::total_cmp);
+        median_of_sorted(&resample).expect("resamples are as long as the sample")
     };
     if n <= EXACT_MAX {
         // The digits of a number in base n select a resample.

@@ -2,6 +2,7 @@
 //!
 //! A database with cold caches first reads from disk data that are later in memory. Until then it delivers less.
 
+use super::quantile::median;
 use model::{Nanos, PerSecond, Second};
 
 /// Time and rate at which a trial became steady.
@@ -28,7 +29,7 @@ pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     if delivered.len() < SECONDS_MIN {
         return None;
     }
-    let rate = median(&delivered[delivered.len() - delivered.len() / 3..]);
+    let rate = median(delivered[delivered.len() - delivered.len() / 3..].iter().copied())?;
     if rate <= 0.0 {
         return None;
     }
@@ -52,14 +53,6 @@ pub fn delivered(second: &Second) -> f64 {
     let duration = (second.to - second.from).as_secs_f64();
     let ok: u64 = second.operations.iter().map(|it| it.ok - it.late).sum();
     if duration > 0.0 { ok as f64 / duration } else { 0.0 }
-}
-
-/// Median of at least one number.
-fn median(of: &[f64]) -> f64 {
-    let mut sorted = of.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::clients::{pool, slots_exhausted, starved};
 use super::{CellTrials, Finding};
 use crate::facts::figure::read_figure;
 use crate::facts::usage::busy_sessions;
+use crate::stats::quantile::median;
 use crate::stats::repeats;
 use model::finding::{IncomparableReason, ThroughputComparison};
 use model::matrix::{ChangeVerdict, Figure};
@@ -96,7 +97,7 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     if starved(cell).is_some() {
         return Some(IncomparableReason::ClientsStarved);
     }
-    let of_thousand = repeats::estimate(&figure_values(cell, Figure::Errors))?.median;
+    let of_thousand = median(figure_values(cell, Figure::Errors))?;
     (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
 }
 
@@ -176,9 +177,7 @@ fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
 pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
     let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
     let Some(with) = baseline else { return Vec::new() };
-    let rate = |cell: &CellTrials<'_>| {
-        repeats::estimate(&figure_values(cell, Figure::Deadlocks)).map(|it| it.median)
-    };
+    let rate = |cell: &CellTrials<'_>| median(figure_values(cell, Figure::Deadlocks));
     let one = |cell: &CellTrials<'_>| {
         let (rate, with_rate) = (rate(cell)?, rate(with)?);
         let (busy, with_busy) = (cell.median(busy_sessions)?, with.median(busy_sessions)?);

@@ -14,6 +14,7 @@
 //!
 //! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its future is unknown.
 
+use crate::stats::quantile::quantile;
 use crate::stats::slopes::{SlopeEstimate, estimate};
 use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 
@@ -135,11 +136,4 @@ fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
         TrendMetric::Throughput => (0.01, 0.0),
     };
     least.max(share * level)
-}
-
-/// Quantile of `values`, of which there is at least one; `share` is 0..=1.
-fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted[(share * (sorted.len() - 1) as f64).round() as usize]
 }

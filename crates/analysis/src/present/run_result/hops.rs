@@ -4,10 +4,10 @@
 //! a node, but not the node behind it, are in the hop between them. Their number divided by the throughput is the time
 //! that a transaction spends there.
 
-use super::median;
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
 use crate::facts::usage::{busy_sessions, generator_processors};
+use crate::stats::quantile::median;
 use model::plan::{GENERATOR, Limits, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
@@ -94,8 +94,7 @@ fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a Tri
 
 /// Medians of one node.
 fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
-    let middle =
-        |of: fn(&HopMetrics) -> Option<f64>| median(&each.iter().filter_map(|it| of(it)).collect::<Vec<_>>());
+    let middle = |of: fn(&HopMetrics) -> Option<f64>| median(each.iter().filter_map(|it| of(it)));
     HopMetrics {
         node: name.to_owned(),
         tls: each.iter().find_map(|it| it.tls.clone()),

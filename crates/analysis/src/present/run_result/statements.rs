@@ -1,6 +1,6 @@
 //! Statements by their time in PostgreSQL within the window
 
-use super::median;
+use crate::stats::quantile::median;
 use model::run_result::StatementStats;
 use model::{Nanos, Sample, series};
 use std::collections::BTreeMap;
@@ -95,12 +95,8 @@ pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
     texts.dedup();
     let merged = |text: &str| {
         let its: Vec<&StatementStats> = each.iter().filter_map(|it| it.get(text)).collect();
-        let middle = |of: fn(&StatementStats) -> f64| {
-            median(&its.iter().map(|it| of(it)).collect::<Vec<_>>()).unwrap_or_default()
-        };
-        let known = |of: fn(&StatementStats) -> Option<f64>| {
-            median(&its.iter().filter_map(|it| of(it)).collect::<Vec<_>>())
-        };
+        let middle = |of: fn(&StatementStats) -> f64| median(its.iter().map(|it| of(it))).unwrap_or_default();
+        let known = |of: fn(&StatementStats) -> Option<f64>| median(its.iter().filter_map(|it| of(it)));
         StatementStats {
             text: text.to_owned(),
             calls: middle(|it| it.calls),

@@ -3,6 +3,7 @@
 //! A level is overloaded if an objective is violated, a stop rule fires, too little of the load is delivered, or
 //! transactions in flight keep growing. A trial that measured the generator has no result.
 
+use crate::stats::quantile::upper_median;
 use crate::stats::slopes;
 use crate::verdict::{objective, validity};
 use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
@@ -238,8 +239,7 @@ fn transactions_in_flight(level: f64, second: &SecondSummary) -> f64 {
 
 /// Median of the slopes of all pairs; Theil (1950), Sen (1968).
 fn median_slope(points: &[(f64, f64)]) -> f64 {
-    let slopes = slopes::pairwise(points);
-    slopes.get(slopes.len() / 2).copied().unwrap_or(0.0)
+    upper_median(slopes::pairwise(points)).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Combines several rounds of one search
 
 use super::proof::draw_level;
-use model::Nanos;
-use model::SplitMix64;
+use crate::stats::quantile::median;
 use model::search::{OverloadReason, SearchResult, SearchStopReason};
+use model::{Nanos, SplitMix64};
 
 /// Resamples.
 const DRAWS: usize = 4000;
@@ -36,9 +36,8 @@ pub fn combine(rounds: &[SearchResult], seed: u64) -> SearchResult {
     if known.len() * 2 <= rounds.len() {
         return all;
     }
-    all.level = median(known.iter().filter_map(|it| it.level).collect());
-    all.delivered =
-        median(known.iter().filter_map(|it| it.delivered).map(|it| it.0).collect()).map(model::PerSecond);
+    all.level = median(known.iter().filter_map(|it| it.level));
+    all.delivered = median(known.iter().filter_map(|it| it.delivered).map(|it| it.0)).map(model::PerSecond);
     // Report a stop reason only if every round with a level has one.
     if known.iter().any(|it| it.stop_reason.is_none()) {
         all.stop_reason = None;
@@ -61,7 +60,7 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
                 let one = known[rng.below(known.len() as u64) as usize];
                 draw_level(one, &mut rng)
             });
-            median(drawn.collect())
+            median(drawn)
         })
         .collect();
     medians.sort_by(f64::total_cmp);
@@ -71,18 +70,8 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
         let bounds = known.iter().filter_map(|it| it.interval);
         (low, high) = bounds.fold((low, high), |all, it| (all.0.min(it.0), all.1.max(it.1)));
     }
-    let level = median(known.iter().filter_map(|it| it.level).collect())?;
+    let level = median(known.iter().filter_map(|it| it.level))?;
     Some((low.min(level), high.max(level)))
-}
-
-fn median(mut of: Vec<f64>) -> Option<f64> {
-    of.sort_by(f64::total_cmp);
-    let half = of.len() / 2;
-    match of.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(of[half]),
-        _ => Some(f64::midpoint(of[half - 1], of[half])),
-    }
 }
 
 /// First element of the most frequent kind.

@@ -2,6 +2,7 @@
 
 use super::belief::{EdgeDistribution, TrialVote};
 use super::judge::DELIVERED_SHARE_MIN;
+use crate::stats::quantile::upper_median;
 use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
@@ -448,9 +449,8 @@ impl<'a> SearchTrack<'a> {
                 slow.extend(is_slow.then_some(it.delivered));
             }
         }
-        slow.sort_by(f64::total_cmp);
         states.slow = slow.len();
-        states.delivers = slow.get(slow.len() / 2).map(|it| it * 0.99);
+        states.delivers = upper_median(slow).map(|it| it * 0.99);
         states
     }
 
