@@ -7,6 +7,7 @@
 mod code;
 pub mod http;
 pub mod json;
+mod output;
 pub mod pg;
 mod template;
 pub mod tls;

@@ -1,6 +1,7 @@
 //! Sans-I/O state machine of one HTTP connection.
 
 use super::{BodySearch, Error, Method, Response, ResponseReader, Retain};
+use crate::output::OutputBuffer;
 use crate::tls::{self, HttpsClient, TlsInfo};
 use rustls::ClientConnection;
 use std::io::{BufRead, ErrorKind};
@@ -15,9 +16,7 @@ use std::sync::Arc;
 /// After an `Err`, or a response with `close`, the connection is unusable and must be closed.
 #[derive(Debug, Default)]
 pub struct Channel {
-    out: Vec<u8>,
-    /// Bytes at the front of `out` that were sent.
-    sent_bytes: usize,
+    out: OutputBuffer,
     reader: ResponseReader,
     tls: Option<Box<TlsSession>>,
 }
@@ -41,21 +40,17 @@ pub enum Event {
     Response(Response),
 }
 
-/// Number of sent bytes above which the buffer is compacted.
-const COMPACT: usize = 64 << 10;
-
 impl Channel {
     /// Starts a new connection on a connected transport and reuses the buffers. True if requests may be sent at once;
     /// with TLS, `Opened` follows.
     pub fn open(&mut self, tls: Option<&HttpsClient>) -> Result<bool, Error> {
         self.out.clear();
-        self.sent_bytes = 0;
         self.reader = ResponseReader::default();
         self.tls = None;
         let Some(tls) = tls else { return Ok(true) };
         let connection = ClientConnection::new(Arc::clone(&tls.config), tls.name.clone());
         let mut connection = connection.map_err(|it| Error::Tls(tls::describe(&it)))?;
-        tls::flush(&mut connection, &mut self.out);
+        tls::flush(&mut connection, self.out.bytes());
         self.tls = Some(Box::new(TlsSession { connection, established: false, close_notified: false }));
         Ok(false)
     }
@@ -65,10 +60,11 @@ impl Channel {
     pub fn request(&mut self, method: Method, keep: Retain, write: impl FnOnce(&mut Vec<u8>)) {
         debug_assert!(!self.reader.is_awaiting(), "one request at a time");
         self.reader.begin(method, keep);
-        let from = self.out.len();
-        write(&mut self.out);
+        let out = self.out.bytes();
+        let from = out.len();
+        write(out);
         if let Some(spoken) = &mut self.tls {
-            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
+            tls::encrypt_from(&mut spoken.connection, out, from);
         }
     }
 
@@ -110,21 +106,13 @@ impl Channel {
     /// Bytes to be sent.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        &self.out[self.sent_bytes..]
+        self.out.unsent()
     }
 
     /// Marks the first `n` bytes of `outgoing` as sent.
     #[inline]
     pub fn sent(&mut self, n: usize) {
-        self.sent_bytes += n;
-        if self.sent_bytes >= self.out.len() {
-            assert!(self.sent_bytes == self.out.len(), "more bytes were sent than queued");
-            self.out.clear();
-            self.sent_bytes = 0;
-        } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {
-            self.out.drain(..self.sent_bytes);
-            self.sent_bytes = 0;
-        }
+        self.out.mark_sent(n);
     }
 
     /// Reader with the state of the response.
@@ -134,7 +122,7 @@ impl Channel {
 
     /// True if bytes were sent since the connection was opened or the send buffer was last empty.
     pub fn has_sent_some(&self) -> bool {
-        self.sent_bytes > 0
+        self.out.is_partly_sent()
     }
 
     /// TLS version and cipher; `None` if the connection is not encrypted.
@@ -150,7 +138,7 @@ impl Channel {
 
     /// Bytes on the heap, without those of rustls.
     pub fn memory(&self) -> usize {
-        self.out.capacity() + self.reader.memory()
+        self.out.memory() + self.reader.memory()
     }
 
     /// Marks the connection to be closed if a response precedes the end of its request. The server would interpret the
@@ -181,7 +169,7 @@ impl Channel {
                         *input = &[];
                     }
                     let processed = connection.process_new_packets();
-                    tls::flush(connection, &mut self.out);
+                    tls::flush(connection, self.out.bytes());
                     let state = processed.map_err(|it| Error::Tls(tls::describe(&it)))?;
                     *goodbye |= state.peer_has_closed();
                     if !*stands && !connection.is_handshaking() {

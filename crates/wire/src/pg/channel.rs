@@ -3,6 +3,7 @@
 use super::auth::ChannelProtection;
 use super::session::{Session, SessionStage, Step};
 use super::{Encryption, Event, Login, ProtocolError, SslMode, Transport};
+use crate::output::OutputBuffer;
 use crate::tls::{self, TlsInfo};
 use crate::x509::Certificate;
 use rustls::ClientConnection;
@@ -18,9 +19,7 @@ use std::sync::Arc;
 ///
 /// After an `Err`, or an `Event::Error` before `Opened`, the connection is unusable and must be closed.
 pub struct Channel {
-    out: Vec<u8>,
-    /// Bytes at the front of `out` that were sent.
-    sent_bytes: usize,
+    out: OutputBuffer,
     session: Session,
     transport: Transport,
     /// Encryption with which this connection was opened.
@@ -60,8 +59,7 @@ impl Channel {
     /// Channel for one connection. `nonce` must be freshly generated for each (SCRAM).
     pub fn new(login: Arc<Login>, transport: Transport, nonce: [u8; 18]) -> Channel {
         Channel {
-            out: Vec::new(),
-            sent_bytes: 0,
+            out: OutputBuffer::default(),
             attempt: login.first_attempt(transport),
             session: Session::new(login, nonce),
             transport,
@@ -79,7 +77,7 @@ impl Channel {
         }
         let session = Session::for_cancel(self.session.login.clone(), self.session.backend?);
         let Channel { transport, attempt, .. } = *self;
-        Some(Channel { out: Vec::new(), sent_bytes: 0, session, transport, attempt, tls: Tls::No })
+        Some(Channel { out: OutputBuffer::default(), session, transport, attempt, tls: Tls::No })
     }
 
     /// Allows cancel requests of this session, as [`Login::send_cancel`] does.
@@ -96,10 +94,10 @@ impl Channel {
     pub fn open_with(&mut self, attempt: Encryption) {
         self.attempt = attempt;
         match attempt {
-            Encryption::Plain => self.out.extend(self.session.startup()),
+            Encryption::Plain => self.out.bytes().extend(self.session.startup()),
             Encryption::Tls => {
                 self.tls = Tls::Requested;
-                self.out.extend_from_slice(SSL_REQUEST);
+                self.out.bytes().extend_from_slice(SSL_REQUEST);
             }
         }
     }
@@ -130,7 +128,7 @@ impl Channel {
                 Step::Event { tag, body } => {
                     return self.session.event(tag, body, &before[..before.len() - input.len()]);
                 }
-                Step::Send(bytes) => self.out.extend(bytes),
+                Step::Send(bytes) => self.out.bytes().extend(bytes),
             }
         }
     }
@@ -151,11 +149,12 @@ impl Channel {
             SessionStage::Open,
             "requests are allowed only after `Opened`"
         );
-        let from = self.out.len();
-        write(&mut self.out);
-        self.session.request(&self.out[from..]);
+        let out = self.out.bytes();
+        let from = out.len();
+        write(out);
+        self.session.request(&out[from..]);
         if let Tls::Active(spoken) = &mut self.tls {
-            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
+            tls::encrypt_from(&mut spoken.connection, out, from);
         }
     }
 
@@ -167,23 +166,13 @@ impl Channel {
     /// Bytes to be sent.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
-        &self.out[self.sent_bytes..]
+        self.out.unsent()
     }
 
     /// Marks the first `n` bytes of `outgoing` as sent.
     #[inline]
     pub fn sent(&mut self, n: usize) {
-        self.sent_bytes += n;
-        if self.sent_bytes >= self.out.len() {
-            assert!(self.sent_bytes == self.out.len(), "more bytes were sent than queued");
-            self.out.clear();
-            self.sent_bytes = 0;
-        } else if self.sent_bytes > COMPACT && self.sent_bytes * 2 > self.out.len() {
-            // A sender that never catches up must not let the buffer grow without bound. This moves fewer bytes than
-            // were sent.
-            self.out.drain(..self.sent_bytes);
-            self.sent_bytes = 0;
-        }
+        self.out.mark_sent(n);
     }
 
     /// Process id and cancel key of the server process; see `cancel_channel`.
@@ -203,7 +192,7 @@ impl Channel {
 
     /// Bytes on the heap, without those shared through `Login` and those of rustls.
     pub fn memory(&self) -> usize {
-        self.out.capacity() + self.session.memory()
+        self.out.memory() + self.session.memory()
     }
 
     fn receive_tls<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Event<'a>, ProtocolError> {
@@ -267,7 +256,7 @@ impl Channel {
             b'N' => {
                 self.tls = Tls::No;
                 self.attempt = Encryption::Plain;
-                self.out.extend(self.session.startup());
+                self.out.bytes().extend(self.session.startup());
                 Ok(())
             }
             // An error at this point is not authenticated and must not be displayed: CVE-2024-10977.
@@ -277,9 +266,10 @@ impl Channel {
 
     fn encrypt(&mut self, plain: &[u8]) {
         if let Tls::Active(spoken) = &mut self.tls {
-            let from = self.out.len();
-            self.out.extend_from_slice(plain);
-            tls::encrypt_from(&mut spoken.connection, &mut self.out, from);
+            let out = self.out.bytes();
+            let from = out.len();
+            out.extend_from_slice(plain);
+            tls::encrypt_from(&mut spoken.connection, out, from);
         }
     }
 
@@ -291,7 +281,7 @@ impl Channel {
             *input = &[];
         }
         let processed = connection.process_new_packets();
-        tls::flush(connection, &mut self.out);
+        tls::flush(connection, self.out.bytes());
         if let Err(error) = processed {
             self.session.retry_without_encryption |= self.session.stage() == SessionStage::Authenticating;
             return Err(ProtocolError::Tls(tls::describe(&error)));
@@ -308,5 +298,3 @@ impl Channel {
 
 /// Source: PostgreSQL manual, "Message Formats".
 const SSL_REQUEST: &[u8] = b"\0\0\0\x08\x04\xd2\x16\x2f";
-/// Number of sent bytes above which the buffer is compacted.
-const COMPACT: usize = 64 << 10;
