@@ -191,20 +191,15 @@ pub(crate) fn quantile(it: f64) -> String {
     format!("p{}", (it * 1000.0).round() / 10.0)
 }
 
-/// [`three_digits`] in the format of a language.
-pub(crate) fn format(value: f64, lang: &Lang) -> String {
-    lang.number(&three_digits(value))
-}
-
-/// [`format()`], but whole numbers keep all digits: settings and counts.
+/// [`Numbers::three`], but whole numbers keep all digits: settings and counts.
 pub(crate) fn exact(value: f64, lang: &Lang) -> String {
     lang.number(&exact_digits(value))
 }
 
-/// [`format()`] for small values too: `1.04·10⁻⁴`.
+/// [`Numbers::three`] for small values too: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
-        return format(value, lang);
+        return lang.numbers().three(value);
     }
     // Rounding to three digits may add a digit.
     let written = format!("{value:.2e}");
@@ -221,7 +216,7 @@ pub(crate) fn small(value: f64, lang: &Lang) -> String {
 
 /// Milliseconds; empty if unknown.
 pub(crate) fn millis(it: Option<Nanos>, lang: &Lang) -> String {
-    it.map_or(String::new(), |it| format(it.as_millis_f64(), lang))
+    it.map_or(String::new(), |it| lang.numbers().three(it.as_millis_f64()))
 }
 
 /// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.

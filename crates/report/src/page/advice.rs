@@ -3,7 +3,6 @@
 use super::context::PageContext;
 use super::results::{FigureColumn, non_empty_columns};
 use crate::advice::{index_sentences, remedy};
-use crate::lang::number::format;
 use crate::say;
 use crate::text::truncate;
 use crate::view::{Block, Column, Line};
@@ -37,7 +36,7 @@ fn advice_blocks(case: &PageContext<'_>, advice: &Advice) -> Vec<Block> {
     if !advice.indexes.is_empty() {
         blocks.push(Block::Text(plain(say!(lang, "advice-concurrently"))));
     }
-    let known = |value: Option<f64>| value.map_or(String::new(), |value| format(value, lang));
+    let known = |value: Option<f64>| value.map_or(String::new(), |value| lang.numbers().three(value));
     let figures: Vec<FigureColumn<'_, Statement>> = vec![
         (
             say!(lang, "page-share-percent"),

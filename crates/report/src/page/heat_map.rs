@@ -3,7 +3,6 @@
 use super::answer::axes;
 use super::context::PageContext;
 use crate::lang::Lang;
-use crate::lang::number::format;
 use crate::view::{Block, HeatCell, HeatLayer, HeatMap};
 use model::matrix::{ChangeVerdict, Estimate, Figure, Row};
 
@@ -78,9 +77,9 @@ fn format_figure(figure: Figure, it: &Estimate, lang: &Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
             let sign = if it.at_least { ">" } else { "" };
-            sign.to_owned() + &format(1e3 * it.median, lang)
+            sign.to_owned() + &lang.numbers().three(1e3 * it.median)
         }
-        _ => format(it.median, lang),
+        _ => lang.numbers().three(it.median),
     }
 }
 

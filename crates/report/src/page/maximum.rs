@@ -4,7 +4,7 @@ use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
 use super::results::{FigureColumn, non_empty_columns};
 use crate::lang::Lang;
-use crate::lang::number::{exact, format, millis};
+use crate::lang::number::{exact, millis};
 use crate::lang::search::{CauseAnswer, MaximumAnswer};
 use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
@@ -111,7 +111,7 @@ fn steps(it: &Maximum, lang: &Lang) -> Option<Table> {
     let first = Column { heading: say!(lang, "search-column-stage"), ..Column::default() };
     let mut figures: Vec<FigureColumn<'_, StepResult>> = vec![
         (lang.load_scale(scale), 0, Box::new(|it| exact(it.step.level, lang))),
-        (say!(lang, "search-column-delivered"), 2, Box::new(|it| format(it.delivered.0, lang))),
+        (say!(lang, "search-column-delivered"), 2, Box::new(|it| lang.numbers().three(it.delivered.0))),
         (say!(lang, "search-column-p99"), 1, Box::new(|it| millis(it.p99, lang))),
         (say!(lang, "search-column-mean"), 3, Box::new(|it| millis(it.mean, lang))),
     ];

@@ -2,7 +2,7 @@
 
 use super::context::PageContext;
 use crate::lang::Lang;
-use crate::lang::number::{format, millis};
+use crate::lang::number::millis;
 use crate::say;
 use crate::view::{Block, Column, Row, Table, Tone};
 use model::run_result::{CellResult, OperationResult, RunResult};
@@ -39,12 +39,14 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
     let count = |count: u64| lang.number(&count.to_string());
     let [mean, max] = [&say!(lang, "bench-mean"), &say!(lang, "bench-max")];
     let figures: Vec<FigureColumn<'_, OperationResult>> = vec![
-        (say!(lang, "page-offered"), 5, Box::new(|it| format(it.offered.0, lang))),
-        (say!(lang, "page-delivered"), 0, Box::new(|it| format(it.delivered.0, lang))),
+        (say!(lang, "page-offered"), 5, Box::new(|it| lang.numbers().three(it.offered.0))),
+        (say!(lang, "page-delivered"), 0, Box::new(|it| lang.numbers().three(it.delivered.0))),
         (
             say!(lang, "page-goodput"),
             2,
-            Box::new(|operation| operation.goodput.map_or(String::new(), |rate| format(rate.0, lang))),
+            Box::new(|operation| {
+                operation.goodput.map_or(String::new(), |rate| lang.numbers().three(rate.0))
+            }),
         ),
         (lang.times(false, mean), 8, Box::new(|it| response(it, it.response.mean, 1.0, lang))),
         (lang.times(false, "p50"), 1, Box::new(|it| response(it, it.response.p50, 0.5, lang))),

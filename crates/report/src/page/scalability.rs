@@ -1,7 +1,7 @@
 //! Section on throughput against clients.
 
 use super::context::PageContext;
-use crate::lang::number::{exact, format};
+use crate::lang::number::exact;
 use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::search::Scalability;
@@ -25,9 +25,9 @@ fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
     let lang = case.lang;
     let column = |heading| Column { heading, numeric: true, drop_order: 0 };
     let row = |(clients, law): &(f64, f64)| {
-        let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| format(it.1, lang));
+        let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| lang.numbers().three(it.1));
         let measured = here.collect::<Vec<_>>().join(lang.numbers().among());
-        Row { cells: vec![exact(*clients, lang), measured, format(*law, lang)], ..Row::default() }
+        Row { cells: vec![exact(*clients, lang), measured, lang.numbers().three(*law)], ..Row::default() }
     };
     Table {
         columns: [

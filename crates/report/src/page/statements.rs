@@ -2,7 +2,6 @@
 
 use super::context::PageContext;
 use super::results::{FigureColumn, non_empty_columns};
-use crate::lang::number::format;
 use crate::say;
 use crate::text::truncate;
 use crate::view::{Block, Column};
@@ -23,13 +22,13 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             continue;
         }
         let beside = baseline.filter(|it| *it != cell);
-        let known = |value: Option<f64>| value.map_or(String::new(), |value| format(value, lang));
+        let known = |value: Option<f64>| value.map_or(String::new(), |value| lang.numbers().three(value));
         let percent = |it: f64| lang.number(&format!("{:.1}", 100.0 * it));
         let mut figures: Vec<FigureColumn<'_, StatementStats>> = vec![
-            (say!(lang, "page-calls"), 2, Box::new(|it| format(it.calls, lang))),
-            (say!(lang, "page-total-seconds"), 3, Box::new(|it| format(it.total, lang))),
+            (say!(lang, "page-calls"), 2, Box::new(|it| lang.numbers().three(it.calls))),
+            (say!(lang, "page-total-seconds"), 3, Box::new(|it| lang.numbers().three(it.total))),
             (say!(lang, "page-share-percent"), 1, Box::new(move |it| percent(it.share))),
-            (say!(lang, "page-mean-milliseconds"), 0, Box::new(|it| format(1e3 * it.mean, lang))),
+            (say!(lang, "page-mean-milliseconds"), 0, Box::new(|it| lang.numbers().three(1e3 * it.mean))),
         ];
         if let Some(beside) = beside {
             let there = move |statement: &StatementStats| {
@@ -40,7 +39,11 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             figures.push((lang.mean_in(case.name(beside)), 1, Box::new(mean)));
         }
         figures.extend([
-            (say!(lang, "page-rows"), 4, Box::new(|it: &StatementStats| format(it.rows, lang)) as Box<_>),
+            (
+                say!(lang, "page-rows"),
+                4,
+                Box::new(|it: &StatementStats| lang.numbers().three(it.rows)) as Box<_>,
+            ),
             (say!(lang, "page-blocks-hit"), 5, Box::new(move |it: &StatementStats| known(it.hit)) as Box<_>),
             (
                 say!(lang, "page-blocks-read"),
