@@ -20,6 +20,7 @@ mod measurement;
 pub mod message;
 pub mod objective;
 pub mod observation;
+mod percent;
 pub mod plan;
 pub mod product;
 mod random;
@@ -50,6 +51,7 @@ pub use histogram::{
 pub use interval::{CommandCounts, FailureCounts, Interval, ScriptCounts, ThreadUsage};
 pub use measurement::{Measurement, Outage};
 pub use observation::{EventKind, LogEvent, LogSession, Sample, Series, SeriesKind, Tick, Unit};
+pub use percent::percent_encode;
 pub use random::SplitMix64;
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use replay::{Answer, ReplayCounts, ReplayFigures};

@@ -16,6 +16,7 @@ use crate::http_server::server;
 use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
+use model::percent_encode;
 use report::lang::Lang;
 use report::say;
 use run_index::RunIndexHandle;
@@ -137,7 +138,7 @@ impl Server {
     /// URL of one run.
     pub fn run_url(&self, run: &Path) -> String {
         let name = run.file_stem().unwrap_or_default().to_string_lossy();
-        format!("{}runs/{}", self.url, route::encode(&name))
+        format!("{}runs/{}", self.url, percent_encode(&name))
     }
 
     /// Sends the end of the run to all viewers. Viewers that do not read it are abandoned after a timeout.

@@ -8,10 +8,12 @@ mod code;
 pub mod http;
 pub mod json;
 mod output;
+mod percent;
 pub mod pg;
 mod template;
 pub mod tls;
 pub mod x509;
 
 pub use code::Code;
+pub use percent::percent_decode;
 pub use template::{Placeholder, Template, TemplateBuilder};

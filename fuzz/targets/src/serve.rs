@@ -8,7 +8,8 @@ mod guard;
 mod path;
 
 use guard::{Guard, RequestIdentity};
-use path::{Route, encode, fields};
+use model::percent_encode;
+use path::{Route, fields};
 use std::sync::LazyLock;
 
 static GUARD: LazyLock<Guard> = LazyLock::new(|| {
@@ -23,7 +24,7 @@ pub fn run(data: &[u8]) {
     let mut part = || parts.next().filter(|it| !it.is_empty());
     let (path, query) = (part().unwrap_or_default(), part());
     if let Some(Route::Page(name) | Route::Document(name) | Route::Report(name)) = Route::parse(path, query) {
-        let again = Route::parse(&format!("/runs/{}", encode(&name)), None);
+        let again = Route::parse(&format!("/runs/{}", percent_encode(&name)), None);
         assert_eq!(again, Some(Route::Page(name)), "a name survives the round trip");
     }
     fields(query.unwrap_or_default()).for_each(drop);

@@ -11,6 +11,7 @@ use crate::unit::Word;
 use crate::{GrammarDiagnostic, json, path};
 use model::message;
 use model::message::Message;
+use model::percent_encode;
 use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
 
 /// Longer operations are unreadable.
@@ -221,8 +222,7 @@ impl SetupBuilder<'_> {
             && let Some((i, sign)) = outside(&written).find(|(_, it)| !it.is_ascii_graphic() || *it == '#')
         {
             let length = sign.len_utf8();
-            let mut bytes = String::new();
-            encode(&sign.to_string(), &mut bytes);
+            let bytes = percent_encode(&sign.to_string());
             let diagnostic = GrammarDiagnostic {
                 span: i..i + length,
                 message: message!(
@@ -237,11 +237,11 @@ impl SetupBuilder<'_> {
         let mut target = written;
         for (name, value) in &query.0 {
             target.push(if target.contains('?') { '&' } else { '?' });
-            encode(name, &mut target);
+            target += &percent_encode(name);
             target.push('=');
             for it in template::pieces(&value.0).unwrap_or_default() {
                 match it {
-                    TemplatePiece::Plain(text) => encode(&text, &mut target),
+                    TemplatePiece::Plain(text) => target += &percent_encode(&text),
                     TemplatePiece::Variable(it) => target += &format!("${{{}}}", it.name),
                 }
             }
@@ -394,16 +394,6 @@ fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     text.char_indices().filter(move |(i, _)| !variables.iter().any(|it| it.at.contains(i)))
 }
 
-/// Appends a text, percent-encoded for a query. Source: RFC 3986, section 2.3.
-fn encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => out.push(char::from(byte)),
-            false => *out += &format!("%{byte:02X}"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,12 +412,5 @@ mod tests {
         ] {
             assert_eq!(suggest_json_pointer(text).as_deref(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn escapes_queries() {
-        let mut out = String::new();
-        encode("a b&ж$-", &mut out);
-        assert_eq!(out, "a%20b%26%D0%B6%24-");
     }
 }

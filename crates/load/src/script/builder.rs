@@ -10,6 +10,7 @@ use super::token::{Cursor, ExpressionDiagnostic};
 use super::{
     Command, CommandKind, Draw, MAX_SCRIPTS, Mode, Program, Script, ScriptSource, Slot, Sql, undefined,
 };
+use model::percent_encode;
 use model::plan::{CaptureSource, HttpStep, RequestBody};
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -274,9 +275,9 @@ impl ProgramBuilder {
                 let mut all = Vec::new();
                 for (n, (name, value)) in fields.iter().enumerate() {
                     let and = if n == 0 { "" } else { "&" };
-                    all.push(CallPart::Text(format!("{and}{}=", call::percent_encode(name))));
+                    all.push(CallPart::Text(format!("{and}{}=", percent_encode(name))));
                     all.extend(parts(value, Placeholder::Url, &mut slot).into_iter().map(|it| match it {
-                        CallPart::Text(it) => CallPart::Text(call::percent_encode(&it)),
+                        CallPart::Text(it) => CallPart::Text(percent_encode(&it)),
                         it @ (CallPart::Var { .. } | CallPart::Secret { .. }) => it,
                     }));
                 }

@@ -290,11 +290,6 @@ pub(super) fn is_target(text: &str) -> bool {
     is_one_line(text) && !text.contains([' ', '\t', '#'])
 }
 
-/// Percent-encodes all characters except RFC 3986's unreserved ones, as in a form.
-pub(super) fn percent_encode(text: &str) -> String {
-    escape(text, Placeholder::Url)
-}
-
 /// Escapes a text for a placeholder of this kind.
 fn escape(text: &str, hole: Placeholder) -> String {
     let mut template = TemplateBuilder::default();

@@ -2,7 +2,7 @@
 //!
 //! A run name is only compared with the names of existing runs. It never becomes part of a path.
 
-use std::borrow::Cow;
+use wire::percent_decode;
 
 /// A route of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,19 +32,19 @@ impl Route {
     /// Parses a route; `None` if it does not exist. `path` and `query` are still encoded.
     pub fn parse(path: &str, query: Option<&str>) -> Option<Route> {
         let fields = || fields(query.unwrap_or_default());
-        let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+        let field = |name: &str| fields().find(|(key, _)| key == name).map(|(_, value)| value);
         let steps: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         match steps.as_slice() {
             [""] => Some(Route::Index),
             ["runs.json"] => Some(Route::List),
             ["login"] => Some(Route::Login),
             ["compare"] => {
-                let runs = fields().filter(|(key, _)| key == "run").map(|(_, value)| value.into_owned());
+                let runs = fields().filter(|(key, _)| key == "run").map(|(_, value)| value);
                 Some(Route::Compare { base: field("base")?, runs: runs.collect() })
             }
-            ["runs", name] => Some(Route::Page(decode(name)?.into_owned())),
+            ["runs", name] => Some(Route::Page(decode(name)?)),
             ["runs", name, what] => {
-                let name = decode(name)?.into_owned();
+                let name = decode(name)?;
                 match *what {
                     "document" => Some(Route::Document(name)),
                     "events" => Some(Route::Events(name)),
@@ -60,53 +60,22 @@ impl Route {
 
 /// Names and values of a query or a form. Malformed fields are omitted. Source: URL Standard,
 /// "application/x-www-form-urlencoded parsing".
-pub fn fields(text: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    let plain = |text: &str| decode(&text.replace('+', " ")).map(|it| Cow::Owned(it.into_owned()));
-    text.split('&').filter_map(move |it| {
+pub fn fields(text: &str) -> impl Iterator<Item = (String, String)> {
+    text.split('&').filter_map(|it| {
         let (key, value) = it.split_once('=').unwrap_or((it, ""));
-        Some((plain(key)?, plain(value)?))
+        Some((decode(&key.replace('+', " "))?, decode(&value.replace('+', " "))?))
     })
 }
 
 /// Decodes percent escapes, such as `a%20b`; `None` if the result is not UTF-8.
-fn decode(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let digit = |it: &u8| char::from(*it).to_digit(16);
-        rest = match (first, behind) {
-            (b'%', [high, low, behind @ ..]) => {
-                bytes.push((digit(high)? * 16 + digit(low)?) as u8);
-                behind
-            }
-            (b'%', _) => return None,
-            _ => {
-                bytes.push(*first);
-                behind
-            }
-        };
-    }
-    String::from_utf8(bytes).ok().map(Cow::Owned)
-}
-
-/// Name encoded for the path of a URL.
-pub fn encode(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for it in name.bytes() {
-        match it {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(it)),
-            _ => text += &format!("%{it:02X}"),
-        }
-    }
-    text
+fn decode(text: &str) -> Option<String> {
+    String::from_utf8(percent_decode(text)?).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::percent_encode;
 
     #[test]
     fn parses_every_route() {
@@ -151,7 +120,7 @@ mod tests {
     #[test]
     fn decodes_encoded_names() {
         for it in ["a", "a b", "ж", "%2e%2e", "a/b?c#d&e=f+g", "..", "\0"] {
-            assert_eq!(decode(&encode(it)).as_deref(), Some(it));
+            assert_eq!(decode(&percent_encode(it)).as_deref(), Some(it));
         }
     }
 }

@@ -8,6 +8,7 @@ use super::snapshot::Snapshot;
 use crate::compare::{self, CompareRequest};
 use crate::http_server::server;
 use hyper::body::Bytes;
+use model::percent_encode;
 use report::document::document;
 use report::html::{HtmlShell, served, to_html};
 use report::lang::{self, Lang};
@@ -310,7 +311,7 @@ impl RunIndex {
             if state != State::Running {
                 return Ok(None);
             }
-            let events = format!("/runs/{}/events", super::route::encode(name));
+            let events = format!("/runs/{}/events", percent_encode(name));
             let growth = Follower::open(&path, events).map_err(|it| QueryError::Broken(it.message))?;
             self.followers.insert(name.to_owned(), growth);
         }

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Method, Request, StatusCode};
+use model::percent_encode;
 use model::run_result::RunState;
 use report::html::{self, HtmlShell};
 use report::lang::{self, Lang};
@@ -125,7 +126,7 @@ impl Site {
             (Route::Report(name), _) => {
                 let title = name.clone();
                 let text = self.query(move |shelf| shelf.report(&name, lang)).await?;
-                Ok(response::attachment(Bytes::from(text), &route::encode(&title)))
+                Ok(response::attachment(Bytes::from(text), &percent_encode(&title)))
             }
             (Route::Compare { base, runs }, _) => {
                 let names = [vec![base], runs].concat();
@@ -158,8 +159,8 @@ impl Site {
     async fn run(&self, name: String, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let title = name.clone();
         self.query(move |shelf| shelf.find(&name)).await?;
-        let document = format!("/runs/{}/document", route::encode(&title));
-        let file = format!("/runs/{}/report.html", route::encode(&title));
+        let document = format!("/runs/{}/document", percent_encode(&title));
+        let file = format!("/runs/{}/report.html", percent_encode(&title));
         let data =
             [("document", document.as_str()), ("token", self.guard.form()), ("home", "/"), ("file", &file)];
         Ok(self.shell(&title, &data, lang))

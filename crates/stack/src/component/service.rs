@@ -8,6 +8,7 @@ use super::{Component, EndpointTls, InvalidNode, LaunchSpec, NodeContext, NodeEn
 use crate::client::Address;
 use crate::log_parser::LogFormat;
 use crate::supervisor::{Sig, StopStep, User, open_to_all};
+use model::percent_encode;
 use model::plan::{NodeKind, Service};
 use model::product::{self, Product};
 use std::path::Path;
@@ -151,11 +152,4 @@ fn database_url(
         EndpointTls::Checked { root } => format!("verify-full&sslrootcert={}", root.display()),
     };
     Ok(format!("postgres://{user}@{address}/{database}?sslmode={tls}"))
-}
-
-/// Escapes a part of a URL; RFC 3986, section 2.3.
-fn percent_encode(text: &str) -> String {
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
-    let each = |it: u8| if plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") };
-    text.bytes().map(each).collect()
 }

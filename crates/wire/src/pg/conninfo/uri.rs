@@ -6,6 +6,7 @@
 
 use super::values::Values;
 use super::{Diagnostic, keyword, location};
+use crate::percent::percent_decode;
 
 /// Text after the scheme of a PostgreSQL URI; `None` for other texts.
 pub(super) fn strip_scheme(text: &str) -> Option<&str> {
@@ -166,30 +167,20 @@ impl<'a> UriParser<'a> {
 
     /// Replaces `%XX` in `text`.
     fn decode(&self, text: &str, near: &'a str, secret: bool) -> Result<String, Diagnostic> {
-        let mut bytes = Vec::with_capacity(text.len());
-        let mut rest = text.bytes();
-        while let Some(byte) = rest.next() {
-            if byte != b'%' {
-                bytes.push(byte);
-                continue;
-            }
-            let mut digit = || char::from(rest.next()?).to_digit(16);
-            match digit().zip(digit()) {
-                Some((0, 0)) => {
-                    let found = "forbidden value %00 in percent-encoded value";
-                    return Err(self.diagnostic(near, found, "leave it out"));
-                }
-                Some((high, low)) => bytes.push((high * 16 + low) as u8),
-                None => {
-                    let shown = if secret { String::new() } else { format!(": {text:?}") };
-                    let found = format!("invalid percent-encoded token{shown}");
-                    return Err(self.diagnostic(
-                        near,
-                        &found,
-                        "write two hexadecimal digits after %, and % itself as %25",
-                    ));
-                }
-            }
+        let Some(bytes) = percent_decode(text) else {
+            let shown = if secret { String::new() } else { format!(": {text:?}") };
+            return Err(self.diagnostic(
+                near,
+                &format!("invalid percent-encoded token{shown}"),
+                "write two hexadecimal digits after %, and % itself as %25",
+            ));
+        };
+        if text.contains("%00") {
+            return Err(self.diagnostic(
+                near,
+                "forbidden value %00 in percent-encoded value",
+                "leave it out",
+            ));
         }
         String::from_utf8(bytes).map_err(|_| {
             self.diagnostic(near, "percent-encoded bytes that are not UTF-8", "write them in UTF-8")
