@@ -5,6 +5,7 @@
 
 mod backend;
 mod http_service;
+mod plan;
 
 use crate::random::Prng;
 use crate::recorder::Recorder;
@@ -14,6 +15,7 @@ pub use backend::StatementResult;
 use backend::{SimulatedBackend, SimulatedRequest};
 pub use http_service::{SimulatedBody, SimulatedHttp};
 use model::{Code, Nanos};
+pub use plan::{CLOSED, plan};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 

@@ -4,13 +4,9 @@ mod tls_server;
 
 use load::feed::{DrawOrder, Feed};
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
-use load::random::SeedSequence;
 use load::script::call::{Method, RequestSource};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
-use load::{
-    Action, ConnId, InitialValue, IntervalRecorder, LoadPlan, Recorder, RngSeeds, Service, Shard, Target,
-    Workload,
-};
+use load::{Action, ConnId, IntervalRecorder, LoadPlan, Recorder, Service, Shard, Target, Workload, sim};
 use model::durability::{LedgerEntry, WriteAttempt};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
 use model::row_table::{RowFormat, RowLayout, Rows};
@@ -328,11 +324,8 @@ fn web_shard_with(service: Service, clients: u32, schedule: Schedule) -> Shard<C
         secrets: |_| None,
     };
     let program = Program::from_request(&written, &["client_id"]).expect("the program is valid");
-    let slot = program.slot("client_id").expect("the program uses the variable");
-    let mut plan = plan(program, clients, schedule);
-    plan.seeds.variables.push((slot, InitialValue::Client));
     let service = Service { response_timeout: Some(Nanos::from_secs(1)), ..service };
-    let work = Workload::with_services(plan, None, vec![service]);
+    let work = Workload::with_services(plan(program, clients, schedule), None, vec![service]);
     CountingRecorder::shard(work, None)
 }
 
@@ -403,40 +396,21 @@ fn hop_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     let mut maker = ProgramBuilder::new(Mode::Simple, &["client_id"]).with_secrets(secret);
     maker.add_http(&ScriptHeader { name: "hop", weight: 1, draws: None }, 0, &[], &[step]);
     let program = maker.finish().expect("the program is valid");
-    let slot = program.slot("client_id").expect("the program uses the variable");
-    let mut plan = plan(program, clients, schedule);
-    plan.seeds.variables.push((slot, InitialValue::Client));
     let service = Service { cookies: true, ..Service::without_tls("localhost") };
-    CountingRecorder::shard(Workload::with_services(plan, None, vec![service]), None)
+    CountingRecorder::shard(
+        Workload::with_services(plan(program, clients, schedule), None, vec![service]),
+        None,
+    )
 }
 
 fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
-    let mut seeds = SeedSequence::new(1);
     LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule,
         duration: Some(Nanos::from_secs(1_000)),
-        transactions: None,
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 1_000,
         drain: Nanos::from_secs(1),
-        reconnect: false,
         connecting_max: 16,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
         statements: true,
-        seeds: RngSeeds {
-            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 1,
-            other: 1,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, Mode::Prepared, clients, 1, schedule)
     }
 }
 
@@ -455,7 +429,7 @@ fn does_not_allocate_after_start_and_connections_are_small() {
     let stage = UserStage { users: 64, spawn_rate: None, duration: Nanos::from_secs(1_000) };
     let stream = |rate, script| Stream { curve: steps(rate), spacing: Spacing::Even, script };
     let schedules = [
-        Schedule::Closed { think: Nanos::ZERO },
+        sim::CLOSED,
         Schedule::Closed { think: Nanos::from_millis(1) },
         Schedule::Users(UserRamp {
             stages: vec![stage],
@@ -574,7 +548,7 @@ fn hops() -> [Vec<u8>; 2] {
 fn check_connection_size(protocol: &str, make: ShardFactory, kilobytes: usize) {
     let before = BYTES.get();
     let clients = if kilobytes > 4 { 1_000 } else { 10_000 };
-    let mut shard = make(clients, Schedule::Closed { think: Nanos::ZERO });
+    let mut shard = make(clients, sim::CLOSED);
     let sessions = vec![0; 2 * clients as usize];
     let pages = if protocol == "hops" { hops() } else { pages() };
     let mut server =

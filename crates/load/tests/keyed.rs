@@ -1,11 +1,10 @@
 //! Ledger outcomes of SQL writes, for any reply and any split of its bytes
 
 use load::ledger::KeyedScript;
-use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
-use load::{Action, ConnId, LoadPlan, Recorder, RngSeeds, Shard, Workload};
+use load::{Action, ConnId, LoadPlan, Recorder, Shard, Workload, sim};
 use model::durability::{Token, WriteAttempt, WriteKey, WriteOutcome};
-use model::{Code, Nanos, Record, Schedule};
+use model::{Code, Nanos, Record};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
@@ -44,33 +43,15 @@ fn shard(script: &str, mode: Mode, timeout: Option<Nanos>) -> Shard<EventLog> {
 fn workload(script: &str, mode: Mode, timeout: Option<Nanos>) -> Workload {
     let sources = [ScriptSource::new("test", script)];
     let program = parse(&sources, mode, false, &KeyedScript::VARIABLE_NAMES).expect("the program is valid");
-    let mut seeds = SeedSequence::new(1);
-    let thread = seeds.thread_rngs();
     let plan = LoadPlan {
-        program,
-        mode,
-        schedule: Schedule::Closed { think: Nanos::ZERO },
-        duration: None,
         transactions: Some(2),
-        clients: 1,
-        threads: 1,
         max_tries: 2,
-        latency_limit: None,
         backlog_max: 0,
         drain: Nanos::from_secs(1),
-        reconnect: false,
         connecting_max: 1,
         connect_timeout: Nanos::from_secs(1),
         timeout,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: vec![seeds.client_rng()],
-            script_rngs: vec![thread.choose],
-            arrivals: 1,
-            other: 1,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, mode, 1, 1, sim::CLOSED)
     };
     let mut login = Login::new("me", "db");
     login.send_cancel = true;

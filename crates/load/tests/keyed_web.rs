@@ -1,9 +1,8 @@
 //! Ledger outcomes of writes through an HTTP service
 
 use load::ledger::KeyedScript;
-use load::random::SeedSequence;
 use load::script::{Mode, ProgramBuilder, ScriptHeader};
-use load::{Action, LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
+use load::{Action, LoadPlan, Recorder, Service, Shard, Workload, sim};
 use model::durability::{Token, WriteAttempt, WriteKey, WriteOutcome};
 use model::plan::{Expectation, HttpStep, RequestBody};
 use model::{Code, Nanos, Record, Schedule};
@@ -71,33 +70,13 @@ fn ledger_outcomes(
     maker.add_http(&ScriptHeader { name: "post", weight: 1, draws: None }, 0, &[], &steps);
     let program = maker.finish().expect("the program is valid");
     let keyed = vec![KeyedScript::from_program(&program)];
-    let mut seeds = SeedSequence::new(1);
-    let thread = seeds.thread_rngs();
     let plan = LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule: Schedule::Closed { think: Nanos::from_millis(1) },
-        duration: None,
         transactions: Some(writes),
-        clients: 1,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 0,
         drain: Nanos::from_secs(1),
-        reconnect: false,
         connecting_max: 1,
         connect_timeout: Nanos::from_secs(1),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: vec![seeds.client_rng()],
-            script_rngs: vec![thread.choose],
-            arrivals: 1,
-            other: 1,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, Mode::Prepared, 1, 1, Schedule::Closed { think: Nanos::from_millis(1) })
     };
     let service = Service { response_timeout: Some(Nanos::from_millis(50)), ..Service::without_tls("sim") };
     let work = Workload::with_services(plan, None, vec![service]).with_ledger(SECRET, keyed);

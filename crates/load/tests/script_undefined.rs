@@ -1,10 +1,9 @@
 //! Variables that a script reads before they are set, detected before or during the run
 
-use load::random::SeedSequence;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader, ScriptSource, parse};
-use load::sim::{SimulatedSystem, drive};
-use load::{LoadPlan, RngSeeds, Shard, Workload};
-use model::{Nanos, Outcome, Record, Schedule};
+use load::sim::{self, SimulatedSystem, drive};
+use load::{LoadPlan, Shard, Workload};
+use model::{Nanos, Outcome, Record};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
@@ -74,32 +73,12 @@ fn feed_columns_are_defined() {
 }
 
 fn plan(program: Program, mode: Mode) -> LoadPlan {
-    let mut seeds = SeedSequence::new(7);
     LoadPlan {
-        program,
-        mode,
-        schedule: Schedule::Closed { think: Nanos::ZERO },
-        duration: None,
         transactions: Some(5),
-        clients: 1,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 100,
         drain: Nanos::from_secs(10),
-        reconnect: false,
         connecting_max: 1,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: vec![seeds.client_rng()],
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, mode, 1, 1, sim::CLOSED)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Laws of queueing and scheduling, tested on a shard in simulated time
 
-use load::random::{Prng, SeedSequence};
 use load::script::{Mode, ScriptSource, parse};
-use load::sim::{ServiceTime, SimulatedSystem, drive};
-use load::{Action, LoadPlan, RngSeeds, Shard, Workload};
+use load::sim::{self, ServiceTime, SimulatedSystem, drive};
+use load::{Action, LoadPlan, Shard, Workload};
 use model::{Code, Curve, LatencyHistogram, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -13,35 +12,7 @@ const SELECT: &str = "\\set r random(1, 1000000)\nSELECT abalance FROM pgbench_a
 fn plan(script: &str, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
     let source = ScriptSource::new("test", script);
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is valid");
-    let mut seeds = SeedSequence::new(7);
-    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
-    let choices = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
-    LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule,
-        duration: None,
-        transactions: None,
-        clients,
-        threads,
-        max_tries: 1,
-        latency_limit: None,
-        backlog_max: 1_000_000,
-        drain: Nanos::from_secs(100),
-        reconnect: false,
-        connecting_max: 1000,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: clients_rng,
-            script_rngs: choices,
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
-    }
+    sim::plan(program, Mode::Prepared, clients, threads, schedule)
 }
 
 fn constant(rate: f64, secs: u64) -> Curve {
@@ -55,8 +26,6 @@ fn even(rate: f64, secs: u64) -> Schedule {
 fn poisson(rate: f64, secs: u64) -> Schedule {
     Schedule::Open { curve: constant(rate, secs), spacing: Spacing::Poisson }
 }
-
-const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 /// All records of all threads, by intended start.
 fn records(plan: LoadPlan, world: &SimulatedSystem) -> Vec<Record> {
@@ -105,7 +74,7 @@ fn closed_model_hides_server_pause() {
         pauses: vec![(Nanos::from_secs(4), Nanos::from_secs(5))],
         ..SimulatedSystem::default()
     };
-    let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, CLOSED) };
+    let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 8, 1, sim::CLOSED) };
     let latency = responses(&records(closed, &world));
     assert!(latency.quantile(0.999).expect("there are many samples") < Nanos::from_millis(1));
     assert!(latency.max().expect("there are many samples") > Nanos::from_millis(900));
@@ -142,7 +111,7 @@ fn closed_model_throughput_matches_client_count() {
             service: ServiceTime::Constant(Nanos::from_millis(1)),
             ..SimulatedSystem::default()
         };
-        let plan = LoadPlan { duration: Some(Nanos::from_secs(5)), ..plan(SELECT, clients, 1, CLOSED) };
+        let plan = LoadPlan { duration: Some(Nanos::from_secs(5)), ..plan(SELECT, clients, 1, sim::CLOSED) };
         let rate = records(plan, &world).len() as f64 / 5.0;
         assert!((rate - expected).abs() <= expected * 0.01 + 10.0, "{clients} clients: {rate}/s");
     }
@@ -182,7 +151,7 @@ fn answers_split_at_every_byte_give_equal_records() {
     let script = "BEGIN;\n\\set r random(1, 10)\nSELECT :r;\nCOMMIT;\n";
     let unsplit = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
     let run = |piece| {
-        let plan = LoadPlan { transactions: Some(200), ..plan(script, 4, 1, CLOSED) };
+        let plan = LoadPlan { transactions: Some(200), ..plan(script, 4, 1, sim::CLOSED) };
         records(plan, &SimulatedSystem { piece, ..unsplit.clone() })
     };
     let expected = run(usize::MAX);
@@ -239,7 +208,7 @@ fn server_restart_gives_unknown_outcomes_and_load_continues() {
 #[test]
 fn exhausted_slots_do_not_stop_the_run() {
     let world = SimulatedSystem { servers: 8, max_connections: 5, ..SimulatedSystem::default() };
-    let plan = LoadPlan { duration: Some(Nanos::from_secs(2)), ..plan(SELECT, 8, 1, CLOSED) };
+    let plan = LoadPlan { duration: Some(Nanos::from_secs(2)), ..plan(SELECT, 8, 1, sim::CLOSED) };
     let all = records(plan, &world);
     assert_eq!(count(&all, is_ok), all.len());
     let mut clients: Vec<u32> = all.iter().map(|it| it.client.0).collect();
@@ -252,7 +221,7 @@ fn exhausted_slots_do_not_stop_the_run() {
 fn retries_failures_up_to_max_tries() {
     let world = SimulatedSystem { failing: Some((3, *b"40001")), ..SimulatedSystem::default() };
     for (max_tries, failed) in [(1, true), (10, false)] {
-        let plan = LoadPlan { max_tries, transactions: Some(300), ..plan(SELECT, 1, 1, CLOSED) };
+        let plan = LoadPlan { max_tries, transactions: Some(300), ..plan(SELECT, 1, 1, sim::CLOSED) };
         let all = records(plan, &world);
         assert_eq!(all.len(), 300);
         let refused = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"40001")));
@@ -265,7 +234,7 @@ fn retries_failures_up_to_max_tries() {
 fn rolls_back_failed_transaction_and_continues() {
     let world = SimulatedSystem { failing: Some((5, *b"23505")), ..SimulatedSystem::default() };
     let script = "BEGIN;\nSELECT 1;\nCOMMIT;\n";
-    let all = records(LoadPlan { transactions: Some(400), ..plan(script, 1, 1, CLOSED) }, &world);
+    let all = records(LoadPlan { transactions: Some(400), ..plan(script, 1, 1, sim::CLOSED) }, &world);
     assert_eq!(all.len(), 400);
     let failed = count(&all, |it| it == Outcome::Failed(Code::SqlState(*b"23505")));
     assert!(failed > 50 && failed < 250, "{failed} failed");
@@ -282,14 +251,14 @@ fn honours_think_time_and_reconnect() {
     };
     let thinking = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(SELECT, 5, 1, think) };
     assert_eq!(records(thinking, &world).len(), 5 * 1_000);
-    let each = LoadPlan { reconnect: true, transactions: Some(50), ..plan(SELECT, 3, 1, CLOSED) };
+    let each = LoadPlan { reconnect: true, transactions: Some(50), ..plan(SELECT, 3, 1, sim::CLOSED) };
     let all = records(each, &world);
     assert_eq!((all.len(), count(&all, is_ok)), (150, 150));
 }
 
 #[test]
 fn scripts_without_sql_finish() {
-    let plan = LoadPlan { transactions: Some(10), ..plan("\\set a 1\n", 3, 1, CLOSED) };
+    let plan = LoadPlan { transactions: Some(10), ..plan("\\set a 1\n", 3, 1, sim::CLOSED) };
     assert_eq!(records(plan, &SimulatedSystem::default()).len(), 30);
     let sleeping = plan_of_sleep();
     let all = records(sleeping, &SimulatedSystem::default());
@@ -297,7 +266,7 @@ fn scripts_without_sql_finish() {
 }
 
 fn plan_of_sleep() -> LoadPlan {
-    LoadPlan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, CLOSED) }
+    LoadPlan { transactions: Some(4), ..plan("\\sleep 5 ms\n", 2, 1, sim::CLOSED) }
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Sessions whose statements were given up: a server never has more sessions than there are clients
 
 use load::ledger::KeyedScript;
-use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
-use load::sim::{ServiceTime, SessionCounts, SimulatedSystem, drive_counting};
-use load::{Action, ConnId, LoadPlan, PostgresEndpoint, RngSeeds, Shard, Workload};
+use load::sim::{self, ServiceTime, SessionCounts, SimulatedSystem, drive_counting};
+use load::{Action, ConnId, LoadPlan, PostgresEndpoint, Shard, Workload};
 use model::plan::SqlTarget;
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
@@ -17,32 +16,13 @@ const SELECT: &str = "SELECT pg_sleep(20);\n";
 fn plan(script: &str, mode: Mode) -> LoadPlan {
     let program = parse(&[ScriptSource::new("test", script)], mode, false, &KeyedScript::VARIABLE_NAMES)
         .expect("the script is valid");
-    let mut seeds = SeedSequence::new(7);
     LoadPlan {
-        program,
-        mode,
-        schedule: Schedule::Closed { think: Nanos::ZERO },
         duration: Some(Nanos::from_secs(3)),
-        transactions: None,
-        clients: CLIENTS,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 10_000,
         drain: Nanos::from_millis(500),
-        reconnect: false,
         connecting_max: 64,
-        connect_timeout: Nanos::from_secs(10),
         timeout: Some(Nanos::from_millis(100)),
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: (0..CLIENTS).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, mode, CLIENTS, 1, sim::CLOSED)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Cookies, redirects, compressed responses and secrets: requests sent and outcomes
 
-use load::random::SeedSequence;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
-use load::{Action, LoadEvent, LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
+use load::{Action, LoadEvent, LoadPlan, Recorder, Service, Shard, Workload, sim};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody, ThinkTime, UserStage};
 use model::{Nanos, Outcome, Record, Schedule, ScriptId, UserRamp};
 use std::collections::VecDeque;
@@ -115,32 +114,13 @@ fn exchange(
     schedule: Schedule,
     mut serve: impl FnMut(&str) -> Response,
 ) -> Exchange {
-    let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {
-        program,
-        mode: Mode::Simple,
-        schedule,
-        duration: None,
         transactions: Some(transactions),
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 0,
         drain: Nanos::from_secs(10),
-        reconnect: false,
-        connecting_max: 1000,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
         verbose: true,
         statements: true,
-        seeds: RngSeeds {
-            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, Mode::Simple, clients, 1, schedule)
     };
     let work = Workload::with_services(plan, None, vec![service]);
     let mut shard = Shard::new(Arc::new(work), 0, EventLog::default());
@@ -175,10 +155,8 @@ fn exchange(
     }
 }
 
-const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
-
 fn once(steps: &[HttpStep], serve: impl FnMut(&str) -> Response) -> Exchange {
-    exchange(program(steps), (1, 1), Service::without_tls(HOST), CLOSED, serve)
+    exchange(program(steps), (1, 1), Service::without_tls(HOST), sim::CLOSED, serve)
 }
 
 #[test]
@@ -327,7 +305,7 @@ fn each_client_has_its_own_cookies() {
         step("GET", "/user/me"),
     ];
     let mut users = 0;
-    let talk = exchange(program(&steps), (2, 2), with_cookies(), CLOSED, |request| {
+    let talk = exchange(program(&steps), (2, 2), with_cookies(), sim::CLOSED, |request| {
         let target = request.split(' ').nth(1).expect("a target");
         match target {
             // A log-in usually responds with a redirect, whose cookies apply at once.
@@ -360,7 +338,7 @@ fn each_client_has_its_own_cookies() {
     }
     // Without `cookies`, they are neither stored nor sent.
     let plain = Service::without_tls(HOST);
-    let talk = exchange(program(&steps[1..2]), (1, 2), plain, CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
+    let talk = exchange(program(&steps[1..2]), (1, 2), plain, sim::CLOSED, |_| ok("Set-Cookie: id=7\r\n"));
     assert_eq!(talk.requests(), ["GET /user/me", "GET /user/me"]);
 }
 
@@ -386,7 +364,7 @@ fn new_user_starts_without_cookies() {
 #[test]
 fn cookie_flood_keeps_requests_bounded() {
     let mut n = 0;
-    let talk = exchange(program(&[step("GET", "/")]), (1, 300), with_cookies(), CLOSED, |_| {
+    let talk = exchange(program(&[step("GET", "/")]), (1, 300), with_cookies(), sim::CLOSED, |_| {
         let cookies: String =
             (0..60).map(|it| format!("Set-Cookie: c{n}-{it}={}\r\n", "x".repeat(500))).collect();
         n += 1;
@@ -443,7 +421,7 @@ fn secrets_are_sent_but_never_reported() {
     assert!(!format!("{program:?}").contains("CANARY"), "{program:?}");
     let work = |program: &Program| format!("{:?}", program.names);
     assert!(!work(&program).contains("TOKEN"), "a secret is not a client variable");
-    let talk = exchange(program, (1, 1), Service::without_tls(HOST), CLOSED, |_| answer(500, "", b""));
+    let talk = exchange(program, (1, 1), Service::without_tls(HOST), sim::CLOSED, |_| answer(500, "", b""));
     let [only] = &talk.sent[..] else { panic!("a failed step ends the operation: {:?}", talk.sent) };
     assert!(only.starts_with("POST /?t=CANARY%20%227%22%0D%0AX%3A%20y HTTP/1.1\r\n"), "{only}");
     assert!(only.contains("\r\nX: a CANARY \"7\"  X: y\r\n"), "{only}");

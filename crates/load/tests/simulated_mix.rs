@@ -1,10 +1,9 @@
 //! Mixes of scripts and requests, feeds and captures: requests sent and outcomes
 
 use load::feed::{DrawOrder, Feed};
-use load::random::SeedSequence;
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
-use load::sim::{SimulatedSystem, drive};
-use load::{Action, InitialValue, LoadEvent, LoadPlan, PostgresEndpoint, RngSeeds, Service, Shard, Workload};
+use load::sim::{self, SimulatedSystem, drive};
+use load::{Action, LoadEvent, LoadPlan, PostgresEndpoint, Service, Shard, Workload};
 use model::plan::{CaptureSource, Expectation, HttpStep, RequestBody};
 use model::row_table::{RowFormat, RowLayout, Rows};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
@@ -12,36 +11,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
-const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
-
 fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
-    let mut seeds = SeedSequence::new(7);
-    let variables = program.slot("client_id").map(|slot| (slot, InitialValue::Client)).into_iter().collect();
     LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule,
-        duration: None,
         transactions: Some(3),
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 1_000,
         drain: Nanos::from_secs(10),
-        reconnect: false,
-        connecting_max: 1000,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
         statements: true,
-        seeds: RngSeeds {
-            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables,
-        },
+        ..sim::plan(program, Mode::Prepared, clients, 1, schedule)
     }
 }
 
@@ -171,10 +147,11 @@ fn steps_use_drawn_computed_and_captured_values() {
         names_of_steps,
         ["\\set n 7 * 6", "\\set m :n + :client_id", "log in", "POST /search/${kind}/${csrf}"]
     );
-    let result = exchange(plan(program, 1, CLOSED), vec![names], |it| match it.starts_with("POST /login") {
-        true => ok("{\"auth\": [{\"token\": \"t\\u00e9\"}], \"page\": \"csrf=abc;\"}"),
-        false => ok("we found it"),
-    });
+    let result =
+        exchange(plan(program, 1, sim::CLOSED), vec![names], |it| match it.starts_with("POST /login") {
+            true => ok("{\"auth\": [{\"token\": \"t\\u00e9\"}], \"page\": \"csrf=abc;\"}"),
+            false => ok("we found it"),
+        });
     assert_eq!(tokens(&result.outcomes), "ok, ok, ok");
     let bodies: Vec<&str> =
         result.sent.iter().map(|it| it.split("\r\n\r\n").nth(1).expect("a body")).collect();
@@ -209,7 +186,7 @@ fn missing_capture_fails_with_its_own_code() {
         maker.add_http(&head("two"), 0, &[], &[first, step("GET", "/b?${token}")]);
         let program = maker.finish().expect("the program is valid");
         let body = body.to_owned();
-        let result = exchange(plan(program, 1, CLOSED), Vec::new(), |_| ok(&body));
+        let result = exchange(plan(program, 1, sim::CLOSED), Vec::new(), |_| ok(&body));
         assert_eq!(tokens(&result.outcomes), [expected; 3].join(", "), "{from:?} in {body}");
         let requests = if expected == "ok" { 6 } else { 3 };
         assert_eq!(result.sent.len(), requests, "the first step that fails ends the transaction");
@@ -263,7 +240,7 @@ fn ammo_is_sent_verbatim() {
     let mut maker = ProgramBuilder::new(Mode::Simple, &[]);
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
     let program = maker.finish().expect("the program is valid");
-    let plan = LoadPlan { transactions: None, ..plan(program, 1, CLOSED) };
+    let plan = LoadPlan { transactions: None, ..plan(program, 1, sim::CLOSED) };
     let result = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
         true => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_owned(),
         false => ok("hello"),
@@ -302,7 +279,7 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
     };
     let (all, columns) = feed(&rows(), DrawOrder::Once);
     let result =
-        exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, CLOSED) }, vec![all], |_| {
+        exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, sim::CLOSED) }, vec![all], |_| {
             ok("")
         });
     check_every_row_once(&result.sent);
@@ -330,7 +307,7 @@ fn retry_uses_the_same_row() {
     let text = "\\set n 1 / (:id - 6)\n\\set id 6\nSELECT :n;\n";
     maker.add_pgbench(&ScriptHeader { draws: Some((0, &columns)), ..head("tries") }, text, false);
     let program = maker.finish().expect("the program is valid");
-    let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, CLOSED) };
+    let plan = LoadPlan { transactions: None, max_tries: 10, ..plan(program, 3, sim::CLOSED) };
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let work = Arc::new(Workload::with_services(plan, Some(postgres), Vec::new()).with_feeds(vec![all]));
     // Every third would be wrong here: with three clients, that would always be the same client.

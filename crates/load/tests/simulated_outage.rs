@@ -1,9 +1,8 @@
 //! Outage of a server, and its replacement at the same address seconds later: detection and recovery time
 
-use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
-use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
-use load::{LoadPlan, Recorder, RngSeeds, Shard, Workload};
+use load::sim::{self, ServiceTime, SimulatedOutage, SimulatedSystem, drive};
+use load::{LoadPlan, Recorder, Shard, Workload};
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, Spacing};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
@@ -34,32 +33,12 @@ impl Recorder for EventLog {
 fn run(clients: u32, reconnect: bool, schedule: Schedule) -> EventLog {
     let source = ScriptSource::new("test", "SELECT 1;\n");
     let program = parse(&[source], Mode::Prepared, false, &[]).expect("the script is valid");
-    let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule,
         duration: Some(ENDS),
-        transactions: None,
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
-        backlog_max: 1_000_000,
         drain: Nanos::from_secs(10),
         reconnect,
         connecting_max: 64,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, Mode::Prepared, clients, 1, schedule)
     };
     let world = SimulatedSystem {
         servers: 1000,
@@ -85,7 +64,7 @@ fn recovery_times(all: &EventLog, clients: u32) -> Vec<Option<Nanos>> {
 #[test]
 fn closed_model_recovers_immediately() {
     for clients in [1, 2, 10, 70, 1000] {
-        let all = run(clients, false, Schedule::Closed { think: Nanos::ZERO });
+        let all = run(clients, false, sim::CLOSED);
         let of = |outcome: Outcome| all.records.iter().filter(|it| it.outcome == outcome).count();
         assert_eq!(of(Outcome::Unknown(Code::RESET)), clients as usize, "each client awaited an answer");
         assert_eq!(of(Outcome::Ok) + clients as usize, all.records.len());
@@ -117,7 +96,7 @@ fn open_model_recovers_immediately() {
 /// A client that connects for each transaction is refused before it sends a request, so it certainly has no effect.
 #[test]
 fn unreachable_server_gives_failed_not_unknown() {
-    let all = run(10, true, Schedule::Closed { think: Nanos::ZERO });
+    let all = run(10, true, sim::CLOSED);
     let during = all.records.iter().filter(|it| it.started > FROM && it.finished < TO);
     let refused = during.clone().filter(|it| it.outcome == Outcome::Failed(Code::REFUSED)).count();
     assert_eq!(refused, during.count());

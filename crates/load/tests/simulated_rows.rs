@@ -1,10 +1,9 @@
 //! Rows of statements, and answers without a result, on a shard in simulated time
 
-use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
-use load::sim::{SimulatedSystem, StatementResult, drive};
-use load::{LoadPlan, Recorder, RngSeeds, Shard, Workload};
-use model::{Code, Interval, Nanos, Outcome, Record, Schedule, ScriptId, SizeUnit, StatementKind};
+use load::sim::{self, SimulatedSystem, StatementResult, drive};
+use load::{LoadPlan, Recorder, Shard, Workload};
+use model::{Code, Interval, Outcome, Record, ScriptId, SizeUnit, StatementKind};
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
 
@@ -26,32 +25,11 @@ impl Recorder for RowRecorder {
 
 fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
     let program = parse(&[ScriptSource::new("test", script)], mode, false, &[]).expect("the script is valid");
-    let mut seeds = SeedSequence::new(7);
     let plan = LoadPlan {
-        program,
-        mode,
-        schedule: Schedule::Closed { think: Nanos::ZERO },
-        duration: None,
         transactions: Some(100),
-        clients: 1,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 0,
-        drain: Nanos::from_secs(100),
-        reconnect: false,
         connecting_max: 1,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: vec![seeds.client_rng()],
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, mode, 1, 1, sim::CLOSED)
     };
     let work = Arc::new(Workload::new(plan, Arc::new(Login::new("me", "db")), Transport::Unix));
     let recorder = RowRecorder { interval: work.interval(), outcomes: Vec::new() };

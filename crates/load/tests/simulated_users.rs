@@ -1,9 +1,8 @@
 //! Users in simulated time: presence, pacing and rate cap
 
-use load::random::{Prng, SeedSequence};
 use load::script::{Mode, Program, ProgramBuilder, ScriptHeader};
-use load::sim::{ServiceTime as Serving, SimulatedSystem, drive};
-use load::{InitialValue, LoadPlan, PostgresEndpoint, Recorder, RngSeeds, Service, Shard, Workload};
+use load::sim::{self, ServiceTime as Serving, SimulatedSystem, drive};
+use load::{LoadPlan, PostgresEndpoint, Recorder, Service, Shard, Workload};
 use model::plan::{Expectation, HttpStep, ThinkTime, UserStage};
 use model::{Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing, Stream, UserRamp};
 use std::collections::BTreeSet;
@@ -45,35 +44,7 @@ fn request() -> Program {
 }
 
 fn plan(program: Program, clients: u32, threads: u16, schedule: Schedule) -> LoadPlan {
-    let mut seeds = SeedSequence::new(7);
-    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
-    let variables = program.slot("client_id").map(|slot| (slot, InitialValue::Client)).into_iter().collect();
-    LoadPlan {
-        program,
-        mode: Mode::Simple,
-        schedule,
-        duration: None,
-        transactions: None,
-        clients,
-        threads,
-        max_tries: 1,
-        latency_limit: None,
-        backlog_max: 1_000_000,
-        drain: Nanos::from_secs(100),
-        reconnect: false,
-        connecting_max: 1000,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: clients_rng,
-            script_rngs: (0..threads).map(|_| seeds.thread_rngs().choose).collect(),
-            arrivals: 7,
-            other: 7,
-            variables,
-        },
-    }
+    sim::plan(program, Mode::Simple, clients, threads, schedule)
 }
 
 /// Records of a thread, and its window.

@@ -1,19 +1,16 @@
 //! HTTP services in simulated time: outcomes of valid and invalid responses
 
-use load::random::{Prng, SeedSequence};
 use load::script::call::{Method, RequestSource};
 use load::script::{
     CallCapture, CallPart, Command, CommandKind, HttpCall, Mode, Program, ResponsePart, Script, ScriptSource,
     parse,
 };
-use load::sim::{ServiceTime as Serving, SimulatedBody, SimulatedHttp, SimulatedSystem, drive};
-use load::{LoadPlan, PostgresEndpoint, Recorder, RngSeeds, Service, Shard, Workload};
+use load::sim::{self, ServiceTime as Serving, SimulatedBody, SimulatedHttp, SimulatedSystem, drive};
+use load::{LoadPlan, PostgresEndpoint, Recorder, Service, Shard, Workload};
 use model::{Code, Curve, LatencyHistogram, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::pg::{Login, Transport};
-
-const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 fn even(rate: f64, secs: u64) -> Schedule {
     let duration = Nanos::from_secs(secs);
@@ -35,36 +32,7 @@ fn request(method: Method) -> Program {
 }
 
 fn plan(program: Program, clients: u32, schedule: Schedule) -> LoadPlan {
-    let mut seeds = SeedSequence::new(7);
-    let clients_rng: Vec<Prng> = (0..clients).map(|_| seeds.client_rng()).collect();
-    let variables =
-        program.slot("client_id").map(|slot| (slot, load::InitialValue::Client)).into_iter().collect();
-    LoadPlan {
-        program,
-        mode: Mode::Prepared,
-        schedule,
-        duration: None,
-        transactions: None,
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
-        backlog_max: 1_000_000,
-        drain: Nanos::from_secs(100),
-        reconnect: false,
-        connecting_max: 1000,
-        connect_timeout: Nanos::from_secs(10),
-        timeout: None,
-        verbose: false,
-        statements: true,
-        seeds: RngSeeds {
-            clients: clients_rng,
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 7,
-            other: 7,
-            variables,
-        },
-    }
+    LoadPlan { statements: true, ..sim::plan(program, Mode::Prepared, clients, 1, schedule) }
 }
 
 /// All results of a shard.
@@ -163,13 +131,13 @@ fn reads_every_body_framing() {
                 http: SimulatedHttp { body, ..SimulatedHttp::default() },
                 ..SimulatedSystem::default()
             };
-            let all = run(each(100, plan(request(Method::Get), 4, CLOSED)), &world);
+            let all = run(each(100, plan(request(Method::Get), 4, sim::CLOSED)), &world);
             check(&format!("{body:?} in pieces of {piece}"), &all, &[("ok", 400)]);
             assert_eq!(all.connected, connections, "{body:?}");
             assert_eq!(all.steps[&0].len(), 400, "each step has its time");
         }
     }
-    let all = run(each(100, plan(request(Method::Head), 4, CLOSED)), &SimulatedSystem::default());
+    let all = run(each(100, plan(request(Method::Head), 4, sim::CLOSED)), &SimulatedSystem::default());
     check("HEAD", &all, &[("ok", 400)]);
 }
 
@@ -178,7 +146,7 @@ fn unexpected_statuses_fail_by_code() {
     let world = SimulatedSystem { failing: Some((4, *b"00000")), ..SimulatedSystem::default() };
     check(
         "every fourth",
-        &run(each(100, plan(request(Method::Get), 4, CLOSED)), &world),
+        &run(each(100, plan(request(Method::Get), 4, sim::CLOSED)), &world),
         &[("failed HTTP 503", 100), ("ok", 300)],
     );
     let expect = [404..=404];
@@ -193,7 +161,7 @@ fn unexpected_statuses_fail_by_code() {
     let program = Program::from_request(&written, &[]).expect("the program is valid");
     check(
         "200 was not hoped for",
-        &run(each(10, plan(program, 1, CLOSED)), &SimulatedSystem::default()),
+        &run(each(10, plan(program, 1, sim::CLOSED)), &SimulatedSystem::default()),
         &[("failed HTTP 200", 10)],
     );
 }
@@ -220,7 +188,7 @@ fn closed_idle_connection_is_not_a_failure() {
     };
     check(
         "seven answers each",
-        &run(each(100, plan(request(Method::Get), 2, CLOSED)), &world),
+        &run(each(100, plan(request(Method::Get), 2, sim::CLOSED)), &world),
         &[("ok", 200)],
     );
 }
@@ -234,7 +202,7 @@ fn each_fault_has_its_outcome() {
     };
     let check = |what: &str, method: Method, http: SimulatedHttp, expected: &[(&str, usize)]| {
         let world = SimulatedSystem { http, ..SimulatedSystem::default() };
-        let all = run_with(each(10, plan(request(method), 1, CLOSED)), &world, None, service.clone());
+        let all = run_with(each(10, plan(request(method), 1, sim::CLOSED)), &world, None, service.clone());
         check(what, &all, expected);
     };
     let http = SimulatedHttp::default();
@@ -280,7 +248,8 @@ fn unreachable_service_is_retried_with_backoff() {
         http: SimulatedHttp { is_down: true, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
-    let closed = LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(request(Method::Get), 1, CLOSED) };
+    let closed =
+        LoadPlan { duration: Some(Nanos::from_secs(10)), ..plan(request(Method::Get), 1, sim::CLOSED) };
     let all = run(closed, &world);
     // 10 ms, doubled up to 100, half of it random: about thirteen per second.
     assert!((120..160).contains(&all.records.len()), "{} attempts in 10 s", all.records.len());
@@ -290,7 +259,7 @@ fn unreachable_service_is_retried_with_backoff() {
 
 #[test]
 fn opens_one_connection_per_transaction() {
-    let plan = LoadPlan { reconnect: true, ..each(50, plan(request(Method::Get), 2, CLOSED)) };
+    let plan = LoadPlan { reconnect: true, ..each(50, plan(request(Method::Get), 2, sim::CLOSED)) };
     let all = run(plan, &SimulatedSystem::default());
     check("-C", &all, &[("ok", 100)]);
     assert_eq!(all.connected, 100);
@@ -299,7 +268,8 @@ fn opens_one_connection_per_transaction() {
 #[test]
 fn limits_concurrent_connects() {
     let world = SimulatedSystem { delay: Nanos::from_millis(1), ..SimulatedSystem::default() };
-    let all = run(LoadPlan { connecting_max: 3, ..each(5, plan(request(Method::Get), 50, CLOSED)) }, &world);
+    let all =
+        run(LoadPlan { connecting_max: 3, ..each(5, plan(request(Method::Get), 50, sim::CLOSED)) }, &world);
     check("three at a time", &all, &[("ok", 250)]);
     assert_eq!(all.connected, 50);
 }
@@ -340,7 +310,7 @@ fn runs_sql_and_http_in_one_script() {
     let postgres = PostgresEndpoint::new(Arc::new(Login::new("me", "db")), Transport::Unix);
     let service = Service::without_tls("sim");
     let all = run_with(
-        each(20, plan(mixed(), 3, CLOSED)),
+        each(20, plan(mixed(), 3, sim::CLOSED)),
         &SimulatedSystem::default(),
         Some(postgres.clone()),
         service.clone(),
@@ -353,12 +323,13 @@ fn runs_sql_and_http_in_one_script() {
         http: SimulatedHttp { status: 500, ..SimulatedHttp::default() },
         ..SimulatedSystem::default()
     };
-    let all = run_with(each(20, plan(mixed(), 3, CLOSED)), &world, Some(postgres.clone()), service.clone());
+    let all =
+        run_with(each(20, plan(mixed(), 3, sim::CLOSED)), &world, Some(postgres.clone()), service.clone());
     check("a failed step", &all, &[("failed HTTP 500", 60)]);
     // The session breaks while a response of the service is awaited.
     let breaks = (1..20).map(|it| Nanos::from_millis(it * 10)).collect();
     let world = SimulatedSystem { breaks, delay: Nanos::from_micros(300), ..SimulatedSystem::default() };
-    let all = run_with(each(100, plan(mixed(), 3, CLOSED)), &world, Some(postgres), service);
+    let all = run_with(each(100, plan(mixed(), 3, sim::CLOSED)), &world, Some(postgres), service);
     assert_eq!(all.records.len(), 300, "every transaction has one outcome");
     assert!(all.records.iter().any(|it| it.outcome != Outcome::Ok), "some transactions fail");
     assert!(all.records.iter().any(|it| it.outcome == Outcome::Ok), "some transactions succeed");

@@ -1,9 +1,8 @@
 //! Two PostgreSQL endpoints: routing of scripts, and behaviour during an outage of one endpoint
 
-use load::random::SeedSequence;
 use load::script::{Mode, ScriptSource, parse};
-use load::sim::{ServiceTime, SimulatedOutage, SimulatedSystem, drive};
-use load::{Action, ConnId, Hosts, LoadPlan, PostgresEndpoint, Recorder, RngSeeds, Shard, Target, Workload};
+use load::sim::{self, ServiceTime, SimulatedOutage, SimulatedSystem, drive};
+use load::{Action, ConnId, Hosts, LoadPlan, PostgresEndpoint, Recorder, Shard, Target, Workload};
 use model::plan::SqlTarget;
 use model::{Code, Curve, Nanos, Outcome, PerSecond, Record, Schedule, ScriptId, Spacing};
 use std::sync::Arc;
@@ -11,8 +10,6 @@ use wire::pg::{Login, Transport};
 
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 const ANSWER: &[u8] = b"C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
-
-const CLOSED: Schedule = Schedule::Closed { think: Nanos::ZERO };
 
 fn postgres() -> PostgresEndpoint {
     let mut login = Login::new("me", "db");
@@ -36,32 +33,13 @@ fn workload_by(
     let texts: Vec<String> = to.iter().map(|it| format!("SELECT '{it:?}';\n")).collect();
     let sources: Vec<_> = texts.iter().map(|text| ScriptSource::new("test", text)).collect();
     let program = parse(&sources, Mode::Simple, false, &[]).expect("the program is valid");
-    let mut seeds = SeedSequence::new(3);
     let plan = LoadPlan {
-        program,
-        mode: Mode::Simple,
-        schedule,
         duration: Some(ends),
-        transactions: None,
-        clients,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 1000,
         drain: Nanos::from_secs(1),
-        reconnect: false,
         connecting_max: 64,
         connect_timeout: Nanos::from_secs(1),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: (0..clients).map(|_| seeds.client_rng()).collect(),
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 3,
-            other: 3,
-            variables: Vec::new(),
-        },
+        ..sim::plan(program, Mode::Simple, clients, 1, schedule)
     };
     let work = Workload::with_services(plan, Some(first), Vec::new());
     match second {
@@ -199,8 +177,12 @@ impl Servers {
 #[test]
 fn scripts_use_their_endpoint() {
     let ends = Nanos::from_secs(3600);
-    let mut servers =
-        Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica, SqlTarget::Any], 3, CLOSED, ends));
+    let mut servers = Servers::new(workload(
+        &[SqlTarget::Primary, SqlTarget::Replica, SqlTarget::Any],
+        3,
+        sim::CLOSED,
+        ends,
+    ));
     assert_eq!(servers.shard.connections(), 9, "two sessions and one cancel connection per client");
     servers.begin();
     assert_eq!(servers.opened, [0, 1, 2].map(ConnId), "one session per client before the window");
@@ -233,7 +215,7 @@ fn scripts_use_their_endpoint() {
 #[test]
 fn broken_parked_session_does_not_fail_transactions() {
     let ends = Nanos::from_secs(3600);
-    let mut servers = Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica], 1, CLOSED, ends));
+    let mut servers = Servers::new(workload(&[SqlTarget::Primary, SqlTarget::Replica], 1, sim::CLOSED, ends));
     servers.begin();
     servers.run(20);
     assert_eq!(servers.opened.len(), 2);
@@ -261,7 +243,7 @@ fn unreachable_endpoint_does_not_stop_the_other() {
     let curve =
         |rate| Curve::Ramp { from: PerSecond(rate), to: PerSecond(rate), duration: Nanos::from_secs(9) };
     let open = Schedule::Open { curve: curve(400.0), spacing: Spacing::Even };
-    for (schedule, shut) in [(CLOSED, 0), (CLOSED, 1), (open.clone(), 0), (open, 1)] {
+    for (schedule, shut) in [(sim::CLOSED, 0), (sim::CLOSED, 1), (open.clone(), 0), (open, 1)] {
         let case = format!("{schedule:?}, endpoint {shut}");
         let (from, to) = (Nanos::from_secs(3), Nanos::from_secs(6));
         let world = SimulatedSystem {
@@ -302,7 +284,7 @@ fn clients_find_the_primary_among_hosts() {
         None,
         &[SqlTarget::Primary],
         6,
-        CLOSED,
+        sim::CLOSED,
         Nanos::from_secs(3600),
     );
     let mut servers = Servers::new(work);
@@ -336,7 +318,8 @@ fn clients_find_the_primary_among_hosts() {
 #[test]
 fn replica_clients_spread_and_skip_promoted_host() {
     let replicas = Some(postgres_with_hosts(3, SqlTarget::Replica));
-    let work = workload_by(postgres(), replicas, &[SqlTarget::Replica], 6, CLOSED, Nanos::from_secs(3600));
+    let work =
+        workload_by(postgres(), replicas, &[SqlTarget::Replica], 6, sim::CLOSED, Nanos::from_secs(3600));
     let mut servers = Servers::new(work);
     servers.hosts[1] = vec![Host::Standby, Host::Standby, Host::Primary];
     servers.begin();

@@ -1,11 +1,10 @@
 //! Faults of HTTP services over real sockets with both drivers: one outcome per fault
 
 use load::driver::{Address, Clock, Driver, DriverContext, StartGate};
-use load::random::SeedSequence;
 use load::script::call::{Method, RequestSource};
 use load::script::{Mode, Program};
-use load::{LoadPlan, Recorder, RngSeeds, Service, Shard, Workload};
-use model::{Code, Nanos, Outcome, Record, Schedule};
+use load::{LoadPlan, Recorder, Service, Shard, Workload, sim};
+use model::{Code, Nanos, Outcome, Record};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -48,32 +47,19 @@ fn drivers() -> impl Iterator<Item = Driver> {
 fn record_requests(driver: Driver, method: Method, address: &Address, service: &Service) -> EventLog {
     let written =
         RequestSource { method, target: "/", headers: &[], body: None, expect: &[], secrets: |_| None };
-    let mut seeds = SeedSequence::new(1);
     let plan = LoadPlan {
-        program: Program::from_request(&written, &[]).expect("the program is valid"),
-        mode: Mode::Simple,
-        schedule: Schedule::Closed { think: Nanos::ZERO },
-        duration: None,
         transactions: Some(3),
-        clients: 1,
-        threads: 1,
-        max_tries: 1,
-        latency_limit: None,
         backlog_max: 0,
         drain: Nanos::from_secs(60),
-        reconnect: false,
         connecting_max: 1,
         connect_timeout: Nanos::from_secs(60),
-        timeout: None,
-        verbose: false,
-        statements: false,
-        seeds: RngSeeds {
-            clients: vec![seeds.client_rng()],
-            script_rngs: vec![seeds.thread_rngs().choose],
-            arrivals: 1,
-            other: 1,
-            variables: Vec::new(),
-        },
+        ..sim::plan(
+            Program::from_request(&written, &[]).expect("the program is valid"),
+            Mode::Simple,
+            1,
+            1,
+            sim::CLOSED,
+        )
     };
     let work =
         Arc::new(Workload::with_services(plan, None, vec![service.clone()]).with_answer_max(ANSWER_MAX));
