@@ -28,9 +28,9 @@ pub struct Interval {
     pub replays: Vec<ReplayCounts>,
 }
 
-/// Counts of one script's arrivals.
-#[derive(Clone, Debug)]
-pub struct ScriptCounts {
+/// Counts of one script's arrivals. `H` is the form of the histograms.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptCounts<H = LatencyHistogram> {
     pub ok: u64,
     /// Part of `ok` that ended after the window: in the histograms, but not in the rate.
     pub late: u64,
@@ -43,16 +43,16 @@ pub struct ScriptCounts {
     /// Part of `ok` with a response time above the latency limit.
     pub above_limit: u64,
     /// Response times of `ok` transactions.
-    pub response: LatencyHistogram,
-    pub service: LatencyHistogram,
+    pub response: H,
+    pub service: H,
     /// Counts by command of the script; empty unless requested.
-    pub statements: Vec<CommandCounts>,
+    pub statements: Vec<CommandCounts<H>>,
 }
 
 /// Counts of one command of a script.
-#[derive(Clone, Debug)]
-pub struct CommandCounts {
-    pub service: LatencyHistogram,
+#[derive(Clone, Debug, Default)]
+pub struct CommandCounts<H = LatencyHistogram> {
+    pub service: H,
     pub failures: u64,
     pub retries: u64,
 }
@@ -165,24 +165,69 @@ impl Interval {
     }
 }
 
-impl ScriptCounts {
-    fn new(statements: usize) -> ScriptCounts {
-        let statement = || CommandCounts { service: LatencyHistogram::new(), failures: 0, retries: 0 };
+impl<H> ScriptCounts<H> {
+    /// Empty counts; `statements` is the number of commands that are measured individually.
+    pub fn new(statements: usize) -> ScriptCounts<H>
+    where
+        H: Default,
+    {
+        let statements = std::iter::repeat_with(CommandCounts::default).take(statements).collect();
+        ScriptCounts { statements, ..ScriptCounts::default() }
+    }
+
+    /// Number of arrivals; each has exactly one outcome.
+    pub fn arrivals(&self) -> u64 {
+        self.ok + self.failed.total() + self.unknown.total() + self.dropped
+    }
+
+    /// Arrivals without a response or error from a server: dropped, unknown, or refused before they were sent.
+    pub fn unanswered(&self) -> u64 {
+        self.failed.unanswered() + self.unknown.total() + self.dropped
+    }
+
+    /// Counts with histograms of another form.
+    pub(crate) fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> ScriptCounts<T> {
+        let statement = |it: &'a CommandCounts<H>| CommandCounts {
+            service: histogram(&it.service),
+            failures: it.failures,
+            retries: it.retries,
+        };
         ScriptCounts {
-            ok: 0,
-            late: 0,
-            failed: FailureCounts::default(),
-            unknown: FailureCounts::default(),
-            dropped: 0,
-            retried: 0,
-            retries: 0,
-            above_limit: 0,
-            response: LatencyHistogram::new(),
-            service: LatencyHistogram::new(),
-            statements: std::iter::repeat_with(statement).take(statements).collect(),
+            ok: self.ok,
+            late: self.late,
+            failed: self.failed.clone(),
+            unknown: self.unknown.clone(),
+            dropped: self.dropped,
+            retried: self.retried,
+            retries: self.retries,
+            above_limit: self.above_limit,
+            response: histogram(&self.response),
+            service: histogram(&self.service),
+            statements: self.statements.iter().map(statement).collect(),
         }
     }
 
+    /// Adds the counts of another thread or interval; `histogram` adds a histogram.
+    pub(crate) fn add<T>(&mut self, other: &ScriptCounts<T>, histogram: impl Fn(&mut H, &T)) {
+        self.ok += other.ok;
+        self.late += other.late;
+        self.dropped += other.dropped;
+        self.retried += other.retried;
+        self.retries += other.retries;
+        self.above_limit += other.above_limit;
+        self.failed.merge(&other.failed);
+        self.unknown.merge(&other.unknown);
+        histogram(&mut self.response, &other.response);
+        histogram(&mut self.service, &other.service);
+        for (sum, addend) in self.statements.iter_mut().zip(&other.statements) {
+            histogram(&mut sum.service, &addend.service);
+            sum.failures += addend.failures;
+            sum.retries += addend.retries;
+        }
+    }
+}
+
+impl ScriptCounts {
     /// Counts one record. `limit` is the latency limit, `end` the end of the window.
     #[inline]
     pub fn record(&mut self, record: &Record, limit: Nanos, end: Nanos) {
@@ -204,16 +249,6 @@ impl ScriptCounts {
         }
     }
 
-    /// Number of arrivals; each has exactly one outcome.
-    pub fn arrivals(&self) -> u64 {
-        self.ok + self.failed.total() + self.unknown.total() + self.dropped
-    }
-
-    /// Arrivals without a response or error from a server: dropped, unknown, or refused before they were sent.
-    pub fn unanswered(&self) -> u64 {
-        self.failed.unanswered() + self.unknown.total() + self.dropped
-    }
-
     pub fn clear(&mut self) {
         (self.ok, self.late, self.dropped) = (0, 0, 0);
         (self.retried, self.retries, self.above_limit) = (0, 0, 0);
@@ -228,21 +263,7 @@ impl ScriptCounts {
     }
 
     pub fn merge(&mut self, other: &ScriptCounts) {
-        self.ok += other.ok;
-        self.late += other.late;
-        self.dropped += other.dropped;
-        self.retried += other.retried;
-        self.retries += other.retries;
-        self.above_limit += other.above_limit;
-        self.failed.merge(&other.failed);
-        self.unknown.merge(&other.unknown);
-        self.response.merge(&other.response);
-        self.service.merge(&other.service);
-        for (sum, addend) in self.statements.iter_mut().zip(&other.statements) {
-            sum.service.merge(&addend.service);
-            sum.failures += addend.failures;
-            sum.retries += addend.retries;
-        }
+        self.add(other, LatencyHistogram::merge);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Compact measurement of one second of a trial.
 
 use crate::{
-    AnswerSizes, CommandCounts, FailureCounts, HistogramSum, Interval, LatencyHistogram, Nanos, ScriptCounts,
+    AnswerSizes, FailureCounts, HistogramSum, Interval, LatencyHistogram, Nanos, ScriptCounts,
     SparseHistogram, Tick,
 };
 
@@ -27,34 +27,8 @@ pub struct Second {
     pub answers: Vec<AnswerSizes>,
 }
 
-/// Measurement of one operation, as in [`ScriptCounts`].
-#[derive(Clone, Debug, Default)]
-pub struct OperationSecond {
-    pub ok: u64,
-    pub late: u64,
-    pub failed: FailureCounts,
-    pub unknown: FailureCounts,
-    pub dropped: u64,
-    pub retried: u64,
-    pub retries: u64,
-    pub above_limit: u64,
-    pub response: SparseHistogram,
-    pub service: SparseHistogram,
-    /// Service time, failures and retries by command.
-    pub statements: Vec<(SparseHistogram, u64, u64)>,
-}
-
-impl OperationSecond {
-    /// Number of arrivals; each has exactly one outcome.
-    pub fn arrivals(&self) -> u64 {
-        self.ok + self.failed.total() + self.unknown.total() + self.dropped
-    }
-
-    /// Unanswered arrivals as in [`ScriptCounts::unanswered`].
-    pub fn unanswered(&self) -> u64 {
-        self.failed.unanswered() + self.unknown.total() + self.dropped
-    }
-}
+/// Measurement of one operation.
+pub type OperationSecond = ScriptCounts<SparseHistogram>;
 
 impl Second {
     /// Second with the service times of `other`, which are the same second's, read separately.
@@ -62,7 +36,7 @@ impl Second {
         for (it, other) in self.operations.iter_mut().zip(other.operations) {
             it.service = other.service;
             for (it, other) in it.statements.iter_mut().zip(other.statements) {
-                it.0 = other.0;
+                it.service = other.service;
             }
         }
         self
@@ -71,23 +45,6 @@ impl Second {
 
 impl From<&Tick> for Second {
     fn from(tick: &Tick) -> Second {
-        let operation = |counts: &ScriptCounts| OperationSecond {
-            ok: counts.ok,
-            late: counts.late,
-            failed: counts.failed.clone(),
-            unknown: counts.unknown.clone(),
-            dropped: counts.dropped,
-            retried: counts.retried,
-            retries: counts.retries,
-            above_limit: counts.above_limit,
-            response: (&counts.response).into(),
-            service: (&counts.service).into(),
-            statements: counts
-                .statements
-                .iter()
-                .map(|it| ((&it.service).into(), it.failures, it.retries))
-                .collect(),
-        };
         let interval = &tick.interval;
         Second {
             second: tick.second,
@@ -95,7 +52,7 @@ impl From<&Tick> for Second {
             to: interval.to,
             started: interval.started,
             in_flight: tick.in_flight,
-            operations: interval.scripts.iter().map(operation).collect(),
+            operations: interval.scripts.iter().map(|it| it.convert(SparseHistogram::from)).collect(),
             send_lag: (&interval.send_lag).into(),
             backlog_wait: (&interval.backlog_wait).into(),
             connects: (&interval.connects).into(),
@@ -108,10 +65,9 @@ impl From<&Tick> for Second {
 /// Sum of seconds.
 #[derive(Debug, Default)]
 pub struct SecondSum {
-    /// Sum of the counts; its histograms are unused, see the fields below.
+    /// Sum of the counts without operations and histograms, which the fields below sum up.
     counts: Second,
-    /// Histograms by operation: response, service, then its commands.
-    operations: Vec<Vec<HistogramSum>>,
+    operations: Vec<ScriptCounts<HistogramSum>>,
     /// Send lag, backlog wait, connects.
     generator: [HistogramSum; 3],
     empty: bool,
@@ -120,100 +76,45 @@ pub struct SecondSum {
 impl SecondSum {
     /// Empty sum; `commands[i]` is the number of commands of operation i that are measured individually.
     pub fn new(commands: &[usize]) -> SecondSum {
-        let operation = |n: &usize| OperationSecond {
-            statements: vec![Default::default(); *n],
-            ..OperationSecond::default()
-        };
-        let counts = Second { operations: commands.iter().map(operation).collect(), ..Second::default() };
-        let gathered = |n: &usize| vec![HistogramSum::new(); n + 2];
-        SecondSum {
-            counts,
-            operations: commands.iter().map(gathered).collect(),
-            generator: Default::default(),
-            empty: true,
-        }
+        let operations = commands.iter().map(|&n| ScriptCounts::new(n)).collect();
+        SecondSum { operations, empty: true, ..SecondSum::default() }
     }
 
-    pub fn add(&mut self, second: &Second) {
+    pub fn add(&mut self, it: &Second) {
         let all = &mut self.counts;
-        all.from = if self.empty { second.from } else { all.from.min(second.from) };
-        all.to = all.to.max(second.to);
+        all.from = if self.empty { it.from } else { all.from.min(it.from) };
+        all.to = all.to.max(it.to);
         self.empty = false;
-        all.started += second.started;
-        all.refused.merge(&second.refused);
-        AnswerSizes::merge(&mut all.answers, &second.answers);
-        for (gathered, it) in
-            self.generator.iter_mut().zip([&second.send_lag, &second.backlog_wait, &second.connects])
-        {
-            gathered.add(it);
+        all.started += it.started;
+        all.refused.merge(&it.refused);
+        AnswerSizes::merge(&mut all.answers, &it.answers);
+        for (sum, it) in self.generator.iter_mut().zip([&it.send_lag, &it.backlog_wait, &it.connects]) {
+            sum.add(it);
         }
-        for ((all, gathered), it) in
-            all.operations.iter_mut().zip(&mut self.operations).zip(&second.operations)
-        {
-            all.ok += it.ok;
-            all.late += it.late;
-            all.failed.merge(&it.failed);
-            all.unknown.merge(&it.unknown);
-            all.dropped += it.dropped;
-            all.retried += it.retried;
-            all.retries += it.retries;
-            all.above_limit += it.above_limit;
-            let statements = it.statements.iter().map(|it| &it.0);
-            let times = [&it.response, &it.service].into_iter().chain(statements);
-            gathered.iter_mut().zip(times).for_each(|(gathered, it)| gathered.add(it));
-            for (all, it) in all.statements.iter_mut().zip(&it.statements) {
-                all.1 += it.1;
-                all.2 += it.2;
-            }
-        }
+        self.operations.iter_mut().zip(&it.operations).for_each(|(sum, it)| sum.add(it, HistogramSum::add));
     }
 
     /// Sum in the form of one second, however long.
     pub fn to_second(&self) -> Second {
         let [send_lag, backlog_wait, connects] = self.generator.each_ref().map(SparseHistogram::from);
-        let operations = self.counts.operations.iter().zip(&self.operations).map(|(it, gathered)| {
-            let mut operation = it.clone();
-            (operation.response, operation.service) = ((&gathered[0]).into(), (&gathered[1]).into());
-            for (statement, gathered) in operation.statements.iter_mut().zip(&gathered[2..]) {
-                statement.0 = gathered.into();
-            }
-            operation
-        });
-        Second { operations: operations.collect(), send_lag, backlog_wait, connects, ..self.counts.clone() }
+        let operations = self.operations.iter().map(|it| it.convert(SparseHistogram::from)).collect();
+        Second { operations, send_lag, backlog_wait, connects, ..self.counts.clone() }
     }
 }
 
 impl From<&Second> for Interval {
-    fn from(second: &Second) -> Interval {
-        let statement = |(service, failures, retries): &(SparseHistogram, u64, u64)| CommandCounts {
-            service: service.into(),
-            failures: *failures,
-            retries: *retries,
-        };
-        let cell = |operation: &OperationSecond| ScriptCounts {
-            ok: operation.ok,
-            late: operation.late,
-            failed: operation.failed.clone(),
-            unknown: operation.unknown.clone(),
-            dropped: operation.dropped,
-            retried: operation.retried,
-            retries: operation.retries,
-            above_limit: operation.above_limit,
-            response: (&operation.response).into(),
-            service: (&operation.service).into(),
-            statements: operation.statements.iter().map(statement).collect(),
-        };
+    fn from(it: &Second) -> Interval {
         Interval {
-            from: second.from,
-            to: second.to,
-            started: second.started,
+            from: it.from,
+            to: it.to,
+            started: it.started,
             successes: None,
-            scripts: second.operations.iter().map(cell).collect(),
-            send_lag: LatencyHistogram::from(&second.send_lag),
-            backlog_wait: LatencyHistogram::from(&second.backlog_wait),
-            connects: LatencyHistogram::from(&second.connects),
-            refused: second.refused.clone(),
-            answers: second.answers.clone(),
+            scripts: it.operations.iter().map(|it| it.convert(LatencyHistogram::from)).collect(),
+            send_lag: LatencyHistogram::from(&it.send_lag),
+            backlog_wait: LatencyHistogram::from(&it.backlog_wait),
+            connects: LatencyHistogram::from(&it.connects),
+            refused: it.refused.clone(),
+            answers: it.answers.clone(),
             replays: Vec::new(),
         }
     }

@@ -168,11 +168,8 @@ impl Seconds<'_> {
         let run = self.run;
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
         let between = (*first, *last);
-        let operation = |n: &usize| OperationSecond {
-            statements: vec![Default::default(); *n],
-            ..OperationSecond::default()
-        };
-        let empty = Second { operations: self.commands.iter().map(operation).collect(), ..Second::default() };
+        let operations = self.commands.iter().map(|&n| OperationSecond::new(n)).collect();
+        let empty = Second { operations, ..Second::default() };
         let mut all = vec![empty; ids.len()];
         // Rows are in the order of ticks; rows of another trial are skipped.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
@@ -235,7 +232,7 @@ impl Seconds<'_> {
             match get_mut(&mut second.operations, row.get(1)?)
                 .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?))
             {
-                Some(it) => (it.1, it.2) = (count(row, 3)?, count(row, 4)?),
+                Some(it) => (it.failures, it.retries) = (count(row, 3)?, count(row, 4)?),
                 None => wrong = Some("a command"),
             }
             Ok(())
@@ -294,7 +291,7 @@ fn slot(second: &mut Second, kind: i64, operation: i64, command: i64) -> Option<
         HistogramKind::Service => Some(&mut get_mut(&mut second.operations, operation)?.service),
         HistogramKind::Statement => {
             let operation = get_mut(&mut second.operations, operation)?;
-            get_mut(&mut operation.statements, command).map(|it| &mut it.0)
+            get_mut(&mut operation.statements, command).map(|it| &mut it.service)
         }
     }
 }
