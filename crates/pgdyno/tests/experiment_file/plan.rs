@@ -2,7 +2,7 @@
 
 use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
-use model::SplitMix64;
+use model::{Nanos, SplitMix64};
 use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
 use report::lang::{self, english};
 use std::path::Path;
