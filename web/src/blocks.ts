@@ -48,11 +48,11 @@ export function block(it: Block, context: Context): HTMLElement {
             );
         case "table":
             return table(it, context.words);
-        case "heat":
+        case "heat_map":
             return heat(it, context.words, context.place);
         case "drawing":
             return drawing(it, context);
-        case "folded":
+        case "details":
             return folded(it, context);
         case "charts":
             return charts(it, context);

@@ -6,7 +6,7 @@ import { type Group, Plot } from "./plot";
 import { onTheme } from "./theme";
 import { character, line } from "./tone";
 
-const EMPTY: TrialData = { bin: 1, at: [], charts: [] };
+const EMPTY: TrialData = { bin_s: 1, times_s: [], charts: [] };
 
 /** What is shown now, for the live page, printing and tests. */
 export let shownCharts: Board | null = null;
@@ -37,7 +37,7 @@ export class Board {
         private readonly context: Context,
     ) {
         const { words, place } = context;
-        this.index = Math.min(place.trial ?? place.running ?? view.chosen, Math.max(0, view.trials.length - 1));
+        this.index = Math.min(place.trial ?? place.running ?? view.selected, Math.max(0, view.trials.length - 1));
         this.out = button(words("zoom_out"), () => this.zoom(null), { class: "zoom-out" });
         const names = view.trials.map((trial, i): [string, string] => [String(i), character(trial.name.tone) + trial.name.text]);
         const chooser = names.length > 1 ? choice(words("trial"), names, String(this.index), (value) => this.trial((place.trial = Number(value)))) : null;
@@ -102,7 +102,7 @@ export class Board {
     }
 
     private span(): [number, number] {
-        const { at, bin } = this.data;
+        const { times_s: at, bin_s: bin } = this.data;
         return at.length === 0 ? [0, 1] : [at[0] as number, (at[at.length - 1] as number) + bin];
     }
 
@@ -114,7 +114,7 @@ export class Board {
             place,
             words,
             numbers,
-            at: () => this.data.at,
+            at: () => this.data.times_s,
             span: () => this.span(),
             marks: () => this.shown.marks,
             moved: (from, point) => this.plots.forEach((plot) => plot !== from && plot.follow(point)),
@@ -130,7 +130,7 @@ export class Board {
         const { words, numbers } = this.context;
         const { marks } = this.shown;
         const longest = this.span()[1];
-        const items = marks.map((mark, i) => this.mark(mark, i, numbers.moment(mark.at, longest)));
+        const items = marks.map((mark, i) => this.mark(mark, i, numbers.moment(mark.at_s, longest)));
         const list = el("ol", {}, ...items);
         const name = `${words("marks")} (${marks.length})`;
         if (marks.length === 0) this.events.replaceChildren();
@@ -138,15 +138,15 @@ export class Board {
     }
 
     private mark(mark: Mark, i: number, moment: string): HTMLElement {
-        const to = button("", () => this.point(mark.at), { class: "mark" });
+        const to = button("", () => this.point(mark.at_s), { class: "mark" });
         to.append(el("span", { class: "mark-number" }, String(i + 1)), el("span", { class: "mark-at" }, moment), line("span", mark, this.context.words));
-        for (const event of ["focus", "mouseenter"]) to.addEventListener(event, () => this.point(mark.at));
+        for (const event of ["focus", "mouseenter"]) to.addEventListener(event, () => this.point(mark.at_s));
         return el("li", {}, to);
     }
 
     /** Puts every cursor to this moment. */
     private point(moment: number): void {
-        const { at } = this.data;
+        const { times_s: at } = this.data;
         let point = at.findIndex((it) => it > moment) - 1;
         if (point < 0) point = at.length > 0 && moment >= (at[0] as number) ? at.length - 1 : 0;
         this.plots.forEach((plot) => plot.follow(point));
@@ -154,7 +154,7 @@ export class Board {
 
     private zoom(range: [number, number] | null): void {
         const [first, last] = this.span();
-        const least = 3 * this.data.bin;
+        const least = 3 * this.data.bin_s;
         if (range) {
             let [from, to] = range;
             if (to - from < least) [from, to] = [(from + to - least) / 2, (from + to + least) / 2];

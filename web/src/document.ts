@@ -20,6 +20,6 @@ export async function fetched(address: string): Promise<Doc> {
 
 /** A Document that we know how to draw. */
 export function checked(it: Doc): Doc {
-    if (it?.format !== 1 || !it.pages?.length) throw new Error(`format ${it?.format}`);
+    if (it?.format !== "pgdyno.page" || it.version !== 1 || !it.pages?.length) throw new Error(`format ${it?.format} ${it?.version}`);
     return it;
 }

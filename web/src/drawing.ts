@@ -56,7 +56,7 @@ function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
     const placed = it.nodes.map((node) => place(node, widest, beside ? NARROW : widest, pen));
     const inner = beside ? widest : widest - INDENT;
     const followers = it.replicas && {
-        way: it.replicas.way,
+        way: it.replicas.replication,
         placed: it.replicas.nodes.map((node) => place(node, inner, beside ? NARROW : inner, pen)),
         manager: place(it.replicas.manager, inner, beside ? NARROW : inner, pen),
     };

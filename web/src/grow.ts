@@ -4,7 +4,7 @@ import type { Mark, TrialData } from "./page";
 /** What `points` carries. */
 export interface Points {
     trial: number;
-    at: number[];
+    times_s: number[];
     /** By chart, by track, by new point. */
     charts: (number | null)[][][];
     /** By language. */
@@ -16,10 +16,10 @@ export function append(data: TrialData[], it: Points): boolean {
     const to = data[it.trial];
     const alike = to && to.charts.length === it.charts.length && to.charts.every((chart, c) => chart.length === it.charts[c]?.length);
     if (!alike) return false;
-    const last = to.at[to.at.length - 1] ?? -Infinity;
-    it.at.forEach((at, i) => {
+    const last = to.times_s[to.times_s.length - 1] ?? -Infinity;
+    it.times_s.forEach((at, i) => {
         if (at <= last) return;
-        to.at.push(at);
+        to.times_s.push(at);
         to.charts.forEach((chart, c) => chart.forEach((column, t) => column.push(it.charts[c]?.[t]?.[i] ?? null)));
     });
     return true;
@@ -27,8 +27,8 @@ export function append(data: TrialData[], it: Points): boolean {
 
 /** Leaves the newest. */
 export function bounded(it: TrialData, most: number): void {
-    const over = it.at.length - most;
+    const over = it.times_s.length - most;
     if (over <= 0) return;
-    it.at.splice(0, over);
+    it.times_s.splice(0, over);
     it.charts.forEach((chart) => chart.forEach((column) => column.splice(0, over)));
 }

@@ -64,7 +64,7 @@ export class List {
 
     /** What takes the server long to read comes a little later. */
     private completed(): void {
-        if (this.it.more) void this.reload();
+        if (this.it.partial) void this.reload();
     }
 
     private seek(part: Partial<Sought>): void {
@@ -103,7 +103,7 @@ export class List {
             el("th", { scope: "row" }, el("a", { href: `/runs/${encodeURIComponent(run.name)}` }, run.name), el("span", { class: "of" }, run.experiment)),
             el("td", { class: "headline" }, el("div", { title: run.headline }, ...told(run.tone, say), run.headline)),
             el("td", { class: `state ${run.state}` }, run.state_text),
-            el("td", { class: "nowrap" }, run.begun),
+            el("td", { class: "nowrap" }, run.started),
             ...[run.cells, run.trials].map((it) => el("td", { class: "numeric extent" }, String(it ?? "–"))),
             el("td", { class: "numeric" }, run.size_text),
         );

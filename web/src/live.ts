@@ -103,7 +103,7 @@ export class Live {
     }
 
     private whole(it: Partial<Doc>): void {
-        if (it?.format === 1) this.report?.replace(checked(it as Doc));
+        if (it?.format === "pgdyno.page") this.report?.replace(checked(it as Doc));
         else this.refresh();
     }
 
@@ -113,7 +113,7 @@ export class Live {
         const { data } = report.place;
         if (!append(data, it)) return this.refresh();
         const to = data[it.trial] as TrialData;
-        if (to.at.length > MOST_POINTS) {
+        if (to.times_s.length > MOST_POINTS) {
             if (performance.now() - this.fetchedAt > REBIN_MS) this.refresh();
             bounded(to, MOST_POINTS);
         }
@@ -124,8 +124,8 @@ export class Live {
             for (const charts of chartBlocks(page)) {
                 const marks = charts.trials[it.trial]?.marks;
                 if (!marks || more.length === 0) continue;
-                const latest = marks.slice(-more.length).map((mark) => `${mark.at} ${mark.text}`);
-                marks.push(...more.filter((mark) => !latest.includes(`${mark.at} ${mark.text}`)));
+                const latest = marks.slice(-more.length).map((mark) => `${mark.at_s} ${mark.text}`);
+                marks.push(...more.filter((mark) => !latest.includes(`${mark.at_s} ${mark.text}`)));
                 marks.splice(0, Math.max(0, marks.length - MOST_MARKS));
             }
         }

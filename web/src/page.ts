@@ -5,9 +5,10 @@
 
 /** All that a page is drawn from. */
 export interface Doc {
-    format: 1;
+    format: "pgdyno.page";
+    version: 1;
     /** `Page.lang` of the page that is shown first. */
-    chosen: string;
+    lang: string;
     /** One per language, alike in structure. */
     pages: Page[];
     /** One per trial of the charts block, in the same order. */
@@ -23,10 +24,10 @@ export interface Live {
 /** The numbers of one trial's charts. */
 export interface TrialData {
     /** Seconds that one point stands for. */
-    bin: number;
+    bin_s: number;
     /** Each point's beginning, seconds since the window began; ascending. */
-    at: number[];
-    /** By chart, by track, by point; null where nothing was measured. */
+    times_s: number[];
+    /** By chart, by series, by point; null where nothing was measured. */
     charts: Column[][];
 }
 
@@ -54,10 +55,10 @@ export type Block =
     | { kind: "list"; items: Line[] }
     | { kind: "facts"; facts: [string, string][] }
     | ({ kind: "table" } & Table)
-    | ({ kind: "heat" } & Heat)
+    | ({ kind: "heat_map" } & Heat)
     | ({ kind: "drawing" } & Drawing)
     /** Shown when it is asked for; the name says how much of what. */
-    | { kind: "folded"; name: string; blocks: Block[] }
+    | { kind: "details"; name: string; blocks: Block[] }
     | ({ kind: "charts" } & Charts)
     | { kind: "findings"; findings: Told[] }
     | { kind: "code"; name: string; text: string; folded: boolean };
@@ -71,7 +72,7 @@ export interface Line {
 
 export interface Table {
     caption: string;
-    columns: { heading: string; numeric: boolean; dispensable: number }[];
+    columns: { heading: string; numeric: boolean; drop_order: number }[];
     rows: { cells: string[]; tone: Tone; baseline: boolean }[];
     notes: [string, Line][];
 }
@@ -96,7 +97,7 @@ export interface Drawing {
     nodes: DrawnNode[];
     hops: string[];
     /** Servers that follow the last node; absent without any. */
-    replicas?: { way: string; nodes: DrawnNode[]; manager: DrawnNode };
+    replicas?: { replication: string; nodes: DrawnNode[]; manager: DrawnNode };
 }
 
 export interface DrawnNode {
@@ -108,7 +109,7 @@ export interface DrawnNode {
 }
 
 export interface Charts {
-    chosen: number;
+    selected: number;
     trials: ChartedTrial[];
 }
 
@@ -127,11 +128,11 @@ export interface ChartView {
     axis: string;
     logarithmic: boolean;
     stacked: boolean;
-    tracks: { label: string; dashed: boolean }[];
+    series: { label: string; dashed: boolean }[];
 }
 
 export interface Mark {
-    at: number;
+    at_s: number;
     text: string;
     tone: Tone;
 }

@@ -38,16 +38,16 @@ export const ranked = (it: ChartView) => it.id === "response" || it.id === "send
 export function colours(it: ChartView): string[] {
     if (!ranked(it)) {
         const kinds = KINDS[shade()];
-        return it.tracks.map((_, i) => kinds[i % kinds.length] as string);
+        return it.series.map((_, i) => kinds[i % kinds.length] as string);
     }
     const ramp = RAMP[shade()];
-    const last = Math.max(1, it.tracks.length - 1);
-    return it.tracks.map((_, i) => ramp[Math.round((i / last) * (ramp.length - 1))] as string);
+    const last = Math.max(1, it.series.length - 1);
+    return it.series.map((_, i) => ramp[Math.round((i / last) * (ramp.length - 1))] as string);
 }
 
 /** Tracks beyond the number of hues have a rhythm of their own, so that none looks like another. */
 export function dash(it: ChartView, track: number): number[] | undefined {
-    if (it.tracks[track]?.dashed) return [6, 4];
+    if (it.series[track]?.dashed) return [6, 4];
     const round = ranked(it) ? 0 : Math.floor(track / KINDS.light.length);
     return [undefined, [10, 3, 2, 3], [2, 2], [14, 4]][round % 4];
 }

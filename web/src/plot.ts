@@ -54,8 +54,8 @@ export class Plot {
         private readonly group: Group,
     ) {
         const { words, place } = group;
-        this.values = view.tracks.map(() => el("span", { class: "legend-value" }));
-        this.rows = view.tracks.map((track, i) => {
+        this.values = view.series.map(() => el("span", { class: "legend-value" }));
+        this.rows = view.series.map((track, i) => {
             const row = button("", () => this.toggle(i), { class: "legend-row", "aria-pressed": String(this.on(i)) });
             row.append(el("i", { class: "swatch" }), el("span", { class: "legend-label" }, track.label), this.values[i] as HTMLElement);
             row.addEventListener("mouseenter", () => this.plot?.setSeries(this.series(i), { focus: true }));
@@ -154,7 +154,7 @@ export class Plot {
 
     /** Stacked areas are painted from the highest, so that each lower one covers its part. */
     private series(track: number): number {
-        return this.view.stacked ? this.view.tracks.length - track : track + 1;
+        return this.view.stacked ? this.view.series.length - track : track + 1;
     }
 
     private data(): uPlot.AlignedData {
@@ -174,7 +174,7 @@ export class Plot {
         const hues = colours(view);
         const font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
         const lines = { stroke: grid, width: 1 };
-        const series = view.tracks.map((track, i): uPlot.Series => {
+        const series = view.series.map((track, i): uPlot.Series => {
             const hue = hues[i] as string;
             const area = view.stacked && !track.dashed;
             const rhythm = dash(view, i);
@@ -190,7 +190,7 @@ export class Plot {
         });
         if (view.stacked) series.reverse();
         const bands = ranked(view)
-            ? view.tracks.slice(1).map((_, i): uPlot.Band => ({ series: [i + 2, i + 1], fill: `${hues[i + 1]}1f` }))
+            ? view.series.slice(1).map((_, i): uPlot.Band => ({ series: [i + 2, i + 1], fill: `${hues[i + 1]}1f` }))
             : [];
         const space = steps(view.unit);
         return {
@@ -223,7 +223,7 @@ export class Plot {
             cursor: {
                 y: false,
                 drag: { x: true, y: false, setScale: false, dist: 4 },
-                points: { size: 7, width: 1.5, stroke: ground().paper, fill: (_, s) => hues[view.stacked ? view.tracks.length - s : s - 1] as string },
+                points: { size: 7, width: 1.5, stroke: ground().paper, fill: (_, s) => hues[view.stacked ? view.series.length - s : s - 1] as string },
                 bind: {
                     dblclick: () => (() => {
                         this.group.zoom(null);
@@ -269,12 +269,12 @@ export class Plot {
         texts.forEach((text, i) => ((this.values[i] as HTMLElement).textContent = text));
         const moment = at === undefined ? "" : numbers.moment(at, this.group.span()[1]);
         this.time.textContent = moment;
-        if (aloud) this.spoken.textContent = [moment, ...this.view.tracks.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
+        if (aloud) this.spoken.textContent = [moment, ...this.view.series.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
     }
 
     /** What happened at a mark that the cursor is close to. */
     private hint(u: uPlot, left: number): void {
-        const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at, "x") - left) <= NEAR);
+        const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at_s, "x") - left) <= NEAR);
         this.tip.hidden = near.length === 0;
         if (near.length === 0) return;
         const lines = near.slice(0, 4).map((it) => el("p", {}, `${character(it.tone)}${it.text}`));
@@ -292,13 +292,13 @@ export class Plot {
         const tones = ground().marks;
         const [from, to] = this.range();
         // A crowd would hide what it happened to: it leaves the middle, and stands at the upper edge.
-        const crowd = this.group.marks().filter((it) => it.at >= from && it.at <= to).length > CROWD;
+        const crowd = this.group.marks().filter((it) => it.at_s >= from && it.at_s <= to).length > CROWD;
         let free = -Infinity;
         ctx.save();
         ctx.font = `${10.5 * scale}px ${getComputedStyle(document.body).fontFamily}`;
         ctx.textAlign = "center";
         this.group.marks().forEach((mark, i) => {
-            const x = Math.round(u.valToPos(mark.at, "x", true));
+            const x = Math.round(u.valToPos(mark.at_s, "x", true));
             if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) return;
             ctx.strokeStyle = ctx.fillStyle = tones[mark.tone];
             ctx.lineWidth = scale;
@@ -351,7 +351,7 @@ export class Plot {
         const hues = colours(this.view);
         this.rows.forEach((row, i) => {
             const swatch = row.firstElementChild as HTMLElement;
-            const area = this.view.stacked && !this.view.tracks[i]?.dashed;
+            const area = this.view.stacked && !this.view.series[i]?.dashed;
             const rhythm = dash(this.view, i);
             swatch.className = `swatch ${area ? "area" : rhythm ? "dashed" : ""}`;
             swatch.style.color = hues[i] as string;

@@ -28,7 +28,7 @@ export class Report {
         /** What stands in the bar beside the choices: a live page's state. */
         private readonly beside: (words: Words) => HTMLElement | null = () => null,
     ) {
-        this.lang = doc.chosen;
+        this.lang = doc.lang;
         this.place.data = doc.data;
         addEventListener("hashchange", () => this.place.goToAddress());
     }

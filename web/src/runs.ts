@@ -6,14 +6,14 @@ export interface Runs {
     words: Record<string, string>;
     runs: Run[];
     /** Whether answers are missing that would come if it were asked for again. */
-    more: boolean;
+    partial: boolean;
 }
 
 export interface Run {
     name: string;
     experiment: string;
-    begun_ms: number;
-    begun: string;
+    started_ms: number;
+    started: string;
     state: string;
     state_text: string;
     cells: number;
@@ -37,7 +37,7 @@ export function found(runs: Run[], sought: Sought): Run[] {
         .filter((it) => sought.experiment === "" || it.experiment === sought.experiment)
         .filter((it) => sought.state === "" || it.state === sought.state)
         .filter((it) => text === "" || [it.name, it.experiment, it.headline, it.state_text].some((part) => (part ?? "").toLowerCase().includes(text)))
-        .sort((a, b) => b.begun_ms - a.begun_ms);
+        .sort((a, b) => b.started_ms - a.started_ms);
 }
 
 /** Where the first is compared with the others. */

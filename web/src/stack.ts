@@ -8,7 +8,7 @@ export function placed(it: ChartView, columns: Column[], shown: (track: number) 
     if (!it.stacked) return columns;
     const floor: Column = new Array<number | null>(columns[0]?.length ?? 0).fill(null);
     return columns.map((column, track) => {
-        if (it.tracks[track]?.dashed) return column;
+        if (it.series[track]?.dashed) return column;
         if (!shown(track)) return column.map(() => null);
         return column.map((value, i) => {
             const below = floor[i] ?? null;

@@ -23,15 +23,15 @@ export function table(it: Table, words: Words): HTMLElement {
     );
     const notes = it.notes.map(([mark, note]) => el("li", { class: `line ${note.tone}` }, mark !== "" && el("sup", {}, mark), ...told(note.tone, words), note.text));
     const box = scrolled(body, it.caption);
-    const more = it.columns.some((column) => column.dispensable > 0) && fitted(it, body, box, words);
+    const more = it.columns.some((column) => column.drop_order > 0) && fitted(it, body, box, words);
     return el("figure", { class: "table" }, box, more, notes.length > 0 && el("ul", { class: "notes" }, ...notes));
 }
 
-/** Where there is no room, the most dispensable columns go first; a button brings them back. */
+/** Where there is no room, columns go in their drop order, the highest first; a button brings them back. */
 function fitted(it: Table, body: HTMLTableElement, box: HTMLElement, words: Words): HTMLElement {
-    const levels = [...new Set(it.columns.map((column) => column.dispensable))].filter((level) => level > 0).sort((a, b) => b - a);
+    const levels = [...new Set(it.columns.map((column) => column.drop_order))].filter((level) => level > 0).sort((a, b) => b - a);
     const keep = (below: number) => {
-        for (const row of body.rows) for (const [i, cell] of [...row.cells].entries()) cell.hidden = (it.columns[i]?.dispensable ?? 0) >= below;
+        for (const row of body.rows) for (const [i, cell] of [...row.cells].entries()) cell.hidden = (it.columns[i]?.drop_order ?? 0) >= below;
     };
     let all = false;
     let width = 0;

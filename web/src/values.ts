@@ -30,7 +30,7 @@ export function valuesTable(view: ChartView, columns: Column[], at: number[], [f
         "table",
         {},
         el("caption", {}, `${view.title}, ${view.axis}`),
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, words("time")), ...view.tracks.map((it) => el("th", { scope: "col", class: "numeric" }, it.label)))),
+        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, words("time")), ...view.series.map((it) => el("th", { scope: "col", class: "numeric" }, it.label)))),
         body,
     );
     return el("div", { class: "table" }, scrolled(table, view.title), more);

@@ -85,7 +85,7 @@ function chartsOf(page: Page): Charts | undefined {
 /** What every page must hold to. */
 async function keepsTheRules(path: string): Promise<void> {
     const doc = documentOf(path);
-    const page = doc.pages.find((it) => it.lang === doc.chosen) as Page;
+    const page = doc.pages.find((it) => it.lang === doc.lang) as Page;
     const charts = chartsOf(page);
     await opening(path, DESKTOP, async (tab) => {
         assert.equal(await tab.locator("main h2[id]").count(), page.sections.length);
@@ -114,7 +114,7 @@ async function everyTrialIsDrawn(tab: Tab, doc: Doc, charts: Charts): Promise<vo
             const view = trial.charts[c];
             assert.ok(view);
             const columns = doc.data[i]?.charts[c] ?? [];
-            assert.deepEqual(chart.at, doc.data[i]?.at);
+            assert.deepEqual(chart.at, doc.data[i]?.times_s);
             assert.deepEqual(chart.columns, placed(view, columns, () => true), `${view.id} of trial ${i}`);
         });
         assert.equal(await tab.locator(".plot canvas").count(), trial.charts.length);
@@ -427,7 +427,7 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
             await wait("document.querySelector('.live-state').textContent === 'trial 2 of 3'");
             assert.equal(await points(), 55, "what came twice is there once");
 
-            const mark = (text: string) => [{ at: 54.5, text, tone: "bad" as const }];
+            const mark = (text: string) => [{ at_s: 54.5, text, tone: "bad" as const }];
             server.say("points", { ...grownPoint(doc, 0, 4, 54), marks: { en: mark("a new deadlock"), ru: mark("новая взаимная блокировка") } });
             await tab.getByText("a new deadlock").first().waitFor({ state: "attached" });
             await tab.click("#in-ru");
@@ -472,12 +472,12 @@ test("a live page grows, keeps the zoom, survives a lost connection and ends", a
 test("runs are found, opened and compared", async () => {
     const server = await Server.start(invented({ points: 5 }));
     server.runs = { words: runsWords("en"), runs: ["one", `two ${HOSTILE}`, "three"].map((name, i) => ({
-        name, experiment: i === 1 ? "book" : "pool-modes", begun_ms: 1_000 * i, begun: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",
+        name, experiment: i === 1 ? "book" : "pool-modes", started_ms: 1_000 * i, started: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",
         state_text: i === 2 ? "running" : "complete", cells: 4, trials: 12, size_text: "1.2 MiB", headline: `Holds ${i}000 transactions per second`, tone: i === 0 ? "good" : "plain",
-    })), more: false };
+    })), partial: false };
     // Answers that take long to read come later.
     const whole = server.runs as { runs: { headline: string }[] };
-    server.first = { ...whole, runs: whole.runs.map((it) => ({ ...it, headline: "" })), more: true };
+    server.first = { ...whole, runs: whole.runs.map((it) => ({ ...it, headline: "" })), partial: true };
     try {
         await opened(server.address("/"), DESKTOP, async (tab) => {
             assert.equal(await tab.locator("tbody tr").count(), 3);

@@ -58,21 +58,21 @@ export function invented(wish: Wish = {}): Doc {
     const random = chance(seed);
     const data: TrialData[] = Array.from({ length: trials }, () => trial(points, random));
     const pages = (["en", "ru"] as const).map((lang) => page(lang, data, foreign));
-    return { format: 1, chosen: "en", pages, data, live: live ? { events: "/runs/invented/events" } : null };
+    return { format: "pgdyno.page", version: 1, lang: "en", pages, data, live: live ? { events: "/runs/invented/events" } : null };
 }
 
 /** One point of every track, for growing. */
-export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; at: number[]; charts: number[][][]; marks: Record<string, Mark[]> } {
+export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; times_s: number[]; charts: number[][][]; marks: Record<string, Mark[]> } {
     const random = chance(seed);
-    const at = [moment * (doc.data[trial]?.bin ?? 1)];
+    const at = [moment * (doc.data[trial]?.bin_s ?? 1)];
     const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level]) => [short(level * (0.8 + 0.4 * random()))]));
-    return { trial, at, charts, marks: {} };
+    return { trial, times_s: at, charts, marks: {} };
 }
 
 function trial(points: number, random: () => number): TrialData {
     const at = Array.from({ length: points }, (_, i) => i);
     const charts = SKETCHES.map((sketch) => sketch.tracks.map(([, level, dashed]) => column(points, level, dashed === true, random)));
-    return { bin: 1, at, charts };
+    return { bin_s: 1, times_s: at, charts };
 }
 
 function column(points: number, level: number, steady: boolean, random: () => number): Column {
@@ -97,14 +97,14 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         axis: it.axis[i],
         logarithmic: it.logarithmic ?? false,
         stacked: it.stacked ?? false,
-        tracks: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false })),
+        series: it.tracks.map(([label, , dashed]) => ({ label: label + foreign, dashed: dashed ?? false })),
     }));
     const marks = (points: number): Mark[] => [
-        { at: Math.floor(points * 0.15), text: `postgres: checkpoint starting: time${foreign}`, tone: "faint" },
-        { at: Math.floor(points * 0.62), text: `pgbouncer: no more connections allowed (max_client_conn)${foreign}`, tone: "doubt" },
-        { at: Math.floor(points * 0.64), text: `postgres: FATAL: sorry, too many clients already (×37)${foreign}`, tone: "bad" },
+        { at_s: Math.floor(points * 0.15), text: `postgres: checkpoint starting: time${foreign}`, tone: "faint" },
+        { at_s: Math.floor(points * 0.62), text: `pgbouncer: no more connections allowed (max_client_conn)${foreign}`, tone: "doubt" },
+        { at_s: Math.floor(points * 0.64), text: `postgres: FATAL: sorry, too many clients already (×37)${foreign}`, tone: "bad" },
     ];
-    const columns = (...all: [string, boolean][]) => all.map(([heading, numeric]) => ({ heading, numeric, dispensable: 0 }));
+    const columns = (...all: [string, boolean][]) => all.map(([heading, numeric]) => ({ heading, numeric, drop_order: 0 }));
     const blocks: [string, string, string, Block[]][] = [
         ["stack", "What was measured", "Что измерялось", [
             {
@@ -126,7 +126,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 ],
                 hops: ["TCP"],
                 replicas: {
-                    way: say("log, commits wait for any 1", "журнал, фиксация ждёт любую"),
+                    replication: say("log, commits wait for any 1", "журнал, фиксация ждёт любую"),
                     nodes: [2, 3].map((n) => ({ heading: `PostgreSQL 15.8${foreign}`, lines: [line(say(`postgres-${n}, replica at first`, `postgres-${n}, сначала реплика`))], load: n === 2 ? 0.95 : 0.12, tone: "plain" as const })),
                     manager: { heading: "Patroni", lines: [line(say("promotes a replica when the leader’s key has not been renewed for 20 s", "повышает реплику, когда ключ лидера не обновлялся 20 с")), line(say("3 servers of etcd", "etcd: 3 сервера"))], load: null, tone: "faint" },
                 },
@@ -158,7 +158,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
                 notes: [],
             },
             {
-                kind: "heat",
+                kind: "heat_map",
                 across: [say("clients", "клиенты"), ["8", "50", "100", "200"]],
                 down: [say("pool mode", "режим пула"), ["session", "transaction", "statement"]],
                 layers: [
@@ -178,11 +178,11 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         ["charts", "Over time", "Во времени", [
             {
                 kind: "charts",
-                chosen: Math.min(1, data.length - 1),
+                selected: Math.min(1, data.length - 1),
                 trials: data.map((one, n) => ({
                     name: line(`transaction, 20 · ${n + 1}${foreign}`, n === 2 ? "bad" : "plain"),
                     charts: views,
-                    marks: marks(one.at.length),
+                    marks: marks(one.times_s.length),
                 })),
             },
         ]],
@@ -205,7 +205,7 @@ function page(lang: Lang, data: TrialData[], foreign: string): Page {
         ["failover", "Failover", "Переключение", [
             { kind: "list", items: [1, 2, 3].map((n) => line(say(`trial ${n}: 5.00 s – postgres killed${foreign}`, `измерение ${n}: 5,00 с – postgres убит${foreign}`))) },
             {
-                kind: "folded",
+                kind: "details",
                 name: say("17 more trials", "ещё 17 измерений"),
                 blocks: [{ kind: "list", items: Array.from({ length: 17 }, (_, n) => line(say(`trial ${n + 4}: 5.00 s – postgres killed`, `измерение ${n + 4}: 5,00 с – postgres убит`), n === 9 ? "doubt" : "plain")) }],
             },

@@ -40,8 +40,8 @@ export class Server {
     grow(points: number): void {
         const to = this.doc.data[0];
         for (let i = 0; to && i < points; i++) {
-            const it = grownPoint(this.doc, 0, i, to.at.length);
-            to.at.push(...it.at);
+            const it = grownPoint(this.doc, 0, i, to.times_s.length);
+            to.times_s.push(...it.times_s);
             to.charts.forEach((chart, c) => chart.forEach((column, t) => column.push(...(it.charts[c]?.[t] ?? []))));
         }
     }

@@ -82,7 +82,7 @@ test("what would act is seen instead", () => {
 });
 
 const view = (logarithmic: boolean, stacked: boolean, dashed: boolean[]): ChartView => ({
-    id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, tracks: dashed.map((it) => ({ label: "", dashed: it })),
+    id: "waits", title: "", unit: "count", axis: "", logarithmic, stacked, series: dashed.map((it) => ({ label: "", dashed: it })),
 });
 
 test("tracks are stacked where they should be, and nothing is invented where nothing was measured", () => {
@@ -124,16 +124,16 @@ test("addresses lead to sections, charts and trials, and nowhere else", () => {
     }
 });
 
-const trial = (at: number[]): TrialData => ({ bin: 1, at: [...at], charts: [[at.map((it) => it * 10), at.map(() => null)]] });
-const points = (at: number[], tracks = 2): Points => ({ trial: 0, at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: {} });
+const trial = (at: number[]): TrialData => ({ bin_s: 1, times_s: [...at], charts: [[at.map((it) => it * 10), at.map(() => null)]] });
+const points = (at: number[], tracks = 2): Points => ({ trial: 0, times_s: at, charts: [Array.from({ length: tracks }, (_, t) => at.map((it) => it * 10 + t))], marks: {} });
 
 test("points are appended once, and only where the tracks are those that are known", () => {
     const data = [trial([0, 1])];
     assert.ok(append(data, points([1, 2])));
-    assert.deepEqual(data[0], { bin: 1, at: [0, 1, 2], charts: [[[0, 10, 20], [null, null, 21]]] });
+    assert.deepEqual(data[0], { bin_s: 1, times_s: [0, 1, 2], charts: [[[0, 10, 20], [null, null, 21]]] });
     assert.equal(append(data, points([3], 1)), false);
     assert.equal(append(data, { ...points([3]), trial: 1 }), false);
-    assert.equal(data[0]?.at.length, 3);
+    assert.equal(data[0]?.times_s.length, 3);
 });
 
 test("a page that grows has bounds", () => {
@@ -142,13 +142,13 @@ test("a page that grows has bounds", () => {
         append(data, points([i]));
         bounded(data[0] as TrialData, 100);
     }
-    assert.equal(data[0]?.at.length, 100);
+    assert.equal(data[0]?.times_s.length, 100);
     assert.deepEqual(data[0]?.charts[0]?.map((it) => it.length), [100, 100]);
-    assert.equal(data[0]?.at[99], 999);
+    assert.equal(data[0]?.times_s[99], 999);
 });
 
-const run = (name: string, begun_ms: number, state: string, experiment = "pool"): Run => ({
-    name, experiment, begun_ms, begun: "", state, state_text: state, cells: 1, trials: 1, size_text: "", headline: `Answer of ${name}`, tone: "plain",
+const run = (name: string, started_ms: number, state: string, experiment = "pool"): Run => ({
+    name, experiment, started_ms, started: "", state, state_text: state, cells: 1, trials: 1, size_text: "", headline: `Answer of ${name}`, tone: "plain",
 });
 
 test("runs are found by text, experiment and state, the newest first", () => {

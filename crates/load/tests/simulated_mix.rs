@@ -278,10 +278,11 @@ fn exhausted_feed_ends_load_without_losing_arrivals() {
         assert_eq!(numbers, (0..100).collect::<Vec<_>>());
     };
     let (all, columns) = feed(&rows(), DrawOrder::Once);
-    let result =
-        exchange(LoadPlan { transactions: None, ..plan(program(&columns), 7, sim::CLOSED) }, vec![all], |_| {
-            ok("")
-        });
+    let result = exchange(
+        LoadPlan { transactions: None, ..plan(program(&columns), 7, sim::CLOSED) },
+        vec![all],
+        |_| ok(""),
+    );
     check_every_row_once(&result.sent);
     assert_eq!(result.outcomes, [Outcome::Ok; 100], "in the closed model nothing is dropped");
     assert_eq!(result.events, [LoadEvent::Exhausted { feed: 0 }]);

@@ -2,10 +2,11 @@
 
 use crate::Nanos;
 use crate::explain::{IndexCandidate, KeyRole};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Advice derived from the plans of cells that share stack, data and operations.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
     /// Indexes into the experiment's cells.
     pub cells: Vec<usize>,
@@ -16,18 +17,18 @@ pub struct Advice {
     /// Saving of all indexes together, see [`IndexAdvice::saved`].
     pub saved: Option<f64>,
     /// Reason why the planner could not cost hypothetical indexes; their effect is then estimated.
-    #[serde(rename = "untried")]
     pub planner_unavailable: Option<String>,
 }
 
 /// Statement with its remedy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementAdvice {
     /// Text of the statement; untrusted input.
     pub text: String,
     /// Share of the time of all statements, 0..=1; absent if statements were not counted.
     pub share: Option<f64>,
     /// Mean time of a call, in seconds.
+    #[serde(rename = "mean_s")]
     pub mean: Option<f64>,
     /// Scan that discards the most rows, or else reads the most.
     pub scan: Option<Scan>,
@@ -35,7 +36,7 @@ pub struct StatementAdvice {
 }
 
 /// Scan of a whole table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scan {
     /// `schema.table`.
     pub table: String,
@@ -47,7 +48,7 @@ pub struct Scan {
 }
 
 /// Remedy for a statement.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Remedy {
     /// No remedy needed: the statement scans no large table.
@@ -63,14 +64,11 @@ pub enum Remedy {
     /// No remedy: the planner would use none of the possible indexes, or gain little.
     NotTaken,
     /// No plan; `reason` is the server's message.
-    NoPlan {
-        #[serde(rename = "why")]
-        reason: String,
-    },
+    NoPlan { reason: String },
 }
 
 /// Recommended index.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct IndexAdvice {
     pub candidate: IndexCandidate,
     /// Statement that creates the index, without a semicolon.
@@ -79,19 +77,17 @@ pub struct IndexAdvice {
     pub bytes: Option<u64>,
     /// Rows of the table.
     pub rows: f64,
-    #[serde(rename = "helped")]
     pub improved: Vec<CostChange>,
     /// Share of the time of all statements (0..=1) that the index saves, if time is proportional to the planner's cost.
     pub saved: Option<f64>,
     /// Indexes into [`Advice::statements`]: statements that have to maintain the index.
-    #[serde(rename = "kept_by")]
     pub maintained_by: Vec<usize>,
     /// Part of `maintained_by`: updates that change an indexed column and therefore can no longer be heap-only (HOT).
     pub not_hot: Vec<usize>,
 }
 
 /// Planner's cost of a statement without and with an index.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CostChange {
     /// Index into [`Advice::statements`].
     pub statement: usize,
@@ -100,18 +96,18 @@ pub struct CostChange {
 }
 
 /// Cost of a statement that builds an index.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexBuild {
     /// Statement, such as `CREATE INDEX`.
     pub ddl: String,
-    #[serde(rename = "took_ns")]
+    #[serde(rename = "elapsed_ns", alias = "took_ns")]
     pub elapsed: Nanos,
     /// Growth of the database's indexes in bytes.
     pub bytes: u64,
 }
 
 /// Measured effect of indexes: cells with and without them, on copies of the same data.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IndexEffect {
     pub built: Vec<IndexBuild>,
     /// Statements that both cells sent, by their time in the first one.
@@ -121,7 +117,7 @@ pub struct IndexEffect {
 }
 
 /// Mean time of a statement without and with the indexes, in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementChange {
     /// Text of the statement; untrusted input.
     pub text: String,

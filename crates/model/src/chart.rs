@@ -4,20 +4,21 @@
 //! nothing.
 
 use crate::EventKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Charts of one trial.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Charts {
     /// Seconds per point: 1, or more in long trials so that there are at most [`Charts::POINTS`].
+    #[serde(rename = "bin_s")]
     pub bin: u32,
     /// Start of each point in seconds since the window's start; ascending.
-    #[serde(rename = "at")]
+    #[serde(rename = "times_s")]
     pub times: Vec<f64>,
     /// Charts with at least one series.
     pub charts: Vec<Chart>,
     /// Annotations in order of time.
-    #[serde(rename = "marks")]
     pub annotations: Vec<Annotation>,
 }
 
@@ -26,15 +27,14 @@ impl Charts {
     pub const POINTS: usize = 7200;
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Chart {
     pub kind: ChartKind,
-    #[serde(rename = "tracks")]
     pub series: Vec<ChartSeries>,
 }
 
 /// Kind of a chart, in the order of display. Units are those of [`ChartKind::unit`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
     /// Offered and delivered rate; also delivered by operation if there are several.
@@ -66,7 +66,7 @@ pub enum ChartKind {
 }
 
 /// Unit of a chart's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartUnit {
     PerSecond,
@@ -121,9 +121,8 @@ impl ChartKind {
 }
 
 /// Line of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChartSeries {
-    #[serde(rename = "what")]
     pub kind: ChartSeriesKind,
     /// Node, if several nodes have this series.
     pub node: Option<String>,
@@ -134,7 +133,7 @@ pub struct ChartSeries {
 }
 
 /// Kind of a chart line.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartSeriesKind {
     /// Arrivals that were due.
@@ -180,9 +179,10 @@ pub enum ChartSeriesKind {
 }
 
 /// Event at one time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Annotation {
     /// Seconds since the window's start.
+    #[serde(rename = "at_s")]
     pub at: f64,
     pub node: String,
     pub kind: EventKind,

@@ -6,10 +6,11 @@
 use crate::PerSecond;
 use crate::matrix::{ChangeVerdict, TrialStatus};
 use crate::summary::InvalidReason;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Base run and the runs compared with it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     pub base: RunRef,
     /// Compared runs in the order of the request.
@@ -19,20 +20,18 @@ pub struct Comparison {
 }
 
 /// Reference to a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RunRef {
     /// File name of the run without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
-    #[serde(rename = "begun_ms")]
     pub started_ms: u64,
     /// Version of pgdyno.
-    #[serde(rename = "program")]
     pub pgdyno_version: String,
 }
 
 /// Comparison of one run with the base.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
     pub run: RunRef,
     /// Differences, confounders first.
@@ -42,7 +41,6 @@ pub struct RunComparison {
     /// Cells without a counterpart.
     pub only_base: Vec<CellLabel>,
     pub only_run: Vec<CellLabel>,
-    #[serde(rename = "left_out")]
     pub excluded: Vec<ExcludedTrial>,
     /// Results in the order of the user's conditions, each for every cell.
     pub conditions: Vec<ConditionResult>,
@@ -52,7 +50,7 @@ pub struct RunComparison {
 pub type CellLabel = Vec<(String, String)>;
 
 /// Difference between the two runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     pub subject: DifferenceSubject,
     /// Path in the experiment or environment: `pooler.mode`, `machine.kernel`.
@@ -74,7 +72,7 @@ impl Difference {
 }
 
 /// Subject of a difference, in the order of display.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceSubject {
     /// Transport of a hop.
@@ -106,10 +104,9 @@ impl DifferenceSubject {
 }
 
 /// Trial that is excluded from the comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ExcludedTrial {
     /// True for a trial of the base, false for one of the run.
-    #[serde(rename = "of_base")]
     pub from_base: bool,
     pub cell: CellLabel,
     /// Repetition, from 0.
@@ -120,7 +117,7 @@ pub struct ExcludedTrial {
 }
 
 /// Comparison of one pair of cells.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellComparison {
     pub base: CellLabel,
     pub run: CellLabel,
@@ -129,7 +126,7 @@ pub struct CellComparison {
 }
 
 /// Comparison of one figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricComparison {
     pub metric: Metric,
     /// Operation; `None` for all together.
@@ -143,7 +140,7 @@ pub struct MetricComparison {
     pub verdict: ChangeVerdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Successful transactions within the window, per second.
@@ -160,7 +157,6 @@ pub enum Metric {
     /// CPUs used.
     GeneratorCpu,
     /// CPUs used by the nodes before PostgreSQL.
-    #[serde(rename = "before_cpu")]
     PoolerCpu,
     ServerCpu,
 }
@@ -225,7 +221,7 @@ impl Metric {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricKind {
     Rate,
@@ -235,7 +231,7 @@ pub enum MetricKind {
 }
 
 /// Figure of one of the two runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricEstimate {
     /// Median of the trials, or value over all their seconds together.
     pub value: f64,
@@ -246,7 +242,7 @@ pub struct MetricEstimate {
 }
 
 /// Change of a figure from the base to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Change {
     /// Run ÷ base; `None` if the base's value is 0.
@@ -265,7 +261,7 @@ impl Change {
 }
 
 /// Method of an interval and a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestMethod {
     /// Rank test on the trials, at least four of each: exact for any distribution.
@@ -280,9 +276,10 @@ pub enum TestMethod {
     None { base: u32, run: u32 },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Blocks {
     /// Length of a block.
+    #[serde(rename = "length_s")]
     pub seconds: f64,
     /// Number of blocks without overlap.
     pub count: u32,
@@ -291,7 +288,7 @@ pub struct Blocks {
 }
 
 /// Result of a user's condition for one pair of cells.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ConditionResult {
     /// Text of the condition as the user wrote it.
     pub text: String,
@@ -305,7 +302,7 @@ pub struct ConditionResult {
     pub unit: ConditionUnit,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOutcome {
     /// True: the whole interval is beyond the bound.
@@ -319,7 +316,7 @@ pub enum ConditionOutcome {
 }
 
 /// Unit of a condition's figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionUnit {
     /// Ratio minus 1.
@@ -333,7 +330,7 @@ pub enum ConditionUnit {
 }
 
 /// Runs of one experiment in order of time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunHistory {
     pub experiment: String,
     /// Runs, the oldest first.
@@ -345,7 +342,7 @@ pub struct RunHistory {
 }
 
 /// Run of the history.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DatedRun {
     pub source: RunRef,
     /// PostgreSQL version as the server reported it.
@@ -353,7 +350,7 @@ pub struct DatedRun {
 }
 
 /// History of one cell over the runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellHistory {
     pub label: CellLabel,
     /// Runs with a valid trial, the oldest first.
@@ -363,7 +360,7 @@ pub struct CellHistory {
     pub too_few: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HistoryPoint {
     /// Index into [`RunHistory::runs`].
     pub run: usize,
@@ -373,15 +370,18 @@ pub struct HistoryPoint {
     pub tps: PerSecond,
     pub tps_interval: Option<(f64, f64)>,
     /// Median over the valid trials, in seconds.
+    #[serde(rename = "p99_s")]
     pub p99: Option<f64>,
+    #[serde(rename = "p99_interval_s")]
     pub p99_interval: Option<(f64, f64)>,
 }
 
 /// Point at which a metric changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChangePoint {
     pub metric: Metric,
     /// Index into [`CellHistory::points`] of the first point after the change.
+    #[serde(rename = "point")]
     pub at: usize,
     /// Median before the change; `after` is the median after it. Each period ends at the next change.
     pub before: f64,

@@ -6,6 +6,7 @@
 //! generator's monotonic clock.
 
 use crate::{Code, Nanos};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,7 +15,9 @@ mod token;
 pub use token::Token;
 
 /// Key of one write within its run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct WriteKey {
     /// Session number from 0; a session has one write in flight at a time.
     pub session: u32,
@@ -51,7 +54,9 @@ pub struct WriteAttempt {
 }
 
 /// Number of a server in the ledger, see [`LedgerEntry::Server`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub struct ServerId(pub u16);
 
 /// Server process on one timeline, as the server itself reports it.
@@ -291,19 +296,19 @@ pub struct DurabilityHistory {
 }
 
 /// Result of the positive control: the same fault without a promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlResult {
     /// Acknowledged writes that the control lost.
     pub lost: u64,
 }
 
 /// Verdict on the durability of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityVerdict {
     pub conclusion: Conclusion,
     pub counts: WriteCounts,
     /// Anomalies, the worst first; each kind at most once.
-    #[serde(rename = "findings")]
+    #[serde(alias = "findings")]
     pub anomalies: Vec<Anomaly>,
     /// Reasons why the evidence is incomplete.
     pub doubts: Vec<InconclusiveReason>,
@@ -320,7 +325,7 @@ pub struct DurabilityVerdict {
     pub clock_steps_us: Vec<i64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// All promises were kept.
@@ -332,7 +337,7 @@ pub enum Conclusion {
 }
 
 /// Writes by outcome, all attempts together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteCounts {
     pub acknowledged: u64,
     pub local: u64,
@@ -344,14 +349,14 @@ pub struct WriteCounts {
     ///
     /// They precede a write of their session that has an outcome. In a ledger that was not closed, all reservations
     /// after the last outcome count too. In a closed ledger, such reservations were not used.
-    #[serde(rename = "untold")]
+    #[serde(alias = "untold")]
     pub unresolved: u64,
     /// Attempts that reached a standby: SQLSTATE 25006.
     pub misrouted: u64,
 }
 
 /// Anomalies of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Anomaly {
     pub kind: AnomalyKind,
     pub count: u64,
@@ -360,7 +365,7 @@ pub struct Anomaly {
 }
 
 /// Kind of anomaly, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnomalyKind {
     /// Acknowledged with a promise that survives the primary, but absent.
@@ -382,7 +387,7 @@ pub enum AnomalyKind {
     /// Acknowledged while the promise changed, and absent: it is unknown which promise applied.
     LostAmbiguous,
     /// Acknowledged without such a promise, and absent.
-    #[serde(rename = "lost_unpromised")]
+    #[serde(alias = "lost_unpromised")]
     LostWithoutPromise,
     /// Acknowledged with a warning, and absent.
     LostLocal,
@@ -398,32 +403,41 @@ impl AnomalyKind {
 }
 
 /// Reason why the evidence is incomplete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InconclusiveReason {
     /// No read-back took place.
-    #[serde(rename = "not_read")]
+    #[serde(alias = "not_read")]
     NotReadBack,
     /// Acknowledged writes that are newer than every read-back.
-    #[serde(rename = "younger_than_readings")]
+    #[serde(alias = "younger_than_readings")]
     NewerThanReadBacks { count: u64 },
     /// Read-back (numbered from 0) from a server in recovery.
-    ReadFromStandby { reading: usize },
+    ReadFromStandby {
+        #[serde(rename = "read_back", alias = "reading")]
+        reading: usize,
+    },
     /// Read-back from a timeline older than one observed before.
-    ReadFromOldTimeline { reading: usize },
+    ReadFromOldTimeline {
+        #[serde(rename = "read_back", alias = "reading")]
+        reading: usize,
+    },
     /// Read-back from another database system.
-    #[serde(rename = "read_from_elsewhere")]
-    ReadFromOtherSystem { reading: usize },
+    #[serde(alias = "read_from_elsewhere")]
+    ReadFromOtherSystem {
+        #[serde(rename = "read_back", alias = "reading")]
+        reading: usize,
+    },
     /// Server that acknowledged writes while in recovery.
     StandbyAcknowledged { server: ServerId },
     /// Servers of several database systems acknowledged writes.
-    #[serde(rename = "several_systems")]
+    #[serde(alias = "several_systems")]
     MultipleSystems,
     /// No write was acknowledged after the fault with this number.
-    #[serde(rename = "silent_after_fault")]
+    #[serde(alias = "silent_after_fault")]
     NoWritesAfterFault { fault: usize },
     /// No new timeline was observed after the fault with this number.
-    #[serde(rename = "fault_unseen")]
+    #[serde(alias = "fault_unseen")]
     NoNewTimelineAfterFault { fault: usize },
     /// Ledger not closed: outcomes at its end may be missing.
     LedgerOpen,
@@ -446,7 +460,7 @@ pub enum InconclusiveReason {
 }
 
 /// Loss of acknowledged writes that had no promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecoveryPoint {
     /// Acknowledged writes that were lost.
     pub count: u64,
@@ -459,12 +473,14 @@ pub struct RecoveryPoint {
 }
 
 /// Period without acknowledged writes around a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteOutage {
     /// Number of the fault.
     pub fault: usize,
     /// Start of the longest period between two acknowledgements, or from the last one to the last attempt. The period
     /// neither ends before the fault nor starts after the next one.
+    #[serde(rename = "from_ns", alias = "from")]
     pub from: Nanos,
+    #[serde(rename = "to_ns", alias = "to")]
     pub to: Nanos,
 }

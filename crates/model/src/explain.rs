@@ -2,39 +2,40 @@
 //!
 //! Collected after a trial and stored, so that advice can be derived at any later time. Contains no user values.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Plans of the statements that a cell sends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plans {
     /// Statements, those with the most time first.
     pub statements: Vec<StatementPlan>,
     /// Tables that the plans read.
     pub tables: Vec<TableStats>,
     /// Candidate indexes with the planner's estimate for each one alone.
-    #[serde(rename = "tried")]
+    #[serde(alias = "tried")]
     pub estimates: Vec<IndexEstimate>,
     /// Reason why the planner could not cost hypothetical indexes.
-    #[serde(rename = "untried")]
+    #[serde(alias = "untried")]
     pub planner_unavailable: Option<String>,
 }
 
 /// Statement with its plan for parameters that a client sent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementPlan {
     /// Text with `?` or `$1` in place of values; untrusted input.
     pub text: String,
     /// Number of times that it occurred while parameters were captured.
-    #[serde(rename = "heard")]
+    #[serde(alias = "heard")]
     pub captured: u32,
     pub plan: Option<PlanNode>,
     /// Server's message if there is no plan.
-    #[serde(rename = "refused")]
+    #[serde(alias = "refused")]
     pub error: Option<String>,
 }
 
 /// Plan node with the field names of `EXPLAIN (FORMAT JSON)`; values are masked as `$0`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlanNode {
     /// `Seq Scan`, `Sort`, …
@@ -95,7 +96,7 @@ impl PlanNode {
 }
 
 /// Table with the planner's statistics.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TableStats {
     pub schema: String,
     pub name: String,
@@ -107,7 +108,7 @@ pub struct TableStats {
     pub indexes: Vec<ExistingIndex>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ColumnStats {
     pub name: String,
     /// Number of distinct values; `None` before the first ANALYZE.
@@ -117,7 +118,7 @@ pub struct ColumnStats {
 }
 
 /// Index that exists.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExistingIndex {
     pub name: String,
     /// Columns or expressions, in the order of the index.
@@ -127,19 +128,19 @@ pub struct ExistingIndex {
 }
 
 /// Index that could help.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexCandidate {
     pub schema: String,
     pub table: String,
     /// Columns in the order of the index; at least one.
     pub keys: Vec<IndexKey>,
     /// Indexes into [`Plans::statements`] of the statements whose plans suggest this index.
-    #[serde(rename = "wanted_by")]
+    #[serde(alias = "wanted_by")]
     pub requested_by: Vec<usize>,
 }
 
 /// Column of an index with its role.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexKey {
     pub column: String,
     pub role: KeyRole,
@@ -147,7 +148,7 @@ pub struct IndexKey {
     pub distinct: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyRole {
     /// Compared for equality.
@@ -159,7 +160,7 @@ pub enum KeyRole {
 }
 
 /// Planner's estimate for an index, as if it were the only new one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexEstimate {
     pub candidate: IndexCandidate,
     /// Estimated size; absent if the planner could not be asked.

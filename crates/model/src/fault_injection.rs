@@ -5,51 +5,55 @@ use crate::durability::{
     Anomaly, Conclusion, DurabilityVerdict, InconclusiveReason, RecoveryPoint, WriteCounts,
 };
 use crate::plan::FaultAction;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Result of a trial with faults. Times are relative to the start of its window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultInjection {
     /// Injected faults in their order.
-    #[serde(rename = "inflicted")]
+    #[serde(alias = "inflicted")]
     pub injected: Vec<InjectedFault>,
     /// Promotions of another server to primary.
-    #[serde(rename = "promoted")]
+    #[serde(alias = "promoted")]
     pub promotions: Vec<PromotionRecord>,
     /// Rejoins of old primaries, and of replicas with more WAL than the promoted one.
-    #[serde(rename = "rejoined")]
+    #[serde(alias = "rejoined")]
     pub rejoins: Vec<RejoinRecord>,
     /// Read-backs in their order.
-    #[serde(rename = "readings")]
+    #[serde(alias = "readings")]
     pub read_backs: Vec<ReadBackRecord>,
     /// `None` if no operation has a ledger.
     pub verdict: Option<DurabilityVerdict>,
     /// Steps that failed, such as a replica that did not return.
-    #[serde(rename = "troubles")]
+    #[serde(alias = "troubles")]
     pub errors: Vec<String>,
 }
 
 /// Fault that was injected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InjectedFault {
+    #[serde(rename = "at_ns", alias = "at")]
     pub at: Nanos,
     /// Time at which a fault with a duration was reverted.
-    #[serde(rename = "healed")]
+    #[serde(rename = "reverted_ns", alias = "healed")]
     pub reverted: Option<Nanos>,
-    #[serde(rename = "deed")]
+    #[serde(alias = "deed")]
     pub action: FaultAction,
     /// Names of nodes; empty if the fault could not be injected.
     pub nodes: Vec<String>,
 }
 
 /// Promotion of a server to primary.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromotionRecord {
     pub from: String,
     pub to: String,
     /// Time at which it was first observed to accept writes.
+    #[serde(rename = "at_ns", alias = "at")]
     pub at: Nanos,
     /// Time at which its health endpoint first reported it as primary.
+    #[serde(rename = "healthy_ns", alias = "healthy")]
     pub healthy: Option<Nanos>,
     pub timeline: u32,
     /// True if no confirmed write can be missing; `None` if a failover manager decided.
@@ -57,30 +61,31 @@ pub struct PromotionRecord {
 }
 
 /// Rejoin of an old primary, or of a server with more WAL than the promoted one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RejoinRecord {
     pub node: String,
+    #[serde(rename = "at_ns", alias = "at")]
     pub at: Nanos,
-    #[serde(rename = "took")]
+    #[serde(rename = "elapsed_ns", alias = "took")]
     pub elapsed: Nanos,
     /// True if `pg_rewind` was used; otherwise all data was copied again.
     pub rewound: bool,
 }
 
 /// Read-back of all rows with a token, from one primary.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadBackRecord {
-    #[serde(rename = "after")]
+    #[serde(alias = "after")]
     pub phase: ReadBackPhase,
     pub node: String,
     /// Rows with a token.
     pub rows: u64,
-    #[serde(rename = "took")]
+    #[serde(rename = "elapsed_ns", alias = "took")]
     pub elapsed: Nanos,
 }
 
 /// Phase of the trial that preceded a read-back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadBackPhase {
     /// Load with its faults.
@@ -92,7 +97,7 @@ pub enum ReadBackPhase {
 }
 
 /// Combined results of a cell's trials.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FailoverResult {
     /// Index into the experiment's cells.
     pub cell: usize,
@@ -110,7 +115,6 @@ pub struct FailoverResult {
     /// Acknowledged writes that were lost, regardless of the promise.
     pub lost: u64,
     /// Anomalies of all trials together, each kind once, the worst first.
-    #[serde(rename = "found")]
     pub anomalies: Vec<Anomaly>,
     /// Doubts of all trials, each once.
     pub doubts: Vec<InconclusiveReason>,
@@ -129,24 +133,24 @@ pub struct FailoverResult {
 }
 
 /// Result of the same faults on a system that promises nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ControlSummary {
     /// Index into the experiment's cells.
     pub cell: usize,
     pub trials: u32,
     /// Trials that lost writes.
-    #[serde(rename = "lossy")]
     pub lossy_trials: u32,
     /// Acknowledged writes that they lost.
     pub lost: u64,
 }
 
 /// Range of several durations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DurationRange {
-    #[serde(rename = "least")]
+    #[serde(rename = "min_ns")]
     pub min: Nanos,
+    #[serde(rename = "median_ns")]
     pub median: Nanos,
-    #[serde(rename = "greatest")]
+    #[serde(rename = "max_ns")]
     pub max: Nanos,
 }

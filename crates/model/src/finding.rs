@@ -15,10 +15,11 @@ pub use circumstance::{
 use crate::StatementKind;
 use crate::matrix::ChangeVerdict;
 use crate::plan::{PoolMode, Transport};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limit that refused a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionLimit {
     /// `max_connections`; also if the server's message is unknown.
@@ -29,7 +30,7 @@ pub enum ConnectionLimit {
     Database,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Finding {
     /// PostgreSQL allowed no further connection: SQLSTATE 53300.
@@ -45,7 +46,6 @@ pub enum Finding {
         first_second: Option<u64>,
         /// Number of trials with refusals, of `total_trials`.
         trials: u32,
-        #[serde(rename = "of")]
         total_trials: u32,
     },
     /// Many clients received little or no service, although the average looks good. From the trial with the median
@@ -65,11 +65,7 @@ pub enum Finding {
         mean: f64,
     },
     /// Throughput is not compared with other cells, because not all clients did the same work.
-    NotCompared {
-        cell: usize,
-        #[serde(rename = "why")]
-        reason: IncomparableReason,
-    },
+    NotCompared { cell: usize, reason: IncomparableReason },
     /// Saturated host: pooler, server and generator competed for its CPUs. Differences between cells may only show
     /// which of them got CPU time.
     HostBound {
@@ -79,18 +75,23 @@ pub enum Finding {
         /// CPUs of the machine.
         processors: f64,
         /// CPUs used by the generator.
+        #[serde(rename = "generator_cpu")]
         generator: Option<f64>,
         /// CPUs used by the nodes before PostgreSQL; `None` if there are none.
+        #[serde(rename = "pooler_cpu")]
         before: Option<f64>,
+        #[serde(rename = "server_cpu")]
         server: Option<f64>,
         /// CPUs used by everything else on the machine, including monitoring; `None` if one of the other figures is
         /// unknown.
+        #[serde(rename = "other_cpu")]
         others: Option<f64>,
     },
     /// Generator used a large share of the machine that it shares with the stack.
     GeneratorShare {
         cell: usize,
         /// CPUs used.
+        #[serde(rename = "generator_cpu")]
         used: f64,
         /// CPUs of the machine.
         processors: f64,
@@ -104,6 +105,7 @@ pub enum Finding {
         transports: Vec<Transport>,
         with_transport: Transport,
         compared: ThroughputComparison,
+        #[serde(rename = "like_for_like_ratio")]
         like: f64,
     },
     /// Cells that differ only in the pool mode do not differ measurably in throughput.
@@ -121,8 +123,10 @@ pub enum Finding {
         /// Waiting clients by the console; `None` if the console does not report them.
         waiting: Option<f64>,
         /// Longest wait of the first client in the queue, in seconds.
+        #[serde(rename = "longest_s")]
         longest: Option<f64>,
         /// Transactions in flight by Little's law: throughput × mean time from the send.
+        #[serde(rename = "in_flight")]
         under_way: f64,
         /// PostgreSQL sessions in a transaction or statement.
         busy: Option<f64>,
@@ -133,6 +137,7 @@ pub enum Finding {
         node: String,
         waiting: f64,
         /// Mean wait of the most recent connections, in seconds.
+        #[serde(rename = "wait_s")]
         wait: Option<f64>,
         maxconn: Option<u32>,
     },
@@ -142,15 +147,14 @@ pub enum Finding {
         node: String,
         /// CPUs used; `cpu_limit` is the number available.
         cpu: f64,
-        #[serde(rename = "of_cpu")]
         cpu_limit: f64,
         /// Share of the quota's periods in which the pooler was throttled.
         throttled: Option<f64>,
         /// CPUs lost to throttling.
-        #[serde(rename = "stood_still")]
         throttled_cpu: Option<f64>,
         pool: u32,
         /// Server connections in use, by the console.
+        #[serde(rename = "in_use")]
         lent: Option<f64>,
         /// PostgreSQL sessions that ran a statement.
         active: f64,
@@ -161,10 +165,10 @@ pub enum Finding {
         cell: usize,
         node: String,
         pool: u32,
+        #[serde(rename = "in_use")]
         lent: f64,
         busy: f64,
         cpu: f64,
-        #[serde(rename = "of_cpu")]
         cpu_limit: f64,
     },
     /// PostgreSQL is CPU-bound.
@@ -172,10 +176,8 @@ pub enum Finding {
         cell: usize,
         node: String,
         cpu: f64,
-        #[serde(rename = "of_cpu")]
         cpu_limit: f64,
         throttled: Option<f64>,
-        #[serde(rename = "stood_still")]
         throttled_cpu: Option<f64>,
     },
     /// Active sessions wait mostly for one event.
@@ -195,14 +197,20 @@ pub enum Finding {
         name: Option<&'static str>,
         count: u64,
         /// Transactions that were sent.
+        #[serde(rename = "sent")]
         of: u64,
     },
     /// Deadlocks per thousand transactions, with a 95 % confidence interval over the runs.
-    Deadlocks { cell: usize, of_thousand: f64, interval: Option<(f64, f64)>, runs: u32 },
+    Deadlocks {
+        cell: usize,
+        #[serde(rename = "per_thousand")]
+        of_thousand: f64,
+        interval: Option<(f64, f64)>,
+        runs: u32,
+    },
     /// Deadlock rates are not comparable: one cell had more concurrent transactions in PostgreSQL.
     NotConcurrent { cell: usize, with: usize, busy: f64, with_busy: f64 },
     /// All clients were busy and arrivals were delayed, so the test was no longer open-loop. Sums over all trials.
-    #[serde(rename = "run_is_closed")]
     NotOpenLoop {
         cell: usize,
         arrivals: u64,
@@ -210,11 +218,17 @@ pub enum Finding {
         dropped: u64,
         in_flight_max: u32,
         trials: u32,
-        #[serde(rename = "of")]
         total_trials: u32,
     },
     /// A node still had client connections after the end of the load. Maximum over the trials.
-    ClientsLeftAfterTest { cell: usize, node: String, clients: u64, trials: u32, of: u32 },
+    ClientsLeftAfterTest {
+        cell: usize,
+        node: String,
+        clients: u64,
+        trials: u32,
+        #[serde(rename = "total_trials")]
+        of: u32,
+    },
     /// Responses with the expected status but different sizes for the same request. Error and login pages typically
     /// differ in size.
     AnswerSizes {
@@ -251,17 +265,9 @@ pub enum Finding {
         second: Option<u64>,
     },
     /// Another limiter of the throughput.
-    Bound {
-        cell: usize,
-        #[serde(rename = "by")]
-        bound: Bound,
-    },
+    Bound { cell: usize, bound: Bound },
     /// Circumstance of the measurement that determines the meaning of the figures.
-    Circumstance {
-        cell: usize,
-        #[serde(rename = "it")]
-        circumstance: Circumstance,
-    },
+    Circumstance { cell: usize, circumstance: Circumstance },
     /// Open-loop test of a setup shows response times that the closed-loop test of the same setup hides.
     OpenAndClosed {
         cell: usize,
@@ -278,7 +284,9 @@ pub enum Finding {
         with: usize,
         /// Name of the feed that differs.
         feed: String,
+        #[serde(rename = "response")]
         mine: CellResponse,
+        #[serde(rename = "with_response")]
         other: CellResponse,
         /// Data read in each cell.
         read: ReadVolume,
@@ -287,55 +295,85 @@ pub enum Finding {
 }
 
 /// Difference between response sizes. Medians, in bytes of the body as received.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SizeChange {
     /// Sizes fell at this second of the window, in at least one trial.
-    Fell { before: u64, after: u64, second: u64 },
+    Fell {
+        #[serde(rename = "before_bytes")]
+        before: u64,
+        #[serde(rename = "after_bytes")]
+        after: u64,
+        second: u64,
+    },
     /// Sizes form two distinct groups.
-    TwoPopulations { small: u64, large: u64 },
+    TwoPopulations {
+        #[serde(rename = "small_bytes")]
+        small: u64,
+        #[serde(rename = "large_bytes")]
+        large: u64,
+    },
     /// Sizes are smaller than in another cell with the same requests.
-    SmallerThan { with: usize, here: u64, there: u64 },
+    SmallerThan {
+        with: usize,
+        #[serde(rename = "bytes")]
+        here: u64,
+        #[serde(rename = "with_bytes")]
+        there: u64,
+    },
     /// Many answers are less than half as large as those that the log recorded.
-    SmallerThanRecorded { here: u64, recorded: u64 },
+    SmallerThanRecorded {
+        #[serde(rename = "bytes")]
+        here: u64,
+        #[serde(rename = "recorded_bytes")]
+        recorded: u64,
+    },
     /// Many answers are more than twice as large as those that the log recorded, which may have been compressed.
-    LargerThanRecorded { here: u64, recorded: u64 },
+    LargerThanRecorded {
+        #[serde(rename = "bytes")]
+        here: u64,
+        #[serde(rename = "recorded_bytes")]
+        recorded: u64,
+    },
 }
 
 /// Throughput and response time of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellResponse {
     /// Successful transactions per second.
     pub delivered: f64,
     /// 99th percentile of the response time in seconds; absent with too few samples.
+    #[serde(rename = "p99_s")]
     pub p99: Option<f64>,
     /// Valid runs.
     pub runs: u32,
 }
 
 /// Data read per transaction, on average.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReadVolume {
     /// Blocks that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
     /// Bytes read from disk, according to the control group or else the processes.
+    #[serde(rename = "disk_bytes")]
     pub disk: Option<f64>,
 }
 
 /// Reason why a cell's throughput is not compared: the first that applies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum IncomparableReason {
     SlotsExhausted,
     ClientsStarved,
     /// Failed transactions per thousand.
     Errors {
+        #[serde(rename = "per_thousand")]
         of_thousand: f64,
     },
 }
 
 /// Throughput of one cell relative to another.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ThroughputComparison {
     /// Ratio of the medians.
     pub ratio: f64,

@@ -1,12 +1,14 @@
 //! Staleness of reads on replicas.
 
 use crate::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Measurement by sessions that write numbers on the primary and read them on its replicas.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Freshness {
     /// Longest time to wait for a number.
+    #[serde(rename = "bound_ns", alias = "bound")]
     pub bound: Nanos,
     /// Numbers that the primary acknowledged.
     pub acknowledged: u64,
@@ -14,16 +16,16 @@ pub struct Freshness {
     pub replicas: Vec<ReplicaReads>,
     /// Reads of a session that alternates between all replicas and remembers the highest number seen. A read that shows
     /// a lower one is stale. `None` with only one replica.
-    #[serde(rename = "in_turn")]
+    #[serde(alias = "in_turn")]
     pub round_robin: Option<ReadCounts>,
 }
 
 /// Reads of one replica.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplicaReads {
     pub node: String,
     /// Reads right after a number was acknowledged; a read that does not show it is stale.
-    #[serde(rename = "own")]
+    #[serde(alias = "own")]
     pub own_writes: ReadCounts,
     /// Numbers without a response, or whose read was sent late.
     pub unanswered: u64,
@@ -33,23 +35,24 @@ pub struct ReplicaReads {
 }
 
 /// Number of reads, and of stale reads among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
-    #[serde(rename = "all")]
+    #[serde(alias = "all")]
     pub total: u64,
-    #[serde(rename = "old")]
+    #[serde(alias = "old")]
     pub stale: u64,
     /// Number of transitions between stale and fresh reads.
     pub changes: u64,
 }
 
 /// Combined results of a cell's trials.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FreshnessResult {
     /// Index into the experiment's cells.
     pub cell: usize,
     /// Trials with data.
     pub trials: u32,
+    #[serde(rename = "bound_ns")]
     pub bound: Nanos,
     /// Numbers that the primary acknowledged.
     pub acknowledged: u64,
@@ -58,12 +61,11 @@ pub struct FreshnessResult {
     /// Replicas in the order of their names.
     pub replicas: Vec<ReplicaFreshness>,
     /// Reads of a session that alternates between all replicas; `None` if it had nothing to compare.
-    #[serde(rename = "in_turn")]
     pub round_robin: Option<StaleReads>,
 }
 
 /// Freshness of one replica.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReplicaFreshness {
     pub node: String,
     /// Reads that did not show the number just acknowledged; `None` without a response.
@@ -76,29 +78,26 @@ pub struct ReplicaFreshness {
     pub p90: Option<VisibilityDelay>,
     pub p99: Option<VisibilityDelay>,
     /// Numbers that were not visible within the bound.
-    #[serde(rename = "unseen")]
     pub not_visible: u64,
 }
 
 /// Number of stale reads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StaleReads {
-    #[serde(rename = "old")]
     pub stale: u64,
     /// At least 1.
-    #[serde(rename = "all")]
     pub total: u64,
     /// 95 % confidence interval of the probability of a stale read, 0..=1.
     pub interval: (f64, f64),
 }
 
 /// Time until a write was visible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VisibilityDelay {
+    #[serde(rename = "within_ns")]
     Within(Nanos),
     /// Not visible within the bound.
-    #[serde(rename = "later")]
     AfterBound,
 }
 

@@ -6,10 +6,11 @@ use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
 use crate::stop::StopEvent;
 use crate::summary::{Doubt, InvalidReason};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Figures of all cells of an experiment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Matrix {
     /// Rows in the order of the experiment file.
     pub rows: Vec<Row>,
@@ -20,12 +21,11 @@ pub struct Matrix {
     /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
     /// CPUs used by the monitoring of the stack, median over the trials.
-    #[serde(rename = "watching")]
     pub observer_cpu: Option<f64>,
 }
 
 /// Figures of one cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     /// Axis names and values.
     pub label: Vec<(String, String)>,
@@ -39,7 +39,6 @@ pub struct Row {
     /// CPUs available to the generator.
     pub generator: Placement,
     /// Requested limits that could not be applied; the figures are without them.
-    #[serde(rename = "not_applied")]
     pub unapplied_limits: Vec<UnappliedLimit>,
     /// Trials by repetition.
     pub trials: Vec<Trial>,
@@ -48,18 +47,18 @@ pub struct Row {
 }
 
 /// Limit that was requested but not applied.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct UnappliedLimit {
     /// `generator` or a node's name.
     pub node: String,
     /// Limit as in the experiment file: `cpu`, `cpus`, `memory`, …
     pub limit: String,
-    #[serde(rename = "why")]
+    #[serde(alias = "why")]
     pub reason: String,
 }
 
 /// Node and the transport into it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Hop {
     pub node: String,
     /// Name of the node's product.
@@ -68,13 +67,12 @@ pub struct Hop {
     /// Pool size (pooler), `maxconn` (balancer) or `max_connections` (PostgreSQL).
     pub size: Option<u32>,
     /// Transport into the node; `None` for an attached node, whose address determines it.
-    #[serde(rename = "entrance")]
     pub transport: Option<Transport>,
     pub placement: Placement,
 }
 
 /// CPUs of a node or of the generator.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Placement {
     /// CPU quota; unlimited when `None`.
     pub cpu: Option<f64>,
@@ -83,11 +81,11 @@ pub struct Placement {
 }
 
 /// Trial of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Trial {
     pub repetition: u32,
     pub status: TrialStatus,
-    /// True if the trial was measured and is valid.
+    /// True if the trial was measured and is valid, and a transaction succeeded.
     pub valid: bool,
     /// Reasons for which the trial is invalid.
     pub reasons: Vec<InvalidReason>,
@@ -97,7 +95,7 @@ pub struct Trial {
 }
 
 /// End of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TrialStatus {
     /// Completed.
@@ -107,19 +105,13 @@ pub enum TrialStatus {
     /// Interrupted by the user; the measurement does not count.
     Interrupted,
     /// Not measured, because a component is not available.
-    Skipped {
-        #[serde(rename = "why")]
-        reason: String,
-    },
+    Skipped { reason: String },
     /// Environment failed.
-    Failed {
-        #[serde(rename = "why")]
-        reason: String,
-    },
+    Failed { reason: String },
 }
 
 /// Figure of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     pub figure: Figure,
     pub median: f64,
@@ -130,11 +122,10 @@ pub struct Estimate {
     /// Number of runs, at least 1.
     pub runs: u32,
     /// Comparison with the baseline; `None` for the baseline itself and if the baseline lacks the figure.
-    #[serde(rename = "against")]
     pub vs_baseline: Option<BaselineComparison>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Figure {
     /// Successful transactions per second.
@@ -153,19 +144,17 @@ pub enum Figure {
     /// Clients that completed any transaction within the window.
     Served,
     /// Clients that completed less than a tenth of the mean, including those that completed none.
-    #[serde(rename = "hardly")]
     Starved,
     /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
     /// CPUs used by PostgreSQL.
     ServerCpu,
     /// Seconds until nine tenths of the steady rate were reached, for cells that start cold.
-    #[serde(rename = "steady")]
     TimeToSteady,
 }
 
 /// Comparison of a figure with the baseline's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BaselineComparison {
     /// Ratio of the medians; `None` if the baseline's is 0.
     pub ratio: Option<f64>,
@@ -176,7 +165,7 @@ pub struct BaselineComparison {
     pub verdict: ChangeVerdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeVerdict {
     NoEvidence,

@@ -1,10 +1,11 @@
 //! Measurement of one window and the outages in it.
 
 use crate::{EmptyStatement, Interval, LatencyHistogram, Nanos, ThreadUsage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Period of the window without a successful transaction, although some were in flight or failed. At least 0.1 s long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
     /// Start relative to the window's start: the last success before it, or zero.
     #[serde(rename = "from_ns")]
@@ -13,7 +14,7 @@ pub struct Outage {
     #[serde(rename = "to_ns")]
     pub to: Nanos,
     /// True if it continued until the end of the window.
-    #[serde(rename = "unended")]
+    #[serde(alias = "unended")]
     pub ongoing: bool,
     /// True if requests failed and were not only delayed.
     ///

@@ -1,9 +1,10 @@
 //! Results of objectives.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Result of one objective in one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectiveResult {
     /// Text of the objective as the user wrote it, such as `p99 < 200ms`.
     pub objective: String,
@@ -21,45 +22,42 @@ pub struct ObjectiveResult {
     pub ended_early: bool,
     pub bound: f64,
     /// Number of samples, arrivals or seconds behind the value.
-    #[serde(rename = "of")]
+    #[serde(alias = "of")]
     pub samples: u64,
 }
 
 /// Results of one objective in all measured trials, including invalid ones.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ObjectiveSummary {
     /// Text of the objective as the user wrote it.
     pub objective: String,
-    #[serde(rename = "kept")]
     pub met: u32,
-    #[serde(rename = "broken")]
     pub violated: u32,
     pub unknown: u32,
     /// Trial closest to its bound or farthest beyond it, if a figure is known.
     pub worst: Option<WorstResult>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WorstResult {
     /// Index into the experiment's cells.
     pub cell: usize,
-    #[serde(rename = "judged")]
     pub result: ObjectiveResult,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveVerdict {
-    #[serde(rename = "kept")]
+    #[serde(alias = "kept")]
     Met,
-    #[serde(rename = "broken")]
+    #[serde(alias = "broken")]
     Violated,
     /// Too little data, such as a quantile with fewer than ten samples beyond it. Never counts as met.
     Unknown,
 }
 
 /// Unit of an objective's figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObjectiveUnit {
     Seconds,

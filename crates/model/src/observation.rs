@@ -1,11 +1,12 @@
 //! Observations of the system under load: samples, log events and ticks.
 
 use crate::{Interval, Nanos};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
 
 /// Description of a series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Series {
     /// Unique name in `snake_case` with its source as prefix: `pg_deadlocks`, `pool_clients_waiting`,
     /// `cgroup_throttled`.
@@ -16,7 +17,7 @@ pub struct Series {
     pub help: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     Count,
@@ -28,7 +29,7 @@ pub enum Unit {
     Processors,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesKind {
     /// Value at the time of the sample.
@@ -38,9 +39,10 @@ pub enum SeriesKind {
 }
 
 /// Sample of a series.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sample {
     /// Time since the window's start; zero before it.
+    #[serde(rename = "at_ns")]
     pub at: Nanos,
     /// Node name, or `host` or `generator`.
     pub node: Cow<'static, str>,
@@ -52,9 +54,10 @@ pub struct Sample {
 }
 
 /// Notable line of a server's log, or an event that pgdyno generates.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LogEvent {
     /// Time since the window's start; zero before it.
+    #[serde(rename = "at_ns")]
     pub at: Nanos,
     pub node: String,
     pub kind: EventKind,
@@ -68,7 +71,7 @@ pub struct LogEvent {
 }
 
 /// Session that a line of PostgreSQL's log names.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct LogSession {
     /// `application_name`, or `[unknown]`.
     pub application: String,
@@ -100,7 +103,7 @@ impl LogEvent {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Deadlock,
@@ -116,7 +119,6 @@ pub enum EventKind {
     /// Injected fault; the text names it as in the experiment file.
     Fault,
     /// Reverted fault; the text is the same.
-    #[serde(rename = "healed")]
     Reverted,
     /// Promotion of a replica to primary; the text names the timeline.
     Promoted,

@@ -23,6 +23,7 @@ pub use replication::{
     ClusterManager, FailoverManager, ManagerSettings, Promoter, PromotionPolicy, Replication, SyncMode,
 };
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Experiment that one file describes.
@@ -39,7 +40,7 @@ pub struct Experiment {
     /// Index into `cells` of the cell with which the others are compared.
     pub baseline: Option<usize>,
     #[serde(default)]
-    #[serde(rename = "find")]
+    #[serde(alias = "find")]
     pub goal: Goal,
 }
 
@@ -88,7 +89,7 @@ pub struct Setup {
     /// Objectives in the grammar of `analysis::verdict::objective`.
     pub objectives: Vec<String>,
     /// Stop rules in the grammar of `analysis::verdict::rule`.
-    #[serde(rename = "stop")]
+    #[serde(alias = "stop")]
     pub stop_rules: Vec<String>,
     /// Injected faults in the order of the file.
     #[serde(default)]
@@ -133,7 +134,7 @@ impl Stack {
 }
 
 /// Transport into a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     Unix,
@@ -146,7 +147,7 @@ pub enum Transport {
 pub const GENERATOR: &str = "generator";
 
 /// Share of the machine that a node may use; `None` is unlimited. Enforced by control groups.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
     /// CPUs: 0.1 is a tenth of one.
@@ -175,7 +176,7 @@ pub struct Dataset {
     pub content: Content,
     /// Statements that run after the rows are loaded, before each trial, such as `CREATE INDEX`.
     #[serde(default)]
-    #[serde(rename = "after")]
+    #[serde(alias = "after")]
     pub post_load: Vec<String>,
     /// State of PostgreSQL's and the operating system's caches when the trial begins.
     pub cache: CacheState,
@@ -244,7 +245,7 @@ pub struct Column {
     pub sql_type: Option<String>,
     pub generator: ColumnGenerator,
     /// Share of NULLs, 0..=1.
-    #[serde(rename = "nulls")]
+    #[serde(alias = "nulls")]
     pub null_fraction: f64,
 }
 

@@ -4,7 +4,9 @@
 //! are in one file below `stack::component`.
 
 use crate::{Nanos, series};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
 use std::fmt;
 
 /// Product that can be a node of a stack.
@@ -41,7 +43,7 @@ pub enum Role {
 }
 
 /// Pool mode: the unit for which a client gets a server connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PoolMode {
     Session,
@@ -337,6 +339,17 @@ impl Eq for Product {}
 impl fmt::Debug for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+impl JsonSchema for Product {
+    fn schema_name() -> Cow<'static, str> {
+        "Product".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let keys = ALL.iter().map(|product| product.plan_key);
+        json_schema!({ "type": "string", "enum": keys.collect::<Vec<_>>() })
     }
 }
 

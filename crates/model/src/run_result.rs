@@ -14,12 +14,12 @@ use crate::search::{Maximum, Plateau, SearchStep, SoakResult};
 use crate::stop::StopEvent;
 use crate::summary::{Doubt, Failure, InvalidReason, Unanswered};
 use crate::{Nanos, PerSecond, SizeFigures, StatementRows};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunResult {
-    #[serde(rename = "about")]
     pub info: RunInfo,
     pub experiment: Experiment,
     /// Figures of each cell, in the order of `experiment.cells`.
@@ -29,18 +29,15 @@ pub struct RunResult {
     pub cells: Vec<CellResult>,
     /// Trials in the order of their start.
     pub trials: Vec<TrialResult>,
-    #[serde(rename = "stand")]
     pub environment: Environment,
     /// Maximum of each cell; empty if the run did not search for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maxima: Vec<Maximum>,
     /// Levels that were held for a long time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[serde(rename = "endured")]
     pub soaks: Vec<SoakResult>,
     /// Durability results by cell; a control is reported with the cell that it belongs to. Empty without faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[serde(rename = "survivals")]
     pub failovers: Vec<FailoverResult>,
     /// Staleness of reads on replicas, by cell; empty if it was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +56,6 @@ pub struct RunInfo {
     /// File name of the run without `.dyno`.
     pub name: String,
     /// Unix time in milliseconds.
-    #[serde(rename = "begun_ms")]
     pub started_ms: u64,
     pub ended_ms: Option<u64>,
     pub state: RunState,
@@ -67,7 +63,6 @@ pub struct RunInfo {
     pub reason: Option<String>,
     pub seed: u64,
     /// Version of pgdyno.
-    #[serde(rename = "program")]
     pub pgdyno_version: String,
     /// Shell command that repeats the run.
     pub command: String,
@@ -75,7 +70,7 @@ pub struct RunInfo {
     pub text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     Running,
@@ -135,12 +130,19 @@ pub struct Quantiles {
     /// Absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered: Option<Unanswered>,
+    #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
+    #[serde(rename = "p50_ns")]
     pub p50: Option<Nanos>,
+    #[serde(rename = "p90_ns")]
     pub p90: Option<Nanos>,
+    #[serde(rename = "p95_ns")]
     pub p95: Option<Nanos>,
+    #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
+    #[serde(rename = "p999_ns")]
     pub p999: Option<Nanos>,
+    #[serde(rename = "max_ns")]
     pub max: Option<Nanos>,
 }
 
@@ -154,7 +156,6 @@ pub struct HopMetrics {
     /// CPUs used.
     pub cpu: Option<f64>,
     /// CPUs available: the node's quota, or the machine's CPUs.
-    #[serde(rename = "of_cpu")]
     pub cpu_limit: Option<f64>,
     /// Share of the quota's periods in which the node was throttled.
     pub throttled: Option<f64>,
@@ -163,6 +164,7 @@ pub struct HopMetrics {
     /// Transactions queued here for the next node.
     pub queue: Option<f64>,
     /// Mean time of a transaction in `busy` and `queue` together, by Little's law, without the time in the next nodes.
+    #[serde(rename = "time_ns")]
     pub time: Option<Nanos>,
 }
 
@@ -173,14 +175,18 @@ pub struct StatementStats {
     pub text: String,
     pub calls: f64,
     /// Total execution time of all calls, in seconds.
+    #[serde(rename = "total_s")]
     pub total: f64,
     /// Mean execution time of a call, in seconds.
+    #[serde(rename = "mean_s")]
     pub mean: f64,
     /// Share of the time of all statements, 0..=1.
     pub share: f64,
     pub rows: f64,
     /// Blocks of 8 KiB found in shared buffers; `read` counts those that were not.
+    #[serde(rename = "blocks_hit")]
     pub hit: Option<f64>,
+    #[serde(rename = "blocks_read")]
     pub read: Option<f64>,
 }
 
@@ -194,23 +200,20 @@ pub struct TrialResult {
     /// Step of a search that this trial is, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<SearchStep>,
-    #[serde(rename = "begun_ms")]
     pub started_ms: u64,
     /// `None` while the trial runs.
     pub status: Option<TrialStatus>,
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
-    #[serde(rename = "fired")]
     pub stop: Option<StopEvent>,
     /// Results of the cell's objectives, in their order; empty if nothing was measured.
-    #[serde(rename = "judged")]
     pub objectives: Vec<ObjectiveResult>,
     pub tps: Option<PerSecond>,
+    #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
     /// Effects of the injected faults, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "ordeal")]
     pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
     /// Probes that could not be read, and other notes: subject and text.
@@ -233,11 +236,9 @@ pub struct NodeInfo {
     pub kind: String,
     pub version: String,
     pub program: Option<String>,
-    #[serde(rename = "entrance")]
     pub transport: String,
     pub limits: Limits,
     /// Limits that were not applied, and why.
-    #[serde(rename = "not_applied")]
     pub unapplied_limits: Vec<String>,
     /// Indexes of the cells with this configuration.
     pub cells: Vec<usize>,

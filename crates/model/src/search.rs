@@ -5,28 +5,29 @@
 
 use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Trial of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
     pub scale: LoadScale,
     /// Arrivals per second of all operations together, or clients.
     pub level: f64,
-    #[serde(rename = "stage")]
+    #[serde(alias = "stage")]
     pub purpose: StepPurpose,
     /// Measured duration.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
     /// Difference from the cell's setup; `None` if there is none.
-    #[serde(rename = "nudge")]
+    #[serde(alias = "nudge")]
     pub perturbation: Option<Perturbation>,
     /// Number of the search of its subject, from 0; an experiment's `repeat` asks for several.
     pub round: u32,
 }
 
 /// Purpose of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepPurpose {
     /// Increasing levels up to the first that is not sustained.
@@ -43,9 +44,9 @@ pub enum StepPurpose {
 }
 
 /// Deliberate change of one knob, to see whether it is the limiter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Perturbation {
-    #[serde(rename = "turn")]
+    #[serde(alias = "turn")]
     pub knob: Knob,
     /// Old and new value in the knob's unit.
     ///
@@ -54,7 +55,7 @@ pub struct Perturbation {
 }
 
 /// Knob of the setup. Nodes are given by name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Knob {
     /// CPUs of a node's quota.
@@ -82,14 +83,16 @@ pub enum Knob {
 }
 
 /// Result of one step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StepResult {
     pub step: SearchStep,
     pub outcome: LevelOutcome,
     /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
     /// Response time; absent with too few samples.
+    #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
+    #[serde(rename = "mean_ns")]
     pub mean: Option<Nanos>,
 }
 
@@ -102,43 +105,36 @@ impl StepResult {
 }
 
 /// Outcome of a level: sustained, not sustained, or invalid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LevelOutcome {
+    #[serde(rename = "sustained")]
     Yes,
-    No {
-        #[serde(rename = "why")]
-        reason: OverloadReason,
-    },
+    #[serde(rename = "not_sustained")]
+    No { reason: OverloadReason },
     /// Invalid: the measurement does not describe the system.
-    Invalid {
-        #[serde(rename = "why")]
-        reason: SearchStopReason,
-    },
+    Invalid { reason: SearchStopReason },
 }
 
 /// Reason why a level is not sustained.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum OverloadReason {
     /// Objective that was violated.
     Objective { text: String },
     /// Delivered share of the offered load (0..=1) is too low.
-    #[serde(rename = "behind")]
     FellBehind { share: f64 },
     /// All clients were busy and response times rose, so more clients would only queue.
-    #[serde(rename = "crowded")]
     ClientsSaturated { clients: u32 },
     /// Number of transactions in flight grew until the end of the window, and response times with it. Growth per
     /// second.
-    #[serde(rename = "growing")]
     InFlightGrows { per_second: f64 },
     /// Stop rule that fired.
     Rule { rule: String },
 }
 
 /// Reason why a search stopped before the system's limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SearchStopReason {
     /// Generator was late or saturated.
@@ -148,22 +144,22 @@ pub enum SearchStopReason {
     /// All clients were busy while the load was still delivered: the test was no longer open-loop.
     ClientCap { clients: u32 },
     /// Level `most` was reached and sustained.
-    #[serde(rename = "most")]
+    #[serde(alias = "most")]
     MaxLevelHeld { level: f64 },
     /// Lowest level was not sustained.
-    #[serde(rename = "least")]
+    #[serde(alias = "least")]
     MinLevelFailed { level: f64 },
     /// Contradictory results at one level in several trials: the system has two states.
     Undecided { level: f64 },
     /// Trials failed, or the user interrupted them.
     Failed {
-        #[serde(rename = "why")]
+        #[serde(alias = "why")]
         reason: String,
     },
 }
 
 /// Answer of a search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SearchResult {
     pub scale: LoadScale,
     /// Highest sustained level; `None` if something else stopped the search.
@@ -175,10 +171,8 @@ pub struct SearchResult {
     /// Confirming trials at the answer: sustained, total.
     pub confirmed: (u32, u32),
     /// Most frequent reason for overload above the answer.
-    #[serde(rename = "broke")]
     pub overload: Option<OverloadReason>,
     /// Reason why there is no answer, or no higher one.
-    #[serde(rename = "hindered")]
     pub stop_reason: Option<SearchStopReason>,
     /// Number of trials; `measured` is the sum of their windows.
     pub trials: u32,
@@ -187,7 +181,7 @@ pub struct SearchResult {
 }
 
 /// Maximum of one cell, with its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Maximum {
     pub cell: usize,
     /// Result of each search of the unchanged cell, by round.
@@ -204,7 +198,7 @@ pub struct Maximum {
 }
 
 /// Limiter of a cell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Cause {
     /// Proven: the perturbation moved the maximum.
@@ -214,6 +208,7 @@ pub enum Cause {
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "root_cause")]
         by: Option<Limit>,
     },
     /// Suspected from samples, not proven: no perturbation was tried, or its result is undecided.
@@ -223,10 +218,10 @@ pub enum Cause {
 }
 
 /// Suspected limiter, derived from samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspect {
     /// Perturbation that would prove it; `None` if there is no knob.
-    #[serde(rename = "nudge")]
+    #[serde(alias = "nudge")]
     pub perturbation: Option<Perturbation>,
     /// Limiter that is suspected.
     pub limit: Limit,
@@ -242,7 +237,7 @@ pub struct CellSuspects {
 }
 
 /// Kind of limiter.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Limit {
     /// CPUs of a node.
@@ -306,10 +301,9 @@ pub enum Limit {
 }
 
 /// Maximum with one perturbation compared with the unchanged maximum, in interleaved trials.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Proof {
     pub limit: Limit,
-    #[serde(rename = "nudge")]
     pub perturbation: Perturbation,
     /// Unchanged maximum, measured again together with the perturbed one.
     pub base: SearchResult,
@@ -321,13 +315,12 @@ pub struct Proof {
     pub verdict: ProofVerdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
     /// Interval is above the values expected from chance and from an unrelated resource.
     Limits,
     /// Interval is near 0.
-    #[serde(rename = "does_not")]
     DoesNotLimit,
     /// Interval includes both, or one of the maxima was not found.
     Undecided,
@@ -335,7 +328,7 @@ pub enum ProofVerdict {
 
 /// Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to the measured points. Not extrapolated
 /// beyond the measured clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scalability {
     /// Measured points: clients and throughput.
     pub points: Vec<(f64, f64)>,
@@ -354,27 +347,25 @@ pub struct Scalability {
 }
 
 /// Value with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FittedValue {
     pub value: f64,
     pub interval: Option<(f64, f64)>,
 }
 
 /// Trend of one metric over a long trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Trend {
-    #[serde(rename = "what")]
     pub metric: TrendMetric,
     /// Slope per hour in the metric's unit, by the Theil–Sen estimator.
     pub per_hour: FittedValue,
     /// Values of the fitted line at the start and the end.
     pub from: f64,
     pub to: f64,
-    #[serde(rename = "course")]
     pub verdict: TrendVerdict,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TrendMetric {
     /// Bytes.
@@ -401,7 +392,7 @@ pub enum TrendMetric {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendVerdict {
     /// Growth without a bound: the resource is not released.
@@ -414,22 +405,22 @@ pub enum TrendVerdict {
 }
 
 /// Level held for a long time, with the trends during it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SoakResult {
     pub cell: usize,
-    #[serde(rename = "stage")]
     pub purpose: StepPurpose,
     pub level: f64,
     /// Share of the maximum, if it is known.
+    #[serde(rename = "share_of_maximum")]
     pub of_maximum: Option<f64>,
-    #[serde(rename = "lasting_ns")]
+    #[serde(rename = "duration_ns")]
     pub duration: Nanos,
     pub outcome: LevelOutcome,
     pub trends: Vec<Trend>,
 }
 
 /// Conclusion from a grid of settings.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Plateau {
     /// True if `points` are maxima or the throughput of a closed load; otherwise p99 response times in seconds.
     pub maxima: bool,
@@ -443,12 +434,12 @@ pub struct Plateau {
 }
 
 /// Number of connections that the rate requires, by Little's law.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RequiredConnections {
     /// Transactions per second.
     pub rate: f64,
     /// Seconds for which a transaction holds a connection.
-    #[serde(rename = "held")]
+    #[serde(rename = "hold_time_s")]
     pub hold_time: f64,
     /// Product of both.
     pub connections: f64,

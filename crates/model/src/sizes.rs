@@ -1,6 +1,7 @@
 //! Histogram of sizes: bytes of HTTP responses, rows of SQL statements.
 
 use crate::StatementKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Sizes below it have a bucket each.
@@ -187,7 +188,7 @@ impl AnswerSizes {
 }
 
 /// Figures of a histogram of sizes. Quantiles are accurate to 1/16, and absent with fewer than ten answers beyond them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SizeFigures {
     pub count: u64,
     pub mean: f64,
@@ -197,7 +198,7 @@ pub struct SizeFigures {
 }
 
 /// Rows of the answers to a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementRows {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,

@@ -1,9 +1,10 @@
 //! Spacing of arrivals.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Spacing of arrivals along the curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
     /// Deterministic: in each ramp, the n-th arrival (from 0) is at the time at which the ramp's integral reaches n. As

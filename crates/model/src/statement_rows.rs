@@ -1,9 +1,10 @@
 //! Rows that SQL statements returned or changed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Kind of a statement by the command tag of its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
     Select,
@@ -59,7 +60,7 @@ impl StatementKind {
 }
 
 /// Statement most of whose answers have no row, or have none from some second on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyStatement {
     /// Index of the operation; `command` is the index of the command in its script.
     pub operation: u16,

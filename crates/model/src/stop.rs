@@ -1,10 +1,11 @@
 //! Stop rule that fired, and differences from Yandex.Tank's autostop.
 
 use crate::PerSecond;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Stop rule that fired.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StopEvent {
     /// Text of the rule as the user wrote it.
     pub rule: String,
@@ -19,7 +20,7 @@ pub struct StopEvent {
 }
 
 /// Case in which Yandex.Tank interprets the same text differently.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TankDifference {
     /// A mask of `x` alone matches any code but 0, as Tank's manual says. Since June 2024 Tank compares the whole code,
@@ -38,9 +39,7 @@ pub enum TankDifference {
     MissingMetric,
     /// Tank's share is of its generator's instances; with Pandora it needs `startup: once`. pgdyno's share is of the
     /// clients or of the in-flight cap.
-    #[serde(rename = "instances")]
     InstancesShare,
     /// Tank does not have this rule.
-    #[serde(rename = "not_tanks")]
     NotInTank,
 }

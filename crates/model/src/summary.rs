@@ -7,10 +7,11 @@
 use crate::{
     EmptyStatement, Nanos, Outage, PerSecond, Spacing, StatementKind, StatementRows, is_quantile_unanswered,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Summary of one benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     pub server: Server,
     pub plan: BenchPlan,
@@ -22,7 +23,6 @@ pub struct Summary {
     pub scripts: Vec<ScriptSummary>,
     /// Failures of all scripts by code, the most frequent first.
     pub failures: Vec<Failure>,
-    #[serde(rename = "connecting")]
     pub connects: ConnectSummary,
     /// Periods without a success that chance does not explain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,7 +40,7 @@ pub struct Summary {
 }
 
 /// Server that was measured.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
     /// Version as the server reports it, e.g. `15.18 (Debian 15.18-0+deb12u1)`.
     pub version: String,
@@ -61,7 +61,7 @@ impl Server {
 }
 
 /// Transport between the generator and the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum ServerTransport {
     #[default]
@@ -74,7 +74,7 @@ pub enum ServerTransport {
 }
 
 /// Parameters of the benchmark.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchPlan {
     pub scripts: Vec<Script>,
     pub scale: u32,
@@ -85,11 +85,11 @@ pub struct BenchPlan {
     pub threads: u32,
     /// Attempts per transaction; 0 is unlimited.
     pub max_tries: u32,
-    #[serde(rename = "until")]
+    #[serde(alias = "until")]
     pub end: EndCondition,
     pub model: LoadModelSummary,
     /// True if each transaction opens its own connection.
-    #[serde(rename = "connect_each")]
+    #[serde(alias = "connect_each")]
     pub reconnect: bool,
     /// Latency limit: slower transactions are counted, and late arrivals dropped.
     #[serde(rename = "latency_limit_ns")]
@@ -100,7 +100,7 @@ pub struct BenchPlan {
 }
 
 /// Script of the mix.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Script {
     /// `<builtin: select only>`, or the file's name.
     pub name: String,
@@ -109,13 +109,13 @@ pub struct Script {
     pub commands: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Partitions {
     pub method: PartitionMethod,
     pub count: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PartitionMethod {
     Range,
@@ -123,7 +123,7 @@ pub enum PartitionMethod {
 }
 
 /// Query protocol: pgbench's `-M`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryMode {
     #[default]
@@ -133,7 +133,7 @@ pub enum QueryMode {
 }
 
 /// Condition that ends the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCondition {
     /// Each client has run this many transactions.
@@ -145,7 +145,7 @@ pub enum EndCondition {
 }
 
 /// Load model, with its think time or schedule.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LoadModelSummary {
     Closed {
@@ -160,7 +160,7 @@ pub enum LoadModelSummary {
 }
 
 /// Results of one script's arrivals, or of all scripts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GroupSummary {
     pub counts: OutcomeCounts,
     /// Successful transactions within the window, divided by its length.
@@ -175,7 +175,7 @@ pub struct GroupSummary {
 }
 
 /// Results of one script.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ScriptSummary {
     #[serde(flatten)]
     pub group: GroupSummary,
@@ -186,7 +186,7 @@ pub struct ScriptSummary {
     pub statements: Vec<CommandSummary>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomeCounts {
     pub ok: u64,
     pub failed: u64,
@@ -220,7 +220,7 @@ impl OutcomeCounts {
 ///
 /// A quantile is absent if too few samples lie beyond it or it falls among the unanswered. In the latter case mean and
 /// max are absent too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Distribution {
     /// Number of answered samples.
     pub count: u64,
@@ -248,7 +248,7 @@ pub struct Distribution {
 }
 
 /// Arrivals that were never answered, treated as longer than any bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unanswered {
     pub count: u64,
     /// Known lower bound of their durations: the window, or the longest answered one.
@@ -289,7 +289,7 @@ impl Unanswered {
 }
 
 /// Results of one command of a script.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommandSummary {
     /// First line of the command.
     pub text: String,
@@ -299,7 +299,7 @@ pub struct CommandSummary {
 }
 
 /// Failures with one code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Failure {
     /// SQLSTATE or `net 104`; `other` for the codes beyond those that are counted individually.
     pub code: String,
@@ -322,7 +322,7 @@ impl Failure {
 }
 
 /// Effect of a failed transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// No effect.
@@ -334,7 +334,7 @@ pub enum FailureClass {
 }
 
 /// Connection times and refusals.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
     /// Time from the first `connect` to the last login before the window.
     #[serde(rename = "initial_ns")]
@@ -343,11 +343,12 @@ pub struct ConnectSummary {
     pub each: Distribution,
     pub refused: Vec<Failure>,
     /// Closed-model clients that never succeeded, if connections were refused.
+    #[serde(rename = "clients_without_success")]
     pub turned_away: u32,
 }
 
 /// Evenness of service: successful transactions within the window, by client.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fairness {
     pub fewest: u64,
     pub median: u64,
@@ -357,7 +358,7 @@ pub struct Fairness {
 }
 
 /// CPU cost and lateness of the generator.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GeneratorSummary {
     /// Send lag of arrivals that found an idle client: the generator's own lateness.
     pub send_lag: Distribution,
@@ -373,12 +374,11 @@ pub struct GeneratorSummary {
     /// Per-thread results.
     pub threads: Vec<ThreadSummary>,
     /// Clients that aborted because their script could not continue.
-    #[serde(rename = "aborted")]
     pub aborted_clients: u32,
 }
 
 /// CPU time of one transaction. `spun` is part of `user` and `system`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CpuCost {
     #[serde(rename = "user_ns")]
     pub user: Nanos,
@@ -390,7 +390,7 @@ pub struct CpuCost {
 }
 
 /// Window of one thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ThreadSummary {
     /// Share of the window in which the thread worked: CPU time without spinning.
     pub busy: f64,
@@ -403,16 +403,31 @@ pub struct ThreadSummary {
 }
 
 /// Validity of the measurement.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Validity {
-    /// True if `reasons` is empty.
+    pub verdict: Verdict,
+    /// True if `reasons` is empty, even if no transaction succeeded.
+    #[serde(skip)]
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
     pub doubts: Vec<Doubt>,
 }
 
+/// Verdict on a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Describes the server, perhaps with doubts.
+    Valid,
+    /// Describes the generator, its host or a smaller load, for the given reasons.
+    #[default]
+    Invalid,
+    /// No transaction succeeded.
+    Failed,
+}
+
 /// Reason why the measurement describes the generator, its host or a smaller load instead of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum InvalidReason {
     /// Late sends that the host alone does not explain. `lag` is the send lag at `quantile` (0..=1); `jitter` is the
@@ -427,11 +442,10 @@ pub enum InvalidReason {
     /// Saturated generator thread: it worked in this share of the window.
     Saturated { thread: usize, busy: f64 },
     /// Connections that could not be opened because file descriptors or local ports ran out.
-    #[serde(rename = "exhausted")]
     ResourcesExhausted { connections: u64 },
     /// Suspended machine.
     Suspended {
-        #[serde(rename = "lasting_ns")]
+        #[serde(rename = "duration_ns")]
         duration: Nanos,
     },
     /// Generator throttled by its own CPU limit, in this share of the quota's periods.
@@ -439,15 +453,19 @@ pub enum InvalidReason {
     /// Thread that did not read the clock for this long although work was due.
     Stalled {
         thread: usize,
-        #[serde(rename = "lasting_ns")]
+        #[serde(rename = "duration_ns")]
         duration: Nanos,
     },
     /// Clients that aborted because their script could not continue; the load was smaller than planned.
-    Aborted { clients: u32, of: u32 },
+    Aborted {
+        clients: u32,
+        #[serde(rename = "total_clients")]
+        of: u32,
+    },
 }
 
 /// Fact without which a valid measurement is easily misread.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
     /// Late sends on a host with late timers: fields as in [`InvalidReason::Late`].
@@ -464,19 +482,16 @@ pub enum Doubt {
     Starved { thread: usize, share: f64 },
     /// In-flight cap reached: of `arrivals`, `waited` were delayed until a client was idle, and `dropped` were never
     /// sent. The test was no longer open-loop.
-    #[serde(rename = "cap_reached")]
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
     /// Uneven service: some clients completed hardly any transactions.
-    #[serde(rename = "unfair")]
     UnevenClients { jain: f64, fewest: u64, most: u64 },
     /// No transaction succeeded.
-    #[serde(rename = "nothing_ok")]
     NoSuccess,
     /// Outages: `count` of them, `duration` in total. The longest one was between `from` and `to`, relative to the
     /// start of the window.
     Outage {
         count: usize,
-        #[serde(rename = "lasting_ns")]
+        #[serde(rename = "duration_ns")]
         duration: Nanos,
         #[serde(rename = "from_ns")]
         from: Nanos,
@@ -496,7 +511,13 @@ pub enum Doubt {
     FewSamples { count: u64 },
     /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
     /// Sizes in bytes.
-    SmallAnswers { small: u64, large: u64, share: f64 },
+    SmallAnswers {
+        #[serde(rename = "small_bytes")]
+        small: u64,
+        #[serde(rename = "large_bytes")]
+        large: u64,
+        share: f64,
+    },
     /// Statement whose answers have no row: the most frequent of `statements` such statements, as in
     /// [`EmptyStatement`].
     NoRows {
@@ -509,7 +530,6 @@ pub enum Doubt {
         second: Option<u64>,
     },
     /// Wall clock of the generator was stepped by `step` nanoseconds, backwards if negative. No duration depends on it.
-    #[serde(rename = "clock_set")]
     ClockStepped {
         #[serde(rename = "step_ns")]
         step: i64,
@@ -536,18 +556,23 @@ impl Doubt {
 }
 
 /// Progress line, for the time since the previous one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Progress {
     /// Time since the start of the window.
+    #[serde(rename = "at_ns")]
     pub at: Nanos,
     pub tps: PerSecond,
     /// Mean response time; zero without samples.
+    #[serde(rename = "mean_ns")]
     pub mean: Nanos,
+    #[serde(rename = "deviation_ns")]
     pub deviation: Nanos,
+    #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
     /// Failed and unknown transactions.
     pub failed: u64,
     /// Mean time from the intended start to the send.
+    #[serde(rename = "lag_ns")]
     pub lag: Nanos,
     pub dropped: u64,
     pub retried: u64,

@@ -1,5 +1,6 @@
 //! Times, durations and rates.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -8,7 +9,9 @@ use std::time::Duration;
 /// Nanoseconds: a duration, or a time relative to the start of the run's clock.
 ///
 /// Subtraction saturates at zero: two readings of a monotonic clock are never in reverse order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -78,7 +81,7 @@ impl From<Nanos> for Duration {
 }
 
 /// Events per second, at least 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 pub struct PerSecond(pub f64);
 
 impl fmt::Display for PerSecond {

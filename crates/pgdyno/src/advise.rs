@@ -8,6 +8,7 @@ use crate::run_result::{self, index_advice};
 use crate::runs::DIRECTORY;
 use crate::terminal;
 use clap::Parser;
+use report::json_document::{AdviceDocument, to_json};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -56,9 +57,7 @@ fn print_advice(args: &Args) -> Result<(), CommandError> {
     let path = store::find(&args.dir, &args.run).map_err(|it| CommandError::new(it.to_string()))?;
     let account = run_result::from_file(&path)?;
     if args.json {
-        terminal::json(
-            &(serde_json::to_string_pretty(&account.advice).expect("strings as keys only") + "\n"),
-        );
+        terminal::json(&to_json(&AdviceDocument { advice: &account.advice }));
         return Ok(());
     }
     let applied = index_advice::index_effects(&path)?.map(|it| report::advice::effect_text(&it, lang));

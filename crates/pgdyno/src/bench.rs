@@ -26,6 +26,7 @@ use model::summary::{Doubt, Server};
 use options::{BenchCommand, BenchOptions, InitOptions, SeedOption, Source};
 use prepare::Tables;
 use ready::PreparedBench;
+use report::json_document::to_json;
 use stack::location;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -133,7 +134,7 @@ fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandErro
 /// Prints the result and returns the exit status.
 fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice: &Terminal) -> ExitCode {
     if options.json {
-        terminal::json(&(report::json(summary) + "\n"));
+        terminal::json(&to_json(summary));
     } else {
         out!("{}", text(options, summary));
     }

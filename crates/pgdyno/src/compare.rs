@@ -17,10 +17,11 @@ use experiment::{Diagnostic, Diagnostics, Source, Span};
 use model::comparison::{self, Comparison, ConditionOutcome, ExcludedTrial};
 use model::message;
 use model::run_result::Environment;
+use report::document::PageDocument;
+use report::json_document::{ComparisonDocument, JsonDocument, to_json, to_json_line};
 use report::lang::{self, Lang};
 use report::page::Page;
 use report::say;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Run;
@@ -104,7 +105,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         }
     };
     let page = |lang: &Lang| report::comparison::page(&comparison, lang);
-    print(&render(&page, args.format, lang, &json!({ "comparison": comparison })), args.format);
+    print(&render(&page, args.format, lang, &ComparisonDocument { comparison: &comparison }), args.format);
     let whole = if compared.unreadable.is_empty() { 0 } else { FAILED };
     Ok(ExitCode::from(status(&comparison, args.strict).max(whole)))
 }
@@ -273,16 +274,16 @@ pub fn source(path: &Path, header: &store::RunHeader) -> comparison::RunRef {
 }
 
 /// Renders a page in one of the formats. `data` is printed instead of the page if the format is JSON.
-pub fn render(
+pub fn render<T: JsonDocument>(
     page: &dyn Fn(&Lang) -> Page,
     format: OutputFormat,
     lang: &'static Lang,
-    data: &serde_json::Value,
+    data: &T,
 ) -> String {
     match format {
         OutputFormat::Text => report::comparison::terminal(&page(lang), run_report::style()),
         OutputFormat::Md => report::markdown::to_markdown(&page(lang)),
-        OutputFormat::Json => serde_json::to_string_pretty(data).expect("strings as keys only") + "\n",
+        OutputFormat::Json => to_json(data),
         OutputFormat::Html => html_shell(&page(lang), &page_document(page, lang), false),
     }
 }
@@ -290,7 +291,7 @@ pub fn render(
 /// JSON document from which the page is drawn. It contains no time series.
 pub fn page_document(page: &dyn Fn(&Lang) -> Page, lang: &Lang) -> String {
     let pages: Vec<Page> = lang::all().iter().map(page).collect();
-    json!({ "format": 1, "chosen": lang.code(), "pages": pages, "data": [], "live": null }).to_string()
+    to_json_line(&PageDocument { lang: lang.code(), pages: &pages, data: Vec::new(), live: None })
 }
 
 /// Prints text to standard output, escaped as its format requires.

@@ -2,6 +2,7 @@
 
 use model::plan::NodeKind;
 use model::product::Role;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stack::chain::RunningNode;
 use stack::client::{Address, Target};
@@ -9,15 +10,15 @@ use std::path::Path;
 use wire::pg::SslMode;
 
 /// A shell command that connects to a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectCommand {
-    #[serde(rename = "whose")]
+    #[serde(alias = "whose")]
     pub role: ConnectRole,
     pub command: String,
 }
 
 /// Role of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectRole {
     /// User and database of the operations.

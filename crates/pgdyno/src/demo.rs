@@ -16,6 +16,7 @@ use clap::Parser;
 use load::script::{self, Program};
 use model::Summary;
 use model::summary::{Server, ServerTransport};
+use report::json_document::to_json;
 use report::lang::Lang;
 use report::live::Milestone;
 use report::say;
@@ -211,9 +212,7 @@ fn write_summary(directory: &Path, name: &str, summary: &Summary, lang: &Lang) -
     let path = directory.join(name);
     let shown = path.display().to_string();
     fs::create_dir_all(directory)
-        .and_then(|()| {
-            create_private_file(&path, OFlags::empty())?.write_all(report::json(summary).as_bytes())
-        })
+        .and_then(|()| create_private_file(&path, OFlags::empty())?.write_all(to_json(summary).as_bytes()))
         .map_err(|error| {
             let error = os_error_text(&error);
             CommandError::new(say!(lang, "demo-write-failed", path = &shown, error))

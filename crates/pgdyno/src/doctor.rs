@@ -3,16 +3,21 @@
 //! Starts only programs that print their version, and changes nothing. The empty control group that tests the limits is
 //! removed at once.
 
+mod document;
+
+pub use document::DoctorDocument;
+
 use crate::cli::Terminal;
 use crate::cli::language::LanguageArgs;
 use crate::terminal;
 use clap::Parser;
+use document::{DriverSupport, LimitSupport, ProgramInfo, ServerInstallation, TimerJitterFigures};
 use load::driver::{Driver, Requirement};
 use model::product::Role;
 use model::{LatencyHistogram, Nanos};
+use report::json_document::to_json;
 use report::lang::{Lang, english};
 use report::say;
-use serde_json::{Value, json};
 use stack::component;
 use stack::embedded;
 use stack::find::{Installation, InstallationSearch, RejectedPlace, install_command};
@@ -96,7 +101,7 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     let found = MachineReport::inspect(args.pg_bin);
     match args.json {
-        true => terminal::json(&format!("{:#}\n", found.json())),
+        true => terminal::json(&to_json(&found.document())),
         false => outln!("{}", found.text(lang).trim_end()),
     }
     if found.servers.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
@@ -224,44 +229,39 @@ impl MachineReport {
         page.note(&say!(lang, "doctor-jitter-note"));
     }
 
-    fn json(&self) -> Value {
-        let server = |it: &Installation| {
-            json!({
-                "version": it.version.text,
-                "major": it.version.major,
-                "directory": it.bin,
-                "origin": it.origin.to_string(),
-            })
+    fn document(&self) -> DoctorDocument<'_> {
+        let server = |it: &Installation| ServerInstallation {
+            version: it.version.text.clone(),
+            major: it.version.major,
+            directory: it.bin.clone(),
+            origin: it.origin.to_string(),
         };
-        let quantile = |q: f64| self.jitter.quantile(q).map(|it| it.0);
-        let programs = self.programs.iter().map(|(name, purpose, program)| {
-            let found = program.as_ref();
-            json!({
-                "name": name,
-                "path": found.map(|it| &it.path),
-                "version": found.and_then(|it| it.version.as_ref()),
-                "enables": purpose.text(english()),
-            })
-        });
-        let mut document = json!({
-            "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
-            "programs": programs.collect::<Vec<_>>(),
-            "host": self.host,
-            "limits": Limit::ALL.map(|limit| {
-                let not = self.not_applied.iter().find(|it| it.limit == limit);
-                json!({ "name": limit.name(), "possible": not.is_none(), "why": not.map(|it| it.reason.to_string()) })
-            }),
-            "timer_jitter": {
-                "wakes": self.jitter.count(),
-                "p50_ns": quantile(0.5),
-                "p99_ns": quantile(0.99),
-                "max_ns": self.jitter.max().map(|it| it.0),
+        let program = |(name, purpose, found): &(&'static str, Purpose, Option<Program>)| ProgramInfo {
+            name,
+            path: found.as_ref().map(|it| it.path.clone()),
+            version: found.as_ref().and_then(|it| it.version.clone()),
+            enables: purpose.text(english()),
+        };
+        let limit = |limit: Limit| {
+            let unapplied = self.not_applied.iter().find(|it| it.limit == limit);
+            let reason = unapplied.map(|it| it.reason.to_string());
+            LimitSupport { name: limit.name(), available: reason.is_none(), reason }
+        };
+        DoctorDocument {
+            servers: self.servers.iter().map(server).collect(),
+            programs: self.programs.iter().map(program).collect(),
+            host: &self.host,
+            limits: Limit::ALL.map(limit).to_vec(),
+            drivers: (self.drivers.iter())
+                .map(|(driver, _, available)| DriverSupport { name: driver.name(), available: *available })
+                .collect(),
+            timer_jitter: TimerJitterFigures {
+                count: self.jitter.count(),
+                p50: self.jitter.quantile(0.5),
+                p99: self.jitter.quantile(0.99),
+                max: self.jitter.max(),
             },
-        });
-        for (driver, _, works) in &self.drivers {
-            document[driver.name()] = json!(works);
         }
-        document
     }
 }
 

@@ -13,9 +13,9 @@ use clap::Parser;
 use model::Nanos;
 use model::comparison::{DatedRun, RunRef};
 use model::run_result as facts;
+use report::json_document::HistoryDocument;
 use report::lang::Lang;
 use report::say;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -116,7 +116,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
         .collect();
     let history = history(&wanted, &all, SEED);
     let page = |lang: &Lang| report::comparison::history(&history, lang);
-    print(&render(&page, args.format, lang, &json!({ "history": history })), args.format);
+    print(&render(&page, args.format, lang, &HistoryDocument { history: &history }), args.format);
     Ok(())
 }
 

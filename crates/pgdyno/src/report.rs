@@ -9,12 +9,12 @@ use crate::terminal;
 use clap::{Parser, ValueEnum};
 use report::document::document;
 use report::html::{HtmlShell, to_html};
+use report::json_document::{ReportDocument, to_json};
 use report::lang::{self, Lang};
 use report::page::{Page, page};
 use report::say;
 use report::{junit, markdown};
 use rustix::fs::OFlags;
-use serde_json::json;
 use std::fs::metadata;
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -112,8 +112,8 @@ fn render(path: &Path, format: ReportFormat, lang: &'static Lang) -> Result<Stri
         }
         ReportFormat::Md => markdown::to_markdown(&one),
         ReportFormat::Json => {
-            let all = json!({ "page": one, "matrix": account.matrix, "findings": account.findings });
-            serde_json::to_string_pretty(&all).expect("strings as keys only") + "\n"
+            let (matrix, findings) = (&account.matrix, account.findings.as_slice());
+            to_json(&ReportDocument { page: &one, matrix, findings })
         }
         ReportFormat::Junit => junit::junit(&account, &one.answer.text, lang),
     })

@@ -37,6 +37,7 @@ use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
+use model::summary::Verdict;
 use model::{ReplayCounts, ReplayFigures};
 use report::lang::Lang;
 use report::say;
@@ -144,7 +145,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         display: show,
         endpoint,
         explained: plans::ExplainedCells::default(),
-        position: before.len(),
+        position: completed::count_complete(before),
         known_nodes: completed::known_nodes(before),
         address_changes: Vec::new(),
         changed_node: None,
@@ -191,7 +192,7 @@ struct Runner {
     display: RunDisplay,
     endpoint: Option<MetricsServer>,
     explained: plans::ExplainedCells,
-    /// Index of the next trial in the order of all trials.
+    /// Index of the next trial in the order of all trials. A trial that was interrupted is measured again at its index.
     position: usize,
     known_nodes: KnownNodes,
     /// Reports of host names that lead to another address than the one that is measured.
@@ -237,22 +238,18 @@ impl Runner {
     /// resumed run.
     fn run_all(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
         match &experiment.goal {
-            Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }) => {
-                self.run_matrix(experiment, before);
-            }
+            Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }) => self.run_matrix(experiment),
             _ => self.search(experiment, before),
         }
     }
 
     /// Measures every cell as often as it is repeated, in the order that the seed determines.
-    fn run_matrix(&mut self, experiment: &Experiment, before: &[CompletedTrial]) {
+    fn run_matrix(&mut self, experiment: &Experiment) {
         let order = Order::new(experiment.cells.len(), experiment.repeat, experiment.seed);
-        let mut done = before.iter().filter(|it| it.is_complete).count();
-        while let Some(next) = order.next(done)
+        while let Some(next) = order.next(self.position)
             && !self.is_over()
         {
             self.trial(experiment, &Task { cell: next.cell, repetition: next.repetition, step: None });
-            done += 1;
         }
     }
 
@@ -457,7 +454,7 @@ impl Runner {
         let end = TrialEnd {
             outcome: RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() },
             summary: Some(serde_json::to_value(&summary).expect("plain data")),
-            valid: Some(valid),
+            valid: Some(summary.validity.verdict == Verdict::Valid),
             measurement: Some(measured),
         };
         // An interrupted or failed trial yields no result.

@@ -5,12 +5,12 @@
 use crate::cli::CommandError;
 use crate::run_result;
 use crate::terminal;
-use model::run_result::{OperationResult, RunResult};
+use model::run_result::RunResult;
+use report::json_document::{RunDocument, to_json};
 use report::lang::Lang;
 use report::matrix::TerminalStyle;
 use report::plot::CharacterSet;
 use rustix::termios::{isatty, tcgetwinsize};
-use serde_json::{Value, json};
 use std::path::Path;
 
 /// Width of the output without a terminal, and its upper bound in a wide one.
@@ -36,65 +36,19 @@ impl RunReport {
         format!("{searched}{between}{matrix}{sizes}")
     }
 
-    /// JSON with the contents of [`RunReport::text`] and further details.
-    pub fn json(&self) -> Value {
-        let RunReport(account) = self;
-        let mut json = report::matrix::json(&account.matrix, &account.findings);
-        if !account.maxima.is_empty() {
-            json["maxima"] = serde_json::to_value(&account.maxima).expect("plain data");
-        }
-        if !account.soaks.is_empty() {
-            json["endured"] = serde_json::to_value(&account.soaks).expect("plain data");
-        }
-        if !account.failovers.is_empty() {
-            json["survivals"] = serde_json::to_value(&account.failovers).expect("plain data");
-        }
-        if !account.freshness.is_empty() {
-            json["freshness"] = serde_json::to_value(&account.freshness).expect("plain data");
-        }
-        let sizes: Vec<Value> = sizes(account).collect();
-        if !sizes.is_empty() {
-            json["sizes"] = sizes.into();
-        }
-        let rows: Vec<Value> = rows(account).collect();
-        if !rows.is_empty() {
-            json["rows"] = rows.into();
-        }
-        if let Some(it) = &account.plateau {
-            json["plateau"] = serde_json::to_value(it).expect("plain data");
-        }
-        json
+    /// Contents of [`RunReport::text`] and further details.
+    pub fn document(&self) -> RunDocument<'_> {
+        RunDocument::from(&self.0)
     }
 
     /// Prints the result to standard output.
     pub fn print(&self, json: bool, lang: &Lang) {
         if json {
-            terminal::json(
-                &(serde_json::to_string_pretty(&self.json()).expect("strings as keys only") + "\n"),
-            );
+            terminal::json(&to_json(&self.document()));
         } else {
             out!("\n{}", self.text(lang));
         }
     }
-}
-
-/// Results of all operations, with the index of their cell.
-fn operations(account: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
-    let cells = (0..).zip(&account.cells);
-    cells.flat_map(|(cell, result): (usize, _)| result.operations.iter().map(move |it| (cell, it)))
-}
-
-/// Rows of statements by cell and operation.
-fn rows(account: &RunResult) -> impl Iterator<Item = Value> {
-    operations(account)
-        .filter(|(_, it)| !it.rows.is_empty())
-        .map(|(cell, it)| json!({ "cell": cell, "operation": it.name, "statements": it.rows }))
-}
-
-/// Response sizes by cell and operation.
-fn sizes(account: &RunResult) -> impl Iterator<Item = Value> {
-    operations(account)
-        .filter_map(|(cell, it)| Some(json!({ "cell": cell, "operation": it.name, "sizes": it.sizes? })))
 }
 
 pub fn style() -> TerminalStyle {

@@ -6,10 +6,10 @@ use crate::replay;
 use crate::run_report::RunReport;
 use crate::terminal;
 use clap::{Parser, Subcommand};
+use report::json_document::{RunDocument, RunFile, to_json};
 use report::lang::Lang;
 use report::say;
 use report::terminal::sanitise_line;
-use serde_json::json;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -235,14 +235,21 @@ fn data(dir: &Path, run: &str) -> store::Result<String> {
         State::Ended(it) => (Some(it.ended_ms), it.reason.as_deref()),
         _ => (None, None),
     };
-    let mut all = RunReport::from_file(&path)
-        .map_or_else(|_| json!({ "matrix": null, "findings": null }), |it| it.json());
-    all["run"] = json!({
-        "name": header.name, "file": path, "begun_ms": header.begun_ms, "status": state(&how), "ended_ms": ended_ms,
-        "reason": reason, "seed": header.seed, "program": header.pgdyno_version, "versions": header.versions,
-        "machine": header.machine,
-    });
-    Ok(format!("{}\n", serde_json::to_string_pretty(&all).expect("strings as keys only")))
+    let report = RunReport::from_file(&path).ok();
+    let file = RunFile {
+        name: &header.name,
+        file: &path,
+        started_ms: header.begun_ms,
+        status: state(&how),
+        ended_ms,
+        reason,
+        seed: header.seed,
+        pgdyno_version: &header.pgdyno_version,
+        versions: &header.versions,
+        machine: &header.machine,
+    };
+    let result = report.as_ref().map_or_else(RunDocument::default, RunReport::document);
+    Ok(to_json(&RunDocument { run: Some(file), ..result }))
 }
 
 fn trial(record: &TrialRecord, lang: &Lang) -> [String; 7] {

@@ -6,6 +6,7 @@ use crate::terminal;
 use clap::{Parser, ValueEnum};
 use load::schedule::{self, Arrivals};
 use model::{Curve, Spacing};
+use report::json_document::{ScheduleDocument, to_json_line};
 use report::lang::Lang;
 use report::plot::CharacterSet;
 use report::preview::{self, SchedulePreview};
@@ -92,13 +93,16 @@ fn print(args: &Args, curve: &Curve, lang: &Lang, out: &mut impl Write) -> io::R
             )?;
         }
         (false, true) => {
-            writeln!(out, "{}", sanitise_json(&preview::json(&args.preview(curve)).to_string()))?;
+            let preview = args.preview(curve);
+            writeln!(out, "{}", sanitise_json(&to_json_line(&ScheduleDocument::from(&preview))))?;
         }
         (true, true) => {
             // Starts are streamed, because they may not fit into memory.
-            let object = sanitise_json(&preview::json(&args.preview(curve)).to_string());
-            let open = object.strip_suffix('}').expect("a JSON object ends with a brace");
-            write!(out, "{open},\"times_ms\":[")?;
+            let preview = args.preview(curve);
+            let document =
+                ScheduleDocument { times_ms: Some(Vec::new()), ..ScheduleDocument::from(&preview) };
+            let object = sanitise_json(&to_json_line(&document));
+            write!(out, "{}", object.strip_suffix("]}").expect("an empty list is the last member"))?;
             arrivals()
                 .enumerate()
                 .try_for_each(|(i, millis)| write!(out, "{}{millis}", if i > 0 { "," } else { "" }))?;

@@ -1,20 +1,60 @@
-//! `pgdyno schema`: prints the JSON Schema of experiment files
+//! `pgdyno schema`: prints the JSON Schema of experiment files and of the JSON documents that pgdyno prints
 
+use crate::doctor::DoctorDocument;
+use crate::serve::RunListDocument;
+use crate::stack_command::StackDocument;
 use crate::terminal;
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use model::Summary;
+use report::document::PageDocument;
+use report::json_document::{
+    AdviceDocument, ComparisonDocument, HistoryDocument, JsonDocument, ReportDocument, RunDocument,
+    ScheduleDocument, schema,
+};
+use serde_json::Value;
 use std::process::ExitCode;
 
-/// Print the JSON Schema of experiment files, for completion and checks in editors
+/// Name and schema of a document.
+type SchemaEntry = (&'static str, fn() -> Value);
+
+/// Experiment files and all JSON documents, by the name that the command takes.
+static SCHEMAS: [SchemaEntry; 12] = [
+    ("experiment", experiment::schema),
+    entry::<AdviceDocument<'_>>(),
+    entry::<Summary>(),
+    entry::<ComparisonDocument<'_>>(),
+    entry::<DoctorDocument<'_>>(),
+    entry::<HistoryDocument<'_>>(),
+    entry::<PageDocument<'_>>(),
+    entry::<ReportDocument<'_>>(),
+    entry::<RunDocument<'_>>(),
+    entry::<RunListDocument>(),
+    entry::<ScheduleDocument<'_>>(),
+    entry::<StackDocument<'_>>(),
+];
+
+const fn entry<T: JsonDocument>() -> SchemaEntry {
+    (T::NAME, schema::<T>)
+}
+
+/// Print the JSON Schema of experiment files, for completion and checks in editors, or of a document that pgdyno prints
 #[derive(Clone, Debug, Parser)]
 #[command(name = "pgdyno schema")]
-struct Args {}
+struct Args {
+    /// Experiment files, or a document: the key `format` of a document names it
+    #[arg(default_value = "experiment", value_parser = PossibleValuesParser::new(SCHEMAS.map(|it| it.0)))]
+    document: String,
+}
 
 /// Runs the command.
 pub fn main(args: &[String]) -> ExitCode {
     let name = std::iter::once("pgdyno schema");
-    if let Err(error) = Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
-        return terminal::usage(&error);
-    }
-    terminal::json(&format!("{:#}\n", experiment::schema()));
+    let args = match Args::try_parse_from(name.chain(args.iter().map(String::as_str))) {
+        Ok(args) => args,
+        Err(error) => return terminal::usage(&error),
+    };
+    let (_, schema) = SCHEMAS.iter().find(|it| it.0 == args.document).expect("clap accepts only these names");
+    terminal::json(&format!("{:#}\n", schema()));
     ExitCode::SUCCESS
 }

@@ -6,6 +6,7 @@
 mod follower;
 mod route;
 mod run_index;
+mod run_list;
 mod site;
 mod snapshot;
 
@@ -20,6 +21,7 @@ use model::percent_encode;
 use report::lang::Lang;
 use report::say;
 use run_index::RunIndexHandle;
+pub use run_list::RunListDocument;
 use site::Site;
 use std::convert::Infallible;
 use std::io::ErrorKind;

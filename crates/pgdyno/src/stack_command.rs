@@ -12,12 +12,14 @@ use clap::{Parser, Subcommand};
 use directory::StackDirectory;
 use holder::{StackQuery, StackRequest, StartMessage, receive_line, send_line};
 use model::plan::{Cell, Experiment};
+use report::json_document::to_json;
 use report::lang::{Lang, english};
 use report::say;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use stack::supervisor::KeeperProgram;
+pub use status::StackDocument;
 use status::StackStatus;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Seek, SeekFrom};
@@ -154,7 +156,7 @@ fn up(args: &Up, lang: &'static Lang) -> Result<ExitCode, CommandError> {
     };
     let stack = start(&request, &place, log, lang)?;
     if args.json {
-        terminal::json(&(serde_json::to_string_pretty(&stack).expect("plain data") + "\n"));
+        terminal::json(&to_json(&StackDocument { stacks: vec![&stack] }));
     } else {
         out!("{}", stack.render(lang));
         outln!("\n{}", say!(lang, "stack-how-to-stop", name));
@@ -237,7 +239,7 @@ fn status(args: &Status, terminal: &Terminal, lang: &Lang) -> Result<ExitCode, C
     }
     let all: Vec<&StackStatus> = found.iter().map(|reply| &reply.status).collect();
     if args.json {
-        terminal::json(&(serde_json::to_string_pretty(&all).expect("plain data") + "\n"));
+        terminal::json(&to_json(&StackDocument { stacks: all.clone() }));
     } else if all.is_empty() && silent.is_empty() {
         outln!("{}", say!(lang, "stack-none"));
     } else {

@@ -3,6 +3,8 @@
 //! Each test runs the program as a user does. `real_server.rs` tests faults of the server. Needs an installed
 //! PostgreSQL.
 
+mod schema;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use stack::component::postgres::{Postgres, Settings};
@@ -96,11 +98,12 @@ fn prints_one_json_document() {
     let run =
         Run::execute(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
     let it: Value = serde_json::from_str(&run.out).expect("one JSON document");
+    schema::check(&it);
     assert_eq!(it["total"]["counts"]["ok"], 60);
     assert_eq!(it["total"]["response"]["count"], 60);
     assert_eq!(it["total"]["response"]["p99_ns"], Value::Null, "60 samples have no ten beyond p99");
     assert_eq!(it["plan"]["seed"], 42);
-    assert_eq!(it["plan"]["until"]["transactions"], 20);
+    assert_eq!(it["plan"]["end"]["transactions"], 20);
     assert_eq!(it["server"]["transport"]["kind"], "unix_socket");
     assert_eq!(it["scripts"][0]["statements"].as_array().map(Vec::len), Some(2));
     assert_eq!(it["fairness"]["fewest"], 20);

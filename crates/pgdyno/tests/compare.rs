@@ -317,6 +317,6 @@ fn history_reports_the_change() {
     let document: Value =
         serde_json::from_slice(&folder.pgdyno(&["history", "--format", "json"]).stdout).expect("JSON");
     let changes = document["history"]["series"][0]["changes"].as_array().expect("changes").clone();
-    assert!(changes.iter().all(|it| it["at"] == 7), "{changes:?}");
+    assert!(changes.iter().all(|it| it["point"] == 7), "{changes:?}");
     assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("experiments with runs: book"));
 }

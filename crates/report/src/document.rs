@@ -3,90 +3,92 @@
 //! It contains the page in every language, and its time series once. Four significant digits suffice for a screen and
 //! save two thirds of the bytes.
 
+use crate::json_document::{JsonDocument, to_json_line};
 use crate::page::charted;
 use crate::view::Page;
 use model::chart::{Chart, Charts};
 use model::run_result::RunResult;
-use std::fmt::Write;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
-/// Builds the document. `chosen` is the initial language. `events` is the address of the live events of a running run,
-/// `/runs/NAME/events`.
-///
-/// `data[i].charts[c][t]` are the values of track `t` of chart `c` of trial `i` of the charts block. `null` means not
-/// measured.
-pub fn document(account: &RunResult, pages: &[Page], chosen: &str, events: Option<&str>) -> String {
-    let mut out = String::from("{\"format\":1,\"chosen\":");
-    write_json(&mut out, chosen);
-    out += ",\"pages\":";
-    write_json(&mut out, pages);
-    out += ",\"data\":[";
-    for (at, trial) in charted(account).enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        write_chart_numbers(&mut out, &trial.charts);
-    }
-    out += "],\"live\":";
-    match events {
-        Some(events) => {
-            out += "{\"events\":";
-            write_json(&mut out, events);
-            out.push('}');
-        }
-        None => out += "null",
-    }
-    out.push('}');
-    out
+/// Page of `pgdyno report`, `compare`, `history` and `serve`, as its script reads it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PageDocument<'a> {
+    /// Initial language.
+    pub lang: &'a str,
+    /// The page in every language, with the same structure.
+    pub pages: &'a [Page],
+    /// Time series of each trial of the charts block, in its order.
+    pub data: Vec<ChartData>,
+    /// Present while the run is in progress.
+    pub live: Option<LiveSource<'a>>,
 }
 
-fn write_json(out: &mut String, it: &(impl serde::Serialize + ?Sized)) {
-    *out += &serde_json::to_string(it).expect("all keys are strings");
+impl JsonDocument for PageDocument<'_> {
+    const NAME: &'static str = "page";
+    const VERSION: u32 = 1;
 }
 
-fn write_chart_numbers(out: &mut String, it: &Charts) {
-    let _ = write!(out, "{{\"bin\":{},\"at\":[", it.bin);
-    write_columns(out, &it.times, |out, at| write_number(out, *at));
-    out.push_str("],\"charts\":");
-    write_charts(out, &it.charts);
-    out.push('}');
+/// Time series of one trial.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChartData {
+    /// Seconds that one point stands for.
+    pub bin_s: u32,
+    /// Beginning of each point, in seconds since the window began, ascending.
+    #[schemars(with = "Vec<f64>")]
+    pub times_s: Vec<CompactNumber>,
+    /// Values by chart, series and point; `None` means not measured.
+    #[schemars(with = "Vec<Vec<Vec<Option<f64>>>>")]
+    pub charts: ChartValues,
 }
 
-/// Writes the columns of all charts: `[[[…],[…]],…]`.
-pub fn write_charts(out: &mut String, all: &[Chart]) {
-    out.push('[');
-    write_columns(out, all, |out, chart| {
-        out.push('[');
-        write_columns(out, &chart.series, |out, track| {
-            out.push('[');
-            write_columns(out, &track.values, |out, it| match it {
-                Some(it) => write_number(out, *it),
-                None => out.push_str("null"),
-            });
-            out.push(']');
-        });
-        out.push(']');
-    });
-    out.push(']');
+/// Values by chart, series and point.
+pub type ChartValues = Vec<Vec<Vec<Option<CompactNumber>>>>;
+
+/// Source of the changes of a page.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LiveSource<'a> {
+    /// Address of the server-sent events, `/runs/NAME/events`.
+    pub events: &'a str,
 }
 
-fn write_columns<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
-    for (at, it) in all.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        each(out, it);
+/// Builds the document. `lang`: initial language. `events`: see [`LiveSource::events`].
+pub fn document(result: &RunResult, pages: &[Page], lang: &str, events: Option<&str>) -> String {
+    let data = charted(result).map(|trial| ChartData::from(&trial.charts)).collect();
+    to_json_line(&PageDocument { lang, pages, data, live: events.map(|events| LiveSource { events }) })
+}
+
+impl From<&Charts> for ChartData {
+    fn from(charts: &Charts) -> ChartData {
+        ChartData { bin_s: charts.bin, times_s: times(charts), charts: chart_values(&charts.charts) }
     }
 }
 
-/// Writes a number with four significant digits, or `null` if it is not finite.
-fn write_number(out: &mut String, it: f64) {
-    let it = round_to_four_digits(it);
-    let wrote = match it {
-        it if !it.is_finite() => out.write_str("null"),
-        it if it.fract() == 0.0 && it.abs() < 1e15 => write!(out, "{}", it as i64),
-        it => write!(out, "{it}"),
+/// Times of the points, unrounded: two points never have the same.
+pub fn times(charts: &Charts) -> Vec<CompactNumber> {
+    charts.times.iter().copied().map(CompactNumber).collect()
+}
+
+/// Values of all charts with four significant digits.
+pub fn chart_values(charts: &[Chart]) -> ChartValues {
+    let rounded = |value: &Option<f64>| value.map(|value| CompactNumber(round_to_four_digits(value)));
+    let series = |chart: &Chart| {
+        chart.series.iter().map(|series| series.values.iter().map(rounded).collect()).collect()
     };
-    wrote.expect("writing to a String cannot fail");
+    charts.iter().map(series).collect()
+}
+
+/// Number that is written without a fraction if it has none, and as `null` if it is not finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompactNumber(pub f64);
+
+impl Serialize for CompactNumber {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            number if number.fract() == 0.0 && number.abs() < 1e15 => to.serialize_i64(number as i64),
+            number => to.serialize_f64(number),
+        }
+    }
 }
 
 fn round_to_four_digits(it: f64) -> f64 {
@@ -115,7 +117,7 @@ mod tests {
 
     #[test]
     fn rounds_to_four_digits() {
-        for (it, written) in [
+        for (number, written) in [
             (0.0, "0"),
             (1.0, "1"),
             (-1.0, "-1"),
@@ -130,9 +132,15 @@ mod tests {
             (f64::NAN, "null"),
             (f64::INFINITY, "null"),
         ] {
-            let mut out = String::new();
-            write_number(&mut out, it);
-            assert_eq!(out, written, "{it}");
+            let number = CompactNumber(round_to_four_digits(number));
+            assert_eq!(serde_json::to_string(&number).expect("a number"), written, "{number:?}");
         }
+    }
+
+    #[test]
+    fn times_of_long_trials_ascend() {
+        let charts = Charts { bin: 2, times: vec![9_998.0, 10_000.0, 10_002.0], ..Charts::default() };
+        let data = serde_json::to_string(&ChartData::from(&charts)).expect("plain data");
+        assert_eq!(data, "{\"bin_s\":2,\"times_s\":[9998,10000,10002],\"charts\":[]}");
     }
 }

@@ -10,6 +10,7 @@ pub mod document;
 mod failover_text;
 pub mod findings;
 pub mod html;
+pub mod json_document;
 pub mod junit;
 pub mod lang;
 pub mod live;
@@ -30,8 +31,3 @@ pub mod style;
 pub mod terminal;
 mod text;
 pub mod view;
-
-/// The whole summary as one JSON document. Fields whose names end in `_ns` are in nanoseconds.
-pub fn json(it: &model::Summary) -> String {
-    serde_json::to_string_pretty(it).expect("all keys are strings")
-}

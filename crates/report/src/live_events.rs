@@ -4,12 +4,14 @@
 //! stream.
 //! Source: HTML Standard, "Server-sent events".
 
-use crate::document;
+use crate::document::{self, ChartValues, CompactNumber};
 use crate::lang::{self, Lang};
 use crate::page::{charted, mark};
+use crate::view::MarkView;
 use model::chart::Charts;
 use model::run_result::RunResult;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Index into the document's `data` of the trial with this number in the store.
@@ -32,21 +34,39 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
 /// the document, because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::all().iter().map(|lang| {
-        let marks: Vec<_> = new.annotations.iter().map(|it| mark(it, lang)).collect();
-        (lang.code().to_owned(), json!(marks))
+        let marks = new.annotations.iter().map(|annotation| mark(annotation, lang));
+        (lang.code(), marks.collect())
     });
-    let marks = Value::Object(marks.collect());
-    let mut text = format!("{{\"trial\":{place},\"at\":{},\"charts\":", json!(new.times));
-    document::write_charts(&mut text, &new.charts);
-    let _ = write!(text, ",\"marks\":{marks}}}");
-    text
+    let event = PointsEvent {
+        trial: place,
+        times_s: document::times(new),
+        charts: document::chart_values(&new.charts),
+        marks: marks.collect(),
+    };
+    serde_json::to_string(&event).expect("strings as keys only")
+}
+
+/// Data of the event `points`.
+#[derive(Serialize)]
+struct PointsEvent {
+    trial: usize,
+    times_s: Vec<CompactNumber>,
+    charts: ChartValues,
+    /// Marks by language.
+    marks: BTreeMap<&'static str, Vec<MarkView>>,
+}
+
+/// Data of the event `state`.
+#[derive(Serialize)]
+struct StateEvent {
+    /// Sentence by language.
+    text: BTreeMap<&'static str, String>,
 }
 
 /// Current activity as one sentence, in all languages.
 pub fn state_event(sentence: impl Fn(&Lang) -> String) -> String {
-    let text: Map<_, _> =
-        lang::all().iter().map(|it| (it.code().to_owned(), Value::from(sentence(it)))).collect();
-    json!({ "text": text }).to_string()
+    let text = lang::all().iter().map(|lang| (lang.code(), sentence(lang))).collect();
+    serde_json::to_string(&StateEvent { text }).expect("strings as keys only")
 }
 
 #[cfg(test)]
@@ -81,7 +101,7 @@ mod tests {
             }],
         };
         let data = points_event(1, &new);
-        let expected = "{\"trial\":1,\"at\":[3.0,4.0],\"charts\":[[[10,12],[null,0.5]]],\"marks\":{\"en\":[{\"at\":3.5,\"text\":";
+        let expected = "{\"trial\":1,\"times_s\":[3,4],\"charts\":[[[10,12],[null,0.5]]],\"marks\":{\"en\":[{\"at_s\":3.5,\"text\":";
         assert!(data.starts_with(expected), "{data}");
         assert!(!data.contains(['\n', '\r']), "{data}");
         assert_eq!(sse_event("points", Some("1-2-3"), "{}"), "id: 1-2-3\nevent: points\ndata: {}\n\n");

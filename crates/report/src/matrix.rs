@@ -16,7 +16,6 @@ use crate::view::{self, Column, Line, Table, Tone};
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
 use model::summary::InvalidReason;
-use serde_json::{Value, json};
 use std::mem::{Discriminant, discriminant};
 
 /// The table, its notes and the findings, for a terminal.
@@ -107,11 +106,6 @@ fn tone(row: &Row) -> Tone {
         Some(ChangeVerdict::Higher) => Tone::Good,
         _ => Tone::Plain,
     }
-}
-
-/// The matrix and its findings as JSON.
-pub fn json(matrix: &Matrix, findings: &[Finding]) -> Value {
-    json!({ "matrix": matrix, "findings": findings })
 }
 
 /// A column and its cells, by row.

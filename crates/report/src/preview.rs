@@ -5,8 +5,7 @@ pub use crate::lang::bench::SchedulePreview;
 use crate::plot;
 use crate::say;
 use crate::style::CharacterSet;
-use model::{Nanos, Spacing};
-use serde_json::{Value, json};
+use model::Nanos;
 
 /// A sentence and a plot.
 pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
@@ -25,27 +24,11 @@ pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> St
     format!("{sentence}\n\n{plot}")
 }
 
-/// The preview as JSON: rates per second, durations in seconds.
-pub fn json(it: &SchedulePreview) -> Value {
-    let stretch = it.duration.as_secs_f64() / it.rates.len().max(1) as f64;
-    json!({
-        "schedule": it.schedule,
-        "spacing": match it.spacing { Spacing::Even => "even", Spacing::Poisson => "poisson" },
-        "seed": match it.spacing { Spacing::Even => None, Spacing::Poisson => Some(it.seed) },
-        "arrivals": it.arrivals,
-        "expected": it.expected,
-        "duration_s": it.duration.as_secs_f64(),
-        "lowest_per_s": it.lowest.0,
-        "highest_per_s": it.highest.0,
-        "rates": { "every_s": stretch, "mean_per_s": it.rates.iter().map(|rate| rate.0).collect::<Vec<_>>() },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lang::english;
-    use model::PerSecond;
+    use model::{PerSecond, Spacing};
 
     fn preview(spacing: Spacing, arrivals: Option<u64>) -> SchedulePreview {
         SchedulePreview {
@@ -83,18 +66,6 @@ mod tests {
         assert_eq!(
             render(&empty, CharacterSet::Utf8, english()),
             "0 arrivals in 0s, evenly spaced, at 1/s to 200/s\n"
-        );
-    }
-
-    #[test]
-    fn exports_json() {
-        assert_eq!(
-            json(&preview(Spacing::Even, Some(20_100))).to_string(),
-            concat!(
-                r#"{"arrivals":20100,"duration_s":200.0,"expected":20100.0,"highest_per_s":200.0,"lowest_per_s":1.0,"#,
-                r#""rates":{"every_s":100.0,"mean_per_s":[50.0,150.0]},"schedule":"line(1, 200, 200s)","seed":null,"#,
-                r#""spacing":"even"}"#
-            )
         );
     }
 }

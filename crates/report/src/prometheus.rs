@@ -40,23 +40,23 @@ pub fn render(
     series: &dyn Fn(&str) -> Option<&'static Series>,
 ) -> String {
     let mut out = Exposition::default();
-    out.family("pgdyno_up", MetricType::Gauge, "1 while a run goes on").sample("", &[], 1.0);
+    out.family("pgdyno_up", MetricType::Gauge, "1 while a run is in progress").sample("", &[], 1.0);
     let info = [("run", about.run.as_str()), ("version", &about.program), ("seed", &about.seed.to_string())];
-    out.family("pgdyno_run_info", MetricType::Gauge, "Which run").sample("", &info, 1.0);
-    out.family("pgdyno_trials", MetricType::Gauge, "How many trials the run has").sample(
+    out.family("pgdyno_run_info", MetricType::Gauge, "Identifies the run; always 1").sample("", &info, 1.0);
+    out.family("pgdyno_trials", MetricType::Gauge, "Number of trials of the run").sample(
         "",
         &[],
         about.trials as f64,
     );
-    out.family(
-        "pgdyno_trials_ended_total",
-        MetricType::Counter,
-        "Trials that are over, by what became of them",
-    );
+    out.family("pgdyno_trials_ended_total", MetricType::Counter, "Trials that have ended, by outcome");
     for (outcome, n) in &totals.trials {
         out.sample("", &[("outcome", outcome)], *n as f64);
     }
-    out.family("pgdyno_trial_info", MetricType::Gauge, "Which trial is set up or measured");
+    out.family(
+        "pgdyno_trial_info",
+        MetricType::Gauge,
+        "Identifies the trial that is set up or measured; always 1",
+    );
     if let Some(trial) = &totals.trial {
         let repetition = trial.repetition.to_string();
         out.sample("", &[("run", &about.run), ("cell", &trial.cell), ("repetition", &repetition)], 1.0);
@@ -109,10 +109,14 @@ fn load(out: &mut Exposition, totals: &Totals) {
     }
     let in_flight = "Transactions sent and not yet answered";
     out.family("pgdyno_in_flight", MetricType::Gauge, in_flight).sample("", &[], totals.in_flight as f64);
-    let response = "From the intended start to the outcome, of transactions that ended well; arrivals without an answer exceed all bounds";
+    let response = "From the intended start to the outcome, of successful transactions; arrivals without an answer exceed all bounds";
     out.family("pgdyno_response_seconds", MetricType::Histogram, response);
     operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.response));
-    out.family("pgdyno_service_seconds", MetricType::Histogram, "From the send to the outcome, of those");
+    out.family(
+        "pgdyno_service_seconds",
+        MetricType::Histogram,
+        "From the send to the outcome, of the same transactions",
+    );
     operations.iter().for_each(|(name, it)| out.buckets(Some(name), &it.service));
     let lag = "From the intended start to the send while a client was idle: the generator's own lateness";
     out.family("pgdyno_send_lag_seconds", MetricType::Histogram, lag).buckets(None, &totals.send_lag);

@@ -3,10 +3,11 @@
 //! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
 //! (SQL, names, server messages) unescaped; each renderer escapes it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A whole report in one language.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Page {
     /// BCP 47 code: `en`, `ru`.
     pub lang: &'static str,
@@ -25,7 +26,7 @@ pub struct Page {
 }
 
 /// A heading and its blocks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Section {
     /// Link target: `[a-z-]+`, unique in its page, equal in all languages.
     pub id: &'static str,
@@ -33,7 +34,7 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Block {
     Text(Line),
@@ -46,7 +47,6 @@ pub enum Block {
         facts: Vec<(String, String)>,
     },
     Table(Table),
-    #[serde(rename = "heat")]
     HeatMap(HeatMap),
     Drawing(Drawing),
     Charts(ChartsBlock),
@@ -54,7 +54,6 @@ pub enum Block {
         findings: Vec<FindingView>,
     },
     /// A folded block, for long content. `name` describes the content and its amount.
-    #[serde(rename = "folded")]
     Details {
         name: String,
         blocks: Vec<Block>,
@@ -68,7 +67,7 @@ pub enum Block {
 }
 
 /// Meaning of a text's colour. Words express it too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     #[default]
@@ -80,13 +79,13 @@ pub enum Tone {
     Faint,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Line {
     pub text: String,
     pub tone: Tone,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
     /// Text above the table; may be empty.
     pub caption: String,
@@ -97,17 +96,16 @@ pub struct Table {
     pub notes: Vec<(String, Line)>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Column {
     pub heading: String,
     /// True if the column contains numbers, which are right-aligned.
     pub numeric: bool,
     /// Order in which columns are dropped if the table is too wide: the highest first, 0 never.
-    #[serde(rename = "dispensable")]
     pub drop_order: u8,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
     pub cells: Vec<String>,
     pub tone: Tone,
@@ -116,7 +114,7 @@ pub struct Row {
 }
 
 /// A figure over two axes, as shaded cells, with alternative figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct HeatMap {
     pub across: (String, Vec<String>),
     pub down: (String, Vec<String>),
@@ -125,7 +123,7 @@ pub struct HeatMap {
 }
 
 /// One figure of a heat map.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct HeatLayer {
     /// Name and unit of the figure, for the menu.
     pub name: String,
@@ -135,7 +133,7 @@ pub struct HeatLayer {
     pub cells: Vec<HeatCell>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct HeatCell {
     /// Value; empty if nothing was measured.
     pub text: String,
@@ -146,7 +144,7 @@ pub struct HeatCell {
 }
 
 /// The stack, from the generator to the last node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Drawing {
     /// Text alternative of the picture.
     pub alternative: String,
@@ -159,10 +157,9 @@ pub struct Drawing {
 }
 
 /// Replicas of one server.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DrawnReplicas {
     /// Replication mode: what the replicas receive, and whether commits wait for it.
-    #[serde(rename = "way")]
     pub replication: String,
     /// At least one.
     pub nodes: Vec<DrawnNode>,
@@ -170,7 +167,7 @@ pub struct DrawnReplicas {
     pub manager: DrawnNode,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct DrawnNode {
     /// Product of the node, or the generator.
     pub heading: String,
@@ -182,15 +179,14 @@ pub struct DrawnNode {
 }
 
 /// Charts of every trial. Their data are stored outside the page, in the same order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ChartsBlock {
     /// Index of the trial that is shown initially.
-    #[serde(rename = "chosen")]
     pub selected: usize,
     pub trials: Vec<ChartedTrial>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ChartedTrial {
     /// Cell and repetition.
     pub name: Line,
@@ -198,7 +194,7 @@ pub struct ChartedTrial {
     pub marks: Vec<MarkView>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ChartView {
     /// `model::chart::ChartKind` in its serialised form; also the link target.
     pub id: model::chart::ChartKind,
@@ -208,26 +204,28 @@ pub struct ChartView {
     pub axis: String,
     pub logarithmic: bool,
     pub stacked: bool,
-    /// Tracks in the order of the data's columns.
+    /// Series in the order of the data's columns.
+    #[serde(rename = "series")]
     pub tracks: Vec<TrackView>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrackView {
     pub label: String,
     pub dashed: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MarkView {
     /// Seconds since the window began.
+    #[serde(rename = "at_s")]
     pub at: f64,
     pub text: String,
     pub tone: Tone,
 }
 
 /// A finding, with links to its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FindingView {
     pub line: Line,
     /// Table below the finding, if several cells have their own figures.
@@ -235,7 +233,7 @@ pub struct FindingView {
     pub evidence: Vec<EvidenceLink>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct EvidenceLink {
     pub text: String,
     /// [`Section::id`] of the section with the evidence.

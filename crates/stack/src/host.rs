@@ -9,13 +9,14 @@ pub use timer_jitter::TimerJitter;
 use model::{LatencyHistogram, Nanos};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Properties that do not change during a run. `None` if the system does not provide them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Host {
     pub system: Option<String>,
     pub kernel: Option<String>,
@@ -35,7 +36,7 @@ pub struct Host {
 }
 
 /// Program that a stack may contain.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Program {
     pub name: &'static str,
     pub path: PathBuf,

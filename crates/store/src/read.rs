@@ -54,7 +54,7 @@ pub struct TrialRecord {
     pub id: TrialId,
     pub trial: TrialHeader,
     pub state: State,
-    /// Value of `model::summary::Validity::valid`.
+    /// True if the verdict is `model::summary::Verdict::Valid`.
     pub valid: Option<bool>,
     /// Serialized `model::Summary`.
     pub summary: Option<Value>,

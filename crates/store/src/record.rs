@@ -39,7 +39,7 @@ pub struct TrialHeader {
     pub label: Vec<(String, String)>,
     /// Repetition of this cell, from 0.
     pub repetition: u32,
-    /// Position in the order of all trials, from 0.
+    /// Position in the order of all trials, from 0. A trial that replaces an interrupted one has the same position.
     pub position: u32,
     /// Unix time in milliseconds.
     pub begun_ms: u64,
@@ -128,7 +128,7 @@ pub struct TrialEnd {
     pub outcome: RunOutcome,
     /// Serialized `model::Summary`.
     pub summary: Option<Value>,
-    /// Value of `model::summary::Validity::valid`.
+    /// True if the verdict is `model::summary::Verdict::Valid`.
     pub valid: Option<bool>,
     /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
     pub measurement: Option<Measurement>,

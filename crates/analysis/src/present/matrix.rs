@@ -112,7 +112,7 @@ fn row(label: &[(String, String)], setup: &Setup, trials: &[&TrialFacts<'_>]) ->
             .map(|trial| Trial {
                 repetition: trial.repetition,
                 status: trial.status.clone(),
-                valid: trial.valid().is_some(),
+                valid: trial.valid().is_some_and(|it| it.total.counts.ok > 0),
                 reasons: trial.summary.map_or(Vec::new(), |it| it.validity.reasons.clone()),
                 doubts: trial.summary.map_or(Vec::new(), crate::verdict::validity::doubts_in_verdict),
             })

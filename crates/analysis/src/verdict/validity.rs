@@ -6,7 +6,7 @@
 
 use crate::facts::sizes::{Populations, populations};
 pub use model::summary::Validity;
-use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary};
+use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary, Verdict};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.
@@ -82,7 +82,12 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     if measured.aborted_clients > 0 {
         reasons.push(InvalidReason::Aborted { clients: measured.aborted_clients, of: summary.plan.clients });
     }
-    Validity { valid: reasons.is_empty(), reasons, doubts }
+    let verdict = match (summary.total.counts.ok, reasons.is_empty()) {
+        (0, _) => Verdict::Failed,
+        (_, true) => Verdict::Valid,
+        (_, false) => Verdict::Invalid,
+    };
+    Validity { verdict, valid: reasons.is_empty(), reasons, doubts }
 }
 
 /// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
@@ -91,6 +96,9 @@ pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
         summary.validity.valid = false;
+        if summary.validity.verdict == Verdict::Valid {
+            summary.validity.verdict = Verdict::Invalid;
+        }
     }
 }
 
@@ -341,6 +349,24 @@ mod tests {
                 (expected, expected),
                 "{share:?}"
             );
+        }
+    }
+
+    #[test]
+    fn failed_if_no_transaction_succeeded() {
+        for (succeeded, share, expected) in [
+            (true, 0.0, Verdict::Valid),
+            (true, 0.5, Verdict::Invalid),
+            (false, 0.0, Verdict::Failed),
+            (false, 0.5, Verdict::Failed),
+        ] {
+            let mut measured = quiet_measurement();
+            if !succeeded {
+                measured.interval.clear();
+            }
+            let mut it = summarise(&measured, Server::default(), closed_plan());
+            add_throttling(&mut it, Some(share));
+            assert_eq!(it.validity.verdict, expected, "{succeeded}, {share}");
         }
     }
 

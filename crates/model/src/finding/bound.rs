@@ -2,12 +2,13 @@
 //!
 //! Slots, a pooler's pool and CPU, and PostgreSQL's CPU have their own findings.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limiter of a cell's throughput.
 ///
 /// Medians over the cell's valid trials, under full load. Shares are of active sessions, 0..=1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bound {
     /// CPU of a service.
@@ -15,12 +16,10 @@ pub enum Bound {
         node: String,
         /// CPUs used; `cpu_limit` is the number available.
         cpu: f64,
-        #[serde(rename = "of_cpu")]
         cpu_limit: f64,
         /// Share of the quota's periods in which the service was throttled.
         throttled: Option<f64>,
         /// CPUs lost to throttling.
-        #[serde(rename = "stood_still")]
         throttled_cpu: Option<f64>,
     },
     /// Connection pool of a service: all connections are in use, and requests are queued.
@@ -68,9 +67,12 @@ pub enum Bound {
     Memory {
         node: String,
         /// Bytes in use.
+        #[serde(rename = "used_bytes")]
         used: f64,
+        #[serde(rename = "limit_bytes")]
         limit: f64,
         /// Bytes read from disk per transaction.
+        #[serde(rename = "read_bytes_per_transaction")]
         read: f64,
     },
     /// Commits wait for the WAL flush.
@@ -82,6 +84,7 @@ pub enum Bound {
         share: f64,
         active: f64,
         /// Longest observed wait, in seconds.
+        #[serde(rename = "longest_s")]
         longest: Option<f64>,
         /// At most three statements that waited most often, without constants; untrusted input.
         statements: Vec<String>,
@@ -91,9 +94,12 @@ pub enum Bound {
         /// `schema.table` from which the most rows are read.
         table: String,
         /// Scans per transaction; `rows` is the number of rows read per scan.
+        #[serde(rename = "scans_per_transaction")]
         scans: f64,
+        #[serde(rename = "rows_per_scan")]
         rows: f64,
         /// Share of the CPUs available to PostgreSQL.
+        #[serde(rename = "cpu_share")]
         cpu: Option<f64>,
     },
     /// Checkpoints caused by WAL volume, or a drop in throughput during checkpoints.
@@ -103,15 +109,16 @@ pub enum Bound {
         /// Share of seconds with a running checkpoint.
         share: f64,
         /// Throughput during checkpoints ÷ throughput otherwise; `None` with too few seconds of either.
+        #[serde(rename = "throughput_ratio")]
         slowed: Option<f64>,
     },
     /// Number of closed-loop clients; no resource is saturated.
     Clients {
         clients: u32,
         /// Mean response time in seconds; clients ÷ mean bounds the throughput.
+        #[serde(rename = "mean_s")]
         mean: f64,
         /// Throughput bound per second; `delivered` is the actual throughput.
-        #[serde(rename = "most")]
         throughput_bound: f64,
         delivered: f64,
         /// Idle share of the CPUs available to PostgreSQL.

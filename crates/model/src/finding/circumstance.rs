@@ -5,12 +5,13 @@
 use super::ReadVolume;
 use crate::EventKind;
 use crate::summary::InvalidReason;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Circumstance of a cell's measurement.
 ///
 /// Figures are medians over the cell's valid trials, unless stated otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Circumstance {
     /// Trials of the cell found different data on the attached server.
@@ -25,7 +26,6 @@ pub enum Circumstance {
         trials: u32,
     },
     /// Data that the feed touches fits into the server's memory, but its table does not: a cache was measured.
-    #[serde(rename = "feed_fits")]
     FeedFitsCache {
         feed: String,
         rows: u64,
@@ -33,14 +33,16 @@ pub enum Circumstance {
         /// Share of the table's rows, 0..=1.
         share: f64,
         /// Bytes that the feed touches; `bytes` is the size of its table, `memory` the memory that the server may use.
+        #[serde(rename = "touched_bytes")]
         touched: u64,
+        #[serde(rename = "table_bytes")]
         bytes: u64,
+        #[serde(rename = "memory_bytes")]
         memory: u64,
         /// Data read during the measurement.
         read: ReadVolume,
     },
     /// Service with more connections than the pool of the next pooler: its connections queue in the pooler.
-    #[serde(rename = "pools_in_row")]
     ChainedPools {
         service: String,
         /// Maximum number of connections of all the service's instances.
@@ -48,18 +50,20 @@ pub enum Circumstance {
         pooler: String,
         pool: u32,
         /// Assignments of a server connection to a client per transaction; `None` if the console does not report them.
+        #[serde(rename = "assignments_per_transaction")]
         lent: Option<f64>,
         /// SET, RESET and DISCARD statements per transaction.
+        #[serde(rename = "sets_per_transaction")]
         sets: Option<f64>,
         /// Connections of the service that wait in the pooler.
         waiting: Option<f64>,
     },
     /// Connections are opened constantly, or statements are cancelled.
-    #[serde(rename = "storm")]
     ConnectionStorm {
         /// PostgreSQL sessions started, per second and per transaction.
         logins: Option<NormalizedRate>,
         /// Cancelled statements (57014) per thousand transactions.
+        #[serde(rename = "cancelled_per_thousand")]
         cancelled: f64,
     },
     /// Trials are invalid because the generator was late or saturated.
@@ -67,14 +71,15 @@ pub enum Circumstance {
         /// First reason that was found.
         reason: InvalidReason,
         trials: u32,
-        #[serde(rename = "of")]
         total_trials: u32,
     },
     /// Noisy host: CPU steal or late timers.
     NoisyHost {
         /// CPUs that the hypervisor gave to other virtual machines.
+        #[serde(rename = "stolen_cpu")]
         stolen: Option<f64>,
         /// 99th percentile of the timer jitter, in seconds.
+        #[serde(rename = "jitter_s")]
         jitter: Option<f64>,
     },
     /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
@@ -94,6 +99,7 @@ pub enum Circumstance {
         /// Mean number of such sessions.
         sessions: f64,
         /// Longest observed idle time, in seconds.
+        #[serde(rename = "longest_s")]
         longest: f64,
         /// Sessions that hold back vacuum's horizon: they have written, or have a snapshot.
         horizon: f64,
@@ -105,15 +111,17 @@ pub enum Circumstance {
     },
     /// Violation of Little's law: a node's concurrency, rate and time contradict each other. A client that holds a
     /// server connection for longer than the trial causes this.
-    #[serde(rename = "little")]
     LittlesLawViolation {
         node: String,
+        #[serde(rename = "concurrency")]
         number: f64,
         /// Expected number: `rate` × `time`.
         expected: f64,
         /// Transactions per second.
+        #[serde(rename = "per_second")]
         rate: f64,
         /// Seconds.
+        #[serde(rename = "time_s")]
         time: f64,
     },
     /// Pooler or server counted none or far fewer of the transactions that clients completed, or the balancer had no
@@ -127,14 +135,12 @@ pub enum Circumstance {
         /// Count of the node in these trials, without the transactions of the monitoring.
         counted: u64,
         trials: u32,
-        #[serde(rename = "of")]
         total_trials: u32,
     },
     /// Errors in PostgreSQL's log, by the path of the sessions that caused them. By kind, the most frequent origin
     /// first.
     ErrorOrigins { errors: Vec<LoggedErrors> },
     /// Rules that were skipped because an input is missing.
-    #[serde(rename = "not_judged")]
     RulesSkipped {
         /// Skipped rules in the order of [`FindingRule`].
         rules: Vec<(FindingRule, MissingInput)>,
@@ -142,7 +148,7 @@ pub enum Circumstance {
 }
 
 /// Quantity that shows whether the load passed through a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageCounter {
     Transactions,
@@ -150,7 +156,7 @@ pub enum UsageCounter {
 }
 
 /// Errors of one kind and origin in PostgreSQL's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LoggedErrors {
     pub kind: EventKind,
     pub origin: SessionOrigin,
@@ -158,7 +164,7 @@ pub struct LoggedErrors {
 }
 
 /// Path of a session at PostgreSQL.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "through")]
 pub enum SessionOrigin {
     /// Through this pooler, balancer or service, which is next to PostgreSQL.
@@ -174,14 +180,14 @@ pub enum SessionOrigin {
 }
 
 /// Rate per second and per transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NormalizedRate {
     pub per_second: f64,
     pub per_transaction: f64,
 }
 
 /// Rule that derives findings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingRule {
     ServerCpu,
@@ -204,7 +210,7 @@ pub enum FindingRule {
 }
 
 /// Input that a rule needs and did not get.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingInput {
     /// Control group, or the processes of a node that runs elsewhere.

@@ -82,7 +82,7 @@ pub(super) const MAX_LENGTH: u32 = 1 << 20;
 pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
-    let bounds = word(12) == super::SIGNIFICANT_DIGITS.into()
+    let bounds = word(12) == u32::from(super::SIGNIFICANT_DIGITS)
         && long(16) == super::LOWEST_VALUE
         && long(24) == super::HIGHEST_VALUE;
     word(0) == COOKIE && word(4) as usize == length && word(8) == 0 && bounds && long(32) == 1f64.to_bits()

@@ -2,19 +2,20 @@
 
 use crate::Nanos;
 use crate::product::Product;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Fault that is injected during the window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    #[serde(rename = "when")]
+    #[serde(alias = "when")]
     pub trigger: FaultTrigger,
-    #[serde(rename = "deed")]
+    #[serde(alias = "deed")]
     pub action: FaultAction,
 }
 
 /// Time at which a fault is injected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultTrigger {
     /// Delay from the start of the window.
@@ -24,7 +25,7 @@ pub enum FaultTrigger {
 }
 
 /// Event that can trigger a fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TriggerEvent {
     /// A former replica accepts writes.
@@ -34,58 +35,58 @@ pub enum TriggerEvent {
 }
 
 /// Effect of a fault.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultAction {
     /// SIGKILL.
     Kill {
-        #[serde(rename = "whom")]
+        #[serde(alias = "whom")]
         target: FaultTarget,
-        #[serde(rename = "part")]
+        #[serde(alias = "part")]
         scope: FaultScope,
     },
     /// Stop all processes for a time, then continue them.
     Pause {
-        #[serde(rename = "whom")]
+        #[serde(alias = "whom")]
         target: FaultTarget,
-        #[serde(rename = "lasting")]
+        #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
     /// Regular stop and start.
     Restart {
-        #[serde(rename = "whom")]
+        #[serde(alias = "whom")]
         target: FaultTarget,
     },
     /// Planned switchover; `None` promotes the best replica.
     Switchover {
-        #[serde(rename = "to")]
+        #[serde(alias = "to")]
         target: Option<FaultTarget>,
     },
     /// Drop all network traffic in both directions.
-    #[serde(rename = "cut_off")]
+    #[serde(alias = "cut_off")]
     Isolate {
-        #[serde(rename = "whom")]
+        #[serde(alias = "whom")]
         target: FaultTarget,
-        #[serde(rename = "lasting")]
+        #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
     /// Full disk: writes that need space fail.
     FillDisk {
-        #[serde(rename = "whom")]
+        #[serde(alias = "whom")]
         target: FaultTarget,
-        #[serde(rename = "lasting")]
+        #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
     /// Block WAL from the primary to all replicas. Writes acknowledged by the primary alone then exist only there.
-    #[serde(rename = "withhold")]
+    #[serde(alias = "withhold")]
     BlockReplication {
-        #[serde(rename = "lasting")]
+        #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
 }
 
 /// Target of a fault, resolved when the fault is injected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultTarget {
     Primary,
@@ -99,7 +100,7 @@ pub enum FaultTarget {
 }
 
 /// Processes of the node that are killed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultScope {
     /// All processes at once, as in a power failure.

@@ -1,6 +1,7 @@
 //! Goals of an experiment: measure, search, confirm, soak, sweep, failover.
 
 use crate::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Goal that an experiment pursues in every cell.
@@ -30,20 +31,22 @@ pub struct MaxSearch {
     /// First level; derived from the cell's load when `None`.
     pub from: Option<f64>,
     /// Upper bound of the search.
-    #[serde(rename = "most")]
+    #[serde(alias = "most")]
     pub limit: Option<f64>,
     /// Relative precision of the answer: 0.05 is 5 %.
     pub precision: f64,
     /// Window of one trial of the search.
+    #[serde(rename = "window_ns", alias = "window")]
     pub window: Nanos,
     /// Window of a confirming trial at the answer.
+    #[serde(rename = "hold_ns", alias = "hold")]
     pub hold: Nanos,
     /// True if the search proves the limiter by perturbations.
     pub prove: bool,
 }
 
 /// Quantity that a search varies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadScale {
     /// Arrivals per second of all operations together, in proportion; open model.
@@ -56,14 +59,16 @@ pub enum LoadScale {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Confirm {
     pub level: TargetLevel,
+    #[serde(rename = "ramp_ns", alias = "ramp")]
     pub ramp: Nanos,
+    #[serde(rename = "hold_ns", alias = "hold")]
     pub hold: Nanos,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Soak {
     pub level: TargetLevel,
-    #[serde(rename = "lasting")]
+    #[serde(rename = "duration_ns", alias = "lasting")]
     pub duration: Nanos,
 }
 
@@ -78,10 +83,10 @@ pub struct Sweep {
 #[serde(rename_all = "snake_case")]
 pub enum TargetLevel {
     /// Fixed level; `maximum` is the maximum, if known from elsewhere.
-    #[serde(rename = "given")]
+    #[serde(alias = "given")]
     Absolute {
         level: f64,
-        #[serde(rename = "of")]
+        #[serde(alias = "of")]
         maximum: Option<f64>,
     },
     /// Share of the maximum, which is searched for first.

@@ -8,25 +8,30 @@ use serde::{Deserialize, Serialize};
 pub struct Load {
     pub model: LoadModel,
     /// Duration of the window; `None` if the schedule determines it.
+    #[serde(rename = "duration_ns", alias = "duration")]
     pub duration: Option<Nanos>,
     /// Duration of the same load before the window; not measured.
+    #[serde(rename = "warmup_ns", alias = "warmup")]
     pub warmup: Nanos,
     /// Generator threads, at least 1.
     pub threads: u16,
     pub query_mode: crate::summary::QueryMode,
     /// True if each transaction opens its own connection.
-    #[serde(rename = "connect_each")]
+    #[serde(alias = "connect_each")]
     pub reconnect: bool,
     /// Timeout for opening a connection, including login; 30 s when `None`.
     #[serde(default)]
+    #[serde(rename = "connect_timeout_ns", alias = "connect_timeout")]
     pub connect_timeout: Option<Nanos>,
     /// Timeout for the first byte of an HTTP response, from the time when its request is due to be sent.
     #[serde(default)]
+    #[serde(rename = "first_byte_timeout_ns", alias = "first_byte_timeout")]
     pub first_byte_timeout: Option<Nanos>,
     /// True if each client stores a service's cookies and sends them back.
     #[serde(default)]
     pub cookies: bool,
     /// Timeout of a transaction from its send; its connection is closed.
+    #[serde(rename = "timeout_ns", alias = "timeout")]
     pub timeout: Option<Nanos>,
     /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.
     pub max_tries: u16,
@@ -36,7 +41,11 @@ pub struct Load {
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
     /// Constant number of clients.
-    Closed { clients: u32, think: Nanos },
+    Closed {
+        clients: u32,
+        #[serde(rename = "think_ns", alias = "think")]
+        think: Nanos,
+    },
     /// Closed model with stages, think time distribution and pacing.
     Users {
         /// Consecutive stages, at least one. [`Load::duration`] is their total.
@@ -44,6 +53,7 @@ pub enum LoadModel {
         /// Time from the end of a transaction to the user's next one.
         think: ThinkTime,
         /// Minimum time from start to start of the same user; the longer of this and the think time applies.
+        #[serde(rename = "pacing_ns", alias = "pacing")]
         pacing: Option<Nanos>,
         /// Maximum transactions per second of all users together, above 0. Starts beyond it are delayed.
         rate_max: Option<f64>,
@@ -65,7 +75,7 @@ pub struct UserStage {
     /// at the same rate, each after its transaction.
     pub spawn_rate: Option<f64>,
     /// Duration until the next stage, including the arrival and departure of users.
-    #[serde(rename = "lasting")]
+    #[serde(rename = "duration_ns", alias = "lasting")]
     pub duration: Nanos,
 }
 
@@ -75,10 +85,12 @@ pub struct UserStage {
 pub enum ThinkTime {
     Constant(Nanos),
     Exponential {
+        #[serde(rename = "mean_ns", alias = "mean")]
         mean: Nanos,
     },
     /// Log-normal: the underlying normal distribution's mean is the logarithm of `median`.
     LogNormal {
+        #[serde(rename = "median_ns", alias = "median")]
         median: Nanos,
         /// Standard deviation of the normal distribution: with 0.5, 95 % of all values lie between 0.38 and 2.7
         /// medians.

@@ -15,7 +15,7 @@ pub struct Node {
     pub name: String,
     pub kind: NodeKind,
     /// Transport by which the preceding node reaches this one.
-    #[serde(rename = "entrance")]
+    #[serde(alias = "entrance")]
     pub transport: Transport,
     pub limits: Limits,
 }
@@ -63,6 +63,7 @@ pub struct Pooler {
     pub workers: u32,
     /// Longest time that a client may wait for a server connection; unlimited when zero.
     #[serde(default)]
+    #[serde(rename = "pool_timeout_ns", alias = "pool_timeout")]
     pub pool_timeout: Nanos,
     /// Additional settings in the pooler's own configuration file.
     pub settings: Vec<(String, String)>,
@@ -77,8 +78,10 @@ pub struct Balancer {
     /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
     pub maxconn: Option<u32>,
     /// Longest time in the queue; then the balancer closes the connection.
+    #[serde(rename = "queue_timeout_ns", alias = "queue_timeout")]
     pub queue_timeout: Nanos,
     /// Interval of the TCP health check; no check when `None`.
+    #[serde(rename = "check_ns", alias = "check")]
     pub check: Option<Nanos>,
     /// Number of retries, one second apart, if the server refuses a connection; the product's default when `None`.
     #[serde(default)]
@@ -100,14 +103,14 @@ pub struct Service {
     /// them.
     pub copies: u32,
     /// Path that answers 200 as soon as the service is ready, such as `/health`.
-    #[serde(rename = "ready")]
+    #[serde(alias = "ready")]
     pub ready_path: String,
     /// Timeout for becoming ready. If `None`, 60 s of CPU time, thus 10 minutes at a quota of 0.1 CPU.
     #[serde(default)]
-    #[serde(rename = "ready_within")]
+    #[serde(rename = "ready_timeout_ns", alias = "ready_within")]
     pub ready_timeout: Option<Nanos>,
     /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
-    #[serde(rename = "stats")]
+    #[serde(alias = "stats")]
     pub stats_path: Option<String>,
     /// `host:port` of an attached service, repeated as permission to load it although it is on another machine.
     #[serde(default)]
@@ -121,14 +124,14 @@ pub struct AttachedNode {
     pub dsn: String,
     /// Admin console of a pooler, in the same form.
     pub admin: Option<String>,
-    #[serde(rename = "role")]
+    #[serde(alias = "role")]
     pub product: &'static Product,
     /// `host:port/database`, repeated as permission to load a server on another machine.
     #[serde(default)]
     pub allow: Option<String>,
     /// Number of other sessions that may be active when a server on another machine is attached.
     #[serde(default)]
-    #[serde(rename = "others")]
+    #[serde(alias = "others")]
     pub other_sessions: u32,
 }
 

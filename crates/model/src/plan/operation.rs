@@ -21,12 +21,10 @@ pub struct Operation {
     /// their own.
     pub sets: Vec<(String, String)>,
     /// PostgreSQL server that receives the operation's SQL, if there are several.
-    #[serde(rename = "to")]
     pub target: SqlTarget,
     /// Query with one column whose texts contain the tokens that this operation wrote. The variable `token` has a new
     /// value for each execution.
     pub ledger: Option<String>,
-    #[serde(rename = "work")]
     pub kind: OperationKind,
 }
 
@@ -53,11 +51,12 @@ struct Stored {
     schedule: Option<String>,
     #[serde(default)]
     sets: Vec<(String, String)>,
-    #[serde(default)]
-    to: SqlTarget,
+    #[serde(default, alias = "to")]
+    target: SqlTarget,
     #[serde(default)]
     ledger: Option<String>,
-    work: Option<OperationKind>,
+    #[serde(alias = "work")]
+    kind: Option<OperationKind>,
     #[serde(default)]
     script: String,
     #[serde(default)]
@@ -66,9 +65,10 @@ struct Stored {
 
 impl From<Stored> for Operation {
     fn from(stored: Stored) -> Operation {
-        let Stored { name, weight, rate, feed, schedule, sets, to, ledger, work, script, origin } = stored;
-        let work = work.unwrap_or(OperationKind::Script { text: script, origin });
-        Operation { name, weight, rate, feed, schedule, sets, target: to, ledger, kind: work }
+        let Stored { name, weight, rate, feed, schedule, sets, target, ledger, kind, script, origin } =
+            stored;
+        let kind = kind.unwrap_or(OperationKind::Script { text: script, origin });
+        Operation { name, weight, rate, feed, schedule, sets, target, ledger, kind }
     }
 }
 
@@ -155,7 +155,7 @@ pub struct HttpStep {
     pub redirects: u8,
     /// True if the request asks for a compressed body, and captures and checks read the decompressed one.
     #[serde(default)]
-    #[serde(rename = "unpack")]
+    #[serde(alias = "unpack")]
     pub decompress: bool,
 }
 
@@ -200,7 +200,7 @@ pub struct Feed {
     pub order: FeedOrder,
     /// Table column that the values refer to, as `schema.table.column`. From it pgdyno reports before the run how much
     /// of the table the feed can touch.
-    #[serde(rename = "of")]
+    #[serde(alias = "of")]
     pub lookup_column: Option<String>,
 }
 
@@ -209,7 +209,7 @@ pub struct Feed {
 pub enum FeedSource {
     File {
         path: PathBuf,
-        #[serde(rename = "form")]
+        #[serde(alias = "form")]
         format: FeedFormat,
     },
     /// Query that PostgreSQL answers before the load begins; its column names are the feed's.

@@ -3,12 +3,13 @@
 use super::Limits;
 use crate::Nanos;
 use crate::product::{self, Product};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Replicas of the PostgreSQL server at the end of the chain.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replication {
     /// Number of replicas. With 0, the primary is only configured for replication.
     pub replicas: u32,
@@ -19,10 +20,10 @@ pub struct Replication {
     /// True if a balancer closes the sessions of a server to which it routes no new ones.
     pub shutdown_sessions: bool,
     /// True if each server has its own network, so that it can be isolated.
-    #[serde(rename = "apart")]
+    #[serde(alias = "apart")]
     pub separate_networks: bool,
     /// True if each server has its own disk, so that the disk can be filled.
-    #[serde(rename = "disks")]
+    #[serde(alias = "disks")]
     pub separate_disks: bool,
     /// True if the run measures the staleness of reads on replicas. Costs a few writes and reads per second.
     #[serde(default)]
@@ -30,7 +31,7 @@ pub struct Replication {
 }
 
 /// Replicas that must confirm a commit, set in `synchronous_standby_names`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncMode {
     /// No replica: only the primary's disk.
@@ -43,13 +44,13 @@ pub enum SyncMode {
 }
 
 /// Component that promotes a replica when the primary fails.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailoverManager {
-    #[serde(rename = "ours")]
+    #[serde(alias = "ours")]
     Builtin(Promoter),
     #[serde(untagged)]
-    External(ClusterManager),
+    External(#[schemars(with = "StoredManager")] ClusterManager),
 }
 
 impl FailoverManager {
@@ -63,19 +64,19 @@ impl FailoverManager {
 }
 
 /// pgdyno's own promoter, which promotes a replica when the primary does not answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Promoter {
     /// Time without an answer after which the primary counts as failed.
-    #[serde(rename = "patience")]
+    #[serde(rename = "timeout_ns", alias = "patience")]
     pub timeout: Nanos,
-    #[serde(rename = "choice")]
+    #[serde(alias = "choice")]
     pub policy: PromotionPolicy,
     /// True if the old primary is killed before a replica is promoted.
     pub fence: bool,
 }
 
 /// Choice of the replica to promote.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromotionPolicy {
     /// Replica that has received the most WAL.
@@ -97,7 +98,7 @@ pub struct ClusterManager {
 }
 
 /// Settings of a cluster manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ManagerSettings {
     /// Lifetime of the leader key, at least the manager's minimum. `loop_wait` + 2 × `retry_timeout` must not exceed it.
     pub ttl: Nanos,
@@ -119,7 +120,7 @@ struct UnknownManager(String);
 type StoredManager = BTreeMap<String, StoredSettings>;
 
 /// Stored form of the settings: next to them, the number of servers by the key of the consensus store.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 struct StoredSettings {
     #[serde(flatten)]
     settings: ManagerSettings,

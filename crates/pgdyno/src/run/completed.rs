@@ -26,6 +26,11 @@ pub struct CompletedTrial {
     server: Option<ServerIdentity>,
 }
 
+/// Number of trials that need not be measured again.
+pub fn count_complete(trials: &[CompletedTrial]) -> usize {
+    trials.iter().filter(|it| it.is_complete).count()
+}
+
 /// Nodes that these trials measured.
 pub fn known_nodes(trials: &[CompletedTrial]) -> KnownNodes {
     let mut known = KnownNodes::default();

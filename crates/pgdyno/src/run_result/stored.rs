@@ -284,9 +284,10 @@ fn stored_doubt<'a>(summary: &'a Value, kind: &str) -> Option<&'a Value> {
     summary["validity"]["doubts"].as_array()?.iter().find(|it| it["kind"] == kind)
 }
 
-/// Nanoseconds by which the generator's clock was set.
+/// Nanoseconds by which the generator's clock was stepped. Runs of older versions name the doubt `clock_set`.
 fn clock_step(summary: &Value) -> i64 {
-    stored_doubt(summary, "clock_set").and_then(|it| it["step_ns"].as_i64()).unwrap_or(0)
+    let doubt = stored_doubt(summary, "clock_stepped").or_else(|| stored_doubt(summary, "clock_set"));
+    doubt.and_then(|doubt| doubt["step_ns"].as_i64()).unwrap_or(0)
 }
 
 /// Number of rows of the feed whose end ended the load early; `None` if none did.

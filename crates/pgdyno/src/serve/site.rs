@@ -2,29 +2,26 @@
 
 use super::route::{self, Route};
 use super::run_index::{QueryError, RunIndex, RunIndexHandle};
+use super::run_list::{RunListDocument, RunListEntry};
 use crate::http_server::guard::{AccessError, Guard, RequestIdentity};
 use crate::http_server::response::{self, ConnectionGuard, HttpResponse};
-use crate::runs;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use model::percent_encode;
-use model::run_result::RunState;
 use report::html::{self, HtmlShell};
+use report::json_document::to_json_line;
 use report::lang::{self, Lang};
 use report::notice;
-use report::page::{Line, Tone};
 use report::say;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use store::{RunEntry, RunStatus, State};
 use tokio::time::timeout;
 
 /// State that all request handlers share.
@@ -169,14 +166,11 @@ impl Site {
     async fn list(&self, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let number = language_index(lang);
         let all = self.query(move |shelf| shelf.list(number)).await?;
-        let runs: Vec<Value> = all.runs.iter().map(|(it, answer)| row(it, answer.as_ref(), lang)).collect();
+        let runs = all.runs.iter().map(|(it, answer)| RunListEntry::new(it, answer.as_ref(), lang)).collect();
         let page = report::page::script_words(lang).into_iter();
         let own = lang.catalogue().with_prefix("list-");
-        let words: serde_json::Map<String, Value> =
-            page.chain(own).map(|(key, word)| (key, Value::from(word))).collect();
-        Ok(response::json(Bytes::from(
-            json!({ "words": words, "runs": runs, "more": all.is_partial }).to_string(),
-        )))
+        let document = RunListDocument { words: page.chain(own).collect(), runs, partial: all.is_partial };
+        Ok(response::json(Bytes::from(to_json_line(&document))))
     }
 
     async fn login(&self, request: Request<Incoming>, lang: &Lang) -> Result<HttpResponse, SiteError> {
@@ -290,40 +284,4 @@ fn language(headers: &HeaderMap) -> &'static Lang {
 /// Index of a language in [`lang::ALL`].
 fn language_index(it: &Lang) -> usize {
     lang::all().iter().position(|one| one.code() == it.code()).expect("all are there")
-}
-
-/// Run as a row of the list.
-fn row(it: &RunEntry, answer: Option<&Line>, lang: &Lang) -> Value {
-    let size = lang.bytes(it.bytes as f64);
-    match &it.overview {
-        Ok(content) => {
-            let state = run_state(&content.state);
-            json!({
-                "name": it.name, "experiment": content.header.name, "begun_ms": content.header.begun_ms,
-                "begun": runs::format_time(content.header.begun_ms), "state": state, "state_text": lang.run_state(state),
-                "cells": content.cells, "trials": content.trials, "bytes": it.bytes, "size_text": size,
-                "headline": answer.map_or("", |it| it.text.as_str()),
-                "tone": answer.map_or(Tone::Plain, |it| it.tone),
-            })
-        }
-        Err(why) => json!({
-            "name": it.name, "experiment": "", "begun_ms": 0, "begun": "", "state": "unreadable",
-            "state_text": "–", "bytes": it.bytes, "size_text": size, "headline": lang.unreadable(&why.to_string()),
-            "tone": Tone::Bad,
-        }),
-    }
-}
-
-fn run_state(it: &State) -> RunState {
-    match it {
-        State::Running => RunState::Running,
-        State::Lost => RunState::Lost,
-        State::Ended(it) => match it.status {
-            RunStatus::Complete => RunState::Complete,
-            RunStatus::Interrupted => RunState::Interrupted,
-            RunStatus::Stopped => RunState::Stopped,
-            RunStatus::Failed => RunState::Failed,
-            RunStatus::Skipped => RunState::Skipped,
-        },
-    }
 }

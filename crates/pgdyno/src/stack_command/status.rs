@@ -2,14 +2,27 @@
 
 use crate::connect_commands::{ConnectCommand, ConnectRole};
 use model::Nanos;
+use report::json_document::JsonDocument;
 use report::lang::Lang;
 use report::say;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+/// Stacks that are up: `pgdyno stack up`, `pgdyno stack status`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StackDocument<'a> {
+    pub stacks: Vec<&'a StackStatus>,
+}
+
+impl JsonDocument for StackDocument<'_> {
+    const NAME: &'static str = "stack";
+    const VERSION: u32 = 1;
+}
+
 /// Status of one stack, as its holder reports it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StackStatus {
     pub name: String,
     /// Absolute path of the experiment file.
@@ -19,13 +32,15 @@ pub struct StackStatus {
     /// Process id of the holder.
     pub pid: u32,
     /// Seconds since the stack was requested.
+    #[serde(rename = "elapsed_s", alias = "seconds")]
     pub seconds: u64,
     /// Seconds until the stack ends by itself.
+    #[serde(rename = "remaining_s", alias = "seconds_left")]
     pub seconds_left: Option<u64>,
     pub state: StackState,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StackState {
     /// Starting, with the current activity.
@@ -34,29 +49,30 @@ pub enum StackState {
     Up(Vec<NodeStatus>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeStatus {
     pub name: String,
     /// Product, version and configuration, such as `PostgreSQL 15.4 (50 connections)`.
-    #[serde(rename = "what")]
+    #[serde(alias = "what")]
     pub description: String,
     pub condition: NodeState,
     pub pid: Option<u32>,
     pub program: Option<PathBuf>,
     pub address: String,
     pub transport: String,
-    #[serde(rename = "ways")]
+    #[serde(alias = "ways")]
     pub connect_commands: Vec<ConnectCommand>,
     /// Limits that were applied.
     pub limits: Vec<String>,
+    #[serde(rename = "unapplied_limits", alias = "not_applied")]
     pub not_applied: Vec<String>,
     pub log: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeState {
-    #[serde(rename = "runs")]
+    #[serde(alias = "runs")]
     Running,
     /// Ended, with the reason, such as `it was ended by signal 9`.
     Ended(String),

@@ -2,8 +2,8 @@
 
 use super::common::printed;
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
-use model::{Nanos, SplitMix64};
 use model::plan::{Experiment, FeedFormat, LoadModel, OperationKind, Setup, ThinkTime, Transport};
+use model::{Nanos, SplitMix64};
 use report::lang::{self, english};
 use std::path::Path;
 

@@ -131,7 +131,7 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
     let told: Vec<_> =
         sizes.iter().map(|it| (&it["operation"], &it["change"]["kind"], &it["share"])).collect();
     assert_eq!(told, [(&"replay".into(), &"smaller_than_recorded".into(), &1.0.into())], "{document:#}");
-    assert_eq!(sizes[0]["change"]["here"], 2_000);
+    assert_eq!(sizes[0]["change"]["bytes"], 2_000);
     let status = findings(&document, "recorded_status");
     assert_eq!(status.len(), 1, "{document:#}");
     assert_eq!(status[0]["operation"], "replay");

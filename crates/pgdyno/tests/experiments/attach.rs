@@ -175,9 +175,9 @@ fn a_server_that_the_service_never_asks_is_reported() {
     let sizes = &document["sizes"][0];
     assert_eq!((sizes["operation"].as_str(), sizes["sizes"]["p50"].as_u64()), (Some("ask"), Some(2)));
     let findings = document["findings"].as_array().expect("a list");
-    let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
+    let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
-    assert_eq!(unused[0]["it"]["node"], "postgres", "{findings:#?}");
+    assert_eq!(unused[0]["circumstance"]["node"], "postgres", "{findings:#?}");
     let stored = bench.stored();
     let report = |format: &str| {
         let path = stored.path().to_str().expect("a plain name");
@@ -226,9 +226,9 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
         .wait();
     let document = ended.expect(0).document();
     let findings = document["findings"].as_array().expect("a list");
-    let unused: Vec<_> = findings.iter().filter(|it| it["it"]["kind"] == "not_used").collect();
+    let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
-    let it = &unused[0]["it"];
+    let it = &unused[0]["circumstance"];
     assert_eq!((it["node"].as_str(), it["counted"].as_u64()), (Some("pooler"), Some(0)), "{findings:#?}");
 }
 

@@ -31,19 +31,19 @@ load: { model: open, schedule: 'const(200, 9s)', arrivals: poisson, max_in_fligh
 ";
 
 fn survivals(ended: &RunOutput) -> Vec<Value> {
-    ended.document()["survivals"].as_array().cloned().unwrap_or_default()
+    ended.document()["failovers"].as_array().cloned().unwrap_or_default()
 }
 
 /// Number of acknowledged writes lost despite a promise, and number of writes lost in any way.
 fn lost(survival: &Value) -> (u64, u64) {
-    let found = survival["found"].as_array().cloned().unwrap_or_default();
+    let found = survival["anomalies"].as_array().cloned().unwrap_or_default();
     let count = |kinds: &[&str]| -> u64 {
         let its =
             found.iter().filter(|finding| finding["kind"].as_str().is_some_and(|it| kinds.contains(&it)));
         its.filter_map(|it| it["count"].as_u64()).sum()
     };
     let broken = count(&["lost", "hole", "lost_ambiguous"]);
-    (broken, broken + count(&["lost_unpromised", "lost_local"]))
+    (broken, broken + count(&["lost_without_promise", "lost_local"]))
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{told}");
     assert!(survival["control"]["lost"].as_u64() > Some(0), "{told}");
     for it in ["outage", "promoted", "healthy", "rejoined"] {
-        assert!(survival[it]["median"].as_u64() > Some(0), "{it}: {told}");
+        assert!(survival[it]["median_ns"].as_u64() > Some(0), "{it}: {told}");
     }
     bench.await_cleanup();
 }
@@ -79,8 +79,12 @@ fn promoting_a_lagging_replica_loses_writes() {
     let told = survival.to_string();
     assert_eq!(survival["conclusion"], "broken", "{told}");
     assert!(lost(survival).0 > 0, "{told}");
-    let kinds: Vec<&str> =
-        survival["found"].as_array().expect("a list").iter().filter_map(|it| it["kind"].as_str()).collect();
+    let kinds: Vec<&str> = survival["anomalies"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|it| it["kind"].as_str())
+        .collect();
     assert!(kinds.contains(&"wrong_promotion"), "{told}");
     // The replica that received more was rebuilt, so the former primary follows after it.
     let facts = bench.stored().facts().unwrap_or_else(|why| panic!("{why}"));
@@ -155,7 +159,7 @@ fn repeated_failovers_lose_no_writes() {
         );
         assert_eq!(broken, 0, "{it}");
         let control = &it["control"];
-        if let Some(lossy) = control["lossy"].as_u64() {
+        if let Some(lossy) = control["lossy_trials"].as_u64() {
             assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
         }
     }

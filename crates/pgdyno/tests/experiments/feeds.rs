@@ -32,7 +32,7 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
         let (kept, unknown) = if ends_early { (0, 1) } else { (1, 0) };
         for it in objectives {
             assert_eq!(
-                (it["kept"].as_u64(), it["unknown"].as_u64()),
+                (it["met"].as_u64(), it["unknown"].as_u64()),
                 (Some(kept), Some(unknown)),
                 "{load}: {it}"
             );

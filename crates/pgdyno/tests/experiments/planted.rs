@@ -138,12 +138,12 @@ impl ReportedLimit {
         let (answer, cause) = (&maximum["answer"], &maximum["cause"]);
         let level = answer["level"].as_f64();
         let proof = cause["proof"].as_u64().map(|it| &maximum["proofs"][it as usize]);
-        let reason = || Some(format!("no answer: {}", answer["hindered"]["kind"].as_str()?));
+        let reason = || Some(format!("no answer: {}", answer["stop_reason"]["kind"].as_str()?));
         let first = match cause["kind"].as_str() {
             // If the cause names a consumer of the CPU, the consumer is the limit.
-            Some("proven") => cause["by"]
+            Some("proven") => cause["root_cause"]
                 .is_object()
-                .then(|| limit_name(&cause["by"]))
+                .then(|| limit_name(&cause["root_cause"]))
                 .or(proof.map(|it| limit_name(&it["limit"]))),
             Some("suspected") => Some(limit_name(&cause["suspect"]["limit"])),
             _ => reason().filter(|_| level.is_none()),

@@ -39,7 +39,7 @@ fn finds_the_capacity_of_the_pool() {
     // A busy machine may yield a reason instead of an answer, but never too high an answer.
     match answer["level"].as_f64() {
         Some(level) => assert!((15.0..CAPACITY * 1.15).contains(&level), "{answer:#}"),
-        None => assert!(!answer["hindered"].is_null(), "{answer:#}"),
+        None => assert!(!answer["stop_reason"].is_null(), "{answer:#}"),
     }
     assert_ne!(maximum["cause"]["kind"], "proven", "nothing was turned");
     let run = bench.stored();
@@ -51,8 +51,8 @@ fn finds_the_capacity_of_the_pool() {
     );
     let told = maximum["steps"].as_array().expect("a list");
     assert_eq!(told.len(), steps.len());
-    let too_much = told.iter().filter(|it| it["outcome"]["kind"] == "no").filter_map(level);
-    let held = told.iter().filter(|it| it["outcome"]["kind"] == "yes").filter_map(level);
+    let too_much = told.iter().filter(|it| it["outcome"]["kind"] == "not_sustained").filter_map(level);
+    let held = told.iter().filter(|it| it["outcome"]["kind"] == "sustained").filter_map(level);
     if let (Some(most), Some(least)) = (held.reduce(f64::max), too_much.reduce(f64::min)) {
         assert!(most > 15.0 && least < 4.0 * CAPACITY, "{most} held, {least} did not");
     }

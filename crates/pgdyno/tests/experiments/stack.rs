@@ -73,7 +73,7 @@ fn stack(bench: &Workspace, arguments: &[&str]) -> RunOutput {
 
 fn status(bench: &Workspace, which: &str) -> Value {
     let document = stack(bench, &["status", which, "--json"]).document();
-    document[0].clone()
+    document["stacks"][0].clone()
 }
 
 fn pid(of: &Value) -> Pid {
@@ -170,7 +170,7 @@ fn status_reports_a_node_that_died() {
     let bench = StackWorkspace::new("died", BARE);
     stack(&bench, &["up", "died.yaml"]).expect(0);
     let node = &status(&bench, "died")["state"]["up"][0];
-    assert_eq!(node["condition"], "runs");
+    assert_eq!(node["condition"], "running");
     kill_process(pid(node), Signal::KILL).expect("it runs");
     retry_until("its end is told", || {
         let told = stack(&bench, &["status", "died"]);

@@ -26,7 +26,7 @@ matrix:
         assert_eq!(status, RunStatus::Stopped, "{reason}");
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
         let told = &row(&document, way)["trials"][0]["status"];
-        assert_eq!((&told["kind"], &told["fired"]["rule"]), (&"stopped".into(), &rule.into()));
+        assert_eq!((&told["kind"], &told["stop"]["rule"]), (&"stopped".into(), &rule.into()));
     }
     // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);

@@ -1,5 +1,6 @@
 //! Folder with an experiment, and runs of pgdyno on it
 
+use crate::schema;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -168,9 +169,13 @@ impl RunOutput {
         self
     }
 
-    /// JSON document on standard output.
+    /// JSON document on standard output, which must conform to its published schema.
+    #[track_caller]
     pub fn document(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|it| panic!("{it}:\n{}\n{}", self.err, self.out))
+        let document =
+            serde_json::from_str(&self.out).unwrap_or_else(|it| panic!("{it}:\n{}\n{}", self.err, self.out));
+        schema::check(&document);
+        document
     }
 }
 

@@ -106,7 +106,7 @@ fn counts_refused_connections_separately() {
         let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
         let (document, _) =
             stand.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
-        let refused = document["connecting"]["refused"].as_array().expect("a list");
+        let refused = document["connects"]["refused"].as_array().expect("a list");
         assert!(refused.iter().any(|it| it["code"] == "53300"), "{document}");
         assert!(count(&document, "ok") > 0, "{document}");
         assert_eq!(document["fairness"]["fewest"], 0, "those left out are seen: {document}");

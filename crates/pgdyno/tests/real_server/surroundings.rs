@@ -112,7 +112,7 @@ fn an_expired_certificate_rejects_only_new_sessions() {
         let (document, status, said) =
             measure_with(spawn(&mut command), || install_certificate(&stand, "expired.crt"));
         assert!(count(&document, "ok") > 0, "{said}");
-        let refused = document["connecting"]["refused"].as_array().expect("a list");
+        let refused = document["connects"]["refused"].as_array().expect("a list");
         let codes: Vec<&str> = refused.iter().filter_map(|it| it["code"].as_str()).collect();
         if each {
             assert_eq!((codes, status), (vec!["net 129"], 2), "{document}\n{said}");
@@ -145,7 +145,7 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         fs::write(&hosts, "127.0.0.77 db.test\n").expect("ours to change");
     });
     let _ = fs::remove_file(&hosts);
-    assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{said}", document["connecting"]);
+    assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{said}", document["connects"]);
     assert!(said.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"), "{said}");
     let still =
         SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");

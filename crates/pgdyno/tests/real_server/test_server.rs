@@ -70,6 +70,7 @@ impl TestServer {
 pub fn document(output: &Output) -> (Value, i32) {
     let document = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("no document ({error}):\n{}", combined_output(output)));
+    crate::schema::check(&document);
     (document, output.status.code().expect("it ended by itself"))
 }
 

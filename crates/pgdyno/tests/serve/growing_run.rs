@@ -77,10 +77,10 @@ fn points(shown: &mut Vec<Vec<f64>>, trial: usize, at: &Value) {
 }
 
 fn document(shown: &mut Vec<Vec<f64>>, document: &Value) {
-    assert_eq!(document["format"], 1);
+    assert_eq!(document["format"], "pgdyno.page");
     shown.clear();
     for (trial, data) in document["data"].as_array().expect("by trial").iter().enumerate() {
-        points(shown, trial, &data["at"]);
+        points(shown, trial, &data["times_s"]);
     }
 }
 
@@ -107,9 +107,9 @@ fn a_page_receives_points_until_the_end() {
             "document" => document(&mut shown, &event.data),
             "points" => {
                 let trial = event.data["trial"].as_u64().expect("a number") as usize;
-                points(&mut shown, trial, &event.data["at"]);
+                points(&mut shown, trial, &event.data["times_s"]);
                 let charts = event.data["charts"].as_array().expect("charts");
-                let new = event.data["at"].as_array().expect("moments").len();
+                let new = event.data["times_s"].as_array().expect("moments").len();
                 let columns = charts.iter().flat_map(|it| it.as_array().expect("tracks"));
                 assert!(
                     columns.into_iter().all(|column| column.as_array().is_some_and(|it| it.len() == new))
@@ -164,8 +164,8 @@ fn sends_missed_points_after_a_reconnect() {
         if event.kind != "state" {
             id = event.id;
             known = match event.kind.as_str() {
-                "points" => event.data["at"][0].as_f64().expect("a second") as usize + 1,
-                _ => event.data["data"][0]["at"].as_array().map_or(0, Vec::len),
+                "points" => event.data["times_s"][0].as_f64().expect("a second") as usize + 1,
+                _ => event.data["data"][0]["times_s"].as_array().map_or(0, Vec::len),
             };
         }
         match (known, &id) {
@@ -180,7 +180,11 @@ fn sends_missed_points_after_a_reconnect() {
     let header = format!("Last-Event-ID: {}\r\n", id.expect("it was told"));
     let mut again = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
     let first = again.next().expect("something was missed");
-    assert_eq!((first.kind.as_str(), &first.data["at"]), ("points", &serde_json::json!([2.0])), "{first:?}");
+    assert_eq!(
+        (first.kind.as_str(), &first.data["times_s"]),
+        ("points", &serde_json::json!([2])),
+        "{first:?}"
+    );
     // The event id belongs to an older server process.
     let mut stranger = Events::open(server.address, &name, "Last-Event-ID: 12-1-0\r\n");
     assert_eq!(stranger.next().map(|it| it.kind).as_deref(), Some("document"));

@@ -13,7 +13,7 @@ fn list(server: &Server, language: &str) -> Vec<Value> {
             server.ask("GET /runs.json", &[&format!("Accept-Language: {language}")]);
         assert_eq!(status, 200, "{body}");
         let mut told: Value = serde_json::from_str(&body).expect("JSON");
-        if told["more"] == false {
+        if told["partial"] == false {
             return told["runs"].as_array_mut().map(std::mem::take).expect("runs");
         }
         assert!(begun.elapsed() < PATIENCE, "{body}");

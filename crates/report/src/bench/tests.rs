@@ -126,6 +126,7 @@ fn full_summary() -> Summary {
     it.connects.each = distribution(50, 900);
     it.generator.backlog_wait = distribution(10, 2_000);
     it.validity = Validity {
+        verdict: Verdict::Invalid,
         valid: false,
         reasons: vec![
             InvalidReason::Late {
@@ -173,7 +174,7 @@ fn renders_a_run_without_successes() {
 
 #[test]
 fn json_fields_have_units() {
-    let json = crate::json(&full_summary());
+    let json = crate::json_document::to_json(&full_summary());
     for expected in [
         "\"window_ns\": 9600000000",
         "\"p99_ns\": 615000",
@@ -182,7 +183,7 @@ fn json_fields_have_units() {
         "\"schedule\": \"line(1,200,200s)\"",
         "\"arrivals\": \"even\"",
         "\"class\": \"unknown\"",
-        "\"valid\": false",
+        "\"verdict\": \"invalid\"",
         "\"kind\": \"saturated\"",
     ] {
         assert!(json.contains(expected), "{expected} in {json}");

@@ -221,15 +221,6 @@ fn replicas_are_part_of_the_path() {
     assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
 }
 
-#[test]
-fn exports_json() {
-    let it = json(&matrix(), &[]);
-    assert_eq!(it["matrix"]["rows"][1]["figures"][0]["against"]["verdict"], "lower");
-    assert_eq!(it["matrix"]["rows"][4]["trials"][0]["status"]["kind"], "skipped");
-    assert_eq!(it["matrix"]["rows"][1]["hops"][0]["entrance"], "tcp");
-    assert_eq!(it["findings"].as_array().map(Vec::len), Some(0));
-}
-
 /// Findings as they appear on a terminal of this width.
 fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
     let shown = views(all, &matrix(), lang, &|_| Vec::new());

@@ -208,7 +208,8 @@ fn chart_numbers_match_the_charts() {
     let pages: Vec<Page> = lang::all().iter().map(|lang| page(&it, lang)).collect();
     let text = document(&it, &pages, "ru", None);
     let seen: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&seen["format"], &seen["chosen"], &seen["live"]), (&1.into(), &"ru".into(), &().into()));
+    assert_eq!((&seen["format"], &seen["version"]), (&"pgdyno.page".into(), &1.into()));
+    assert_eq!((&seen["lang"], &seen["live"]), (&"ru".into(), &().into()));
     for page in &pages {
         let Some(charts) = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
             Block::Charts(it) => Some(it),
@@ -219,7 +220,7 @@ fn chart_numbers_match_the_charts() {
         let data = seen["data"].as_array().expect("a list");
         assert_eq!(data.len(), charts.trials.len());
         for (trial, numbers) in charts.trials.iter().zip(data) {
-            let points = numbers["at"].as_array().expect("a list").len();
+            let points = numbers["times_s"].as_array().expect("a list").len();
             let columns = numbers["charts"].as_array().expect("a list");
             assert_eq!(columns.len(), trial.charts.len());
             for (chart, tracks) in trial.charts.iter().zip(columns) {

@@ -62,19 +62,19 @@ fn renders_a_run() {
     let about = RunLabels { run: "book".to_owned(), program: "0.1.0".to_owned(), seed: 42, trials: 12 };
     let shown = render(&about, &totals, &known);
     let expected = r#"
-# HELP pgdyno_up 1 while a run goes on
+# HELP pgdyno_up 1 while a run is in progress
 # TYPE pgdyno_up gauge
 pgdyno_up 1
-# HELP pgdyno_run_info Which run
+# HELP pgdyno_run_info Identifies the run; always 1
 # TYPE pgdyno_run_info gauge
 pgdyno_run_info{run="book",version="0.1.0",seed="42"} 1
-# HELP pgdyno_trials How many trials the run has
+# HELP pgdyno_trials Number of trials of the run
 # TYPE pgdyno_trials gauge
 pgdyno_trials 12
-# HELP pgdyno_trials_ended_total Trials that are over, by what became of them
+# HELP pgdyno_trials_ended_total Trials that have ended, by outcome
 # TYPE pgdyno_trials_ended_total counter
 pgdyno_trials_ended_total{outcome="complete"} 7
-# HELP pgdyno_trial_info Which trial is set up or measured
+# HELP pgdyno_trial_info Identifies the trial that is set up or measured; always 1
 # TYPE pgdyno_trial_info gauge
 pgdyno_trial_info{run="book",cell="say \"hi\"\\\n, 8",repetition="2"} 1
 # HELP pgdyno_arrivals_total Arrivals whose outcome is known, each with exactly one outcome
@@ -96,14 +96,14 @@ pgdyno_failures_total{code="net 104"} 3
 # HELP pgdyno_in_flight Transactions sent and not yet answered
 # TYPE pgdyno_in_flight gauge
 pgdyno_in_flight 4
-# HELP pgdyno_response_seconds From the intended start to the outcome, of transactions that ended well; arrivals without an answer exceed all bounds
+# HELP pgdyno_response_seconds From the intended start to the outcome, of successful transactions; arrivals without an answer exceed all bounds
 # TYPE pgdyno_response_seconds histogram
 pgdyno_response_seconds_bucket{operation="read",le="0.000098303"} 1
 pgdyno_response_seconds_bucket{operation="read",le="0.001048575"} 2
 pgdyno_response_seconds_bucket{operation="read",le="+Inf"} 3
 pgdyno_response_seconds_sum{operation="read"} 2.5
 pgdyno_response_seconds_count{operation="read"} 3
-# HELP pgdyno_service_seconds From the send to the outcome, of those
+# HELP pgdyno_service_seconds From the send to the outcome, of the same transactions
 # TYPE pgdyno_service_seconds histogram
 pgdyno_service_seconds_bucket{operation="read",le="0.000098303"} 2
 pgdyno_service_seconds_bucket{operation="read",le="0.001048575"} 2

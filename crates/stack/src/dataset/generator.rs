@@ -108,9 +108,8 @@ impl ValueGenerator {
             }
             &ColumnGenerator::Text { length } => ValueGenerator::Text(length),
             ColumnGenerator::Timestamp { from, to } => {
-                let parse = |it: &String| {
-                    model::parse_utc(it).ok_or_else(|| GeneratorError::Timestamp(it.clone()))
-                };
+                let parse =
+                    |it: &String| model::parse_utc(it).ok_or_else(|| GeneratorError::Timestamp(it.clone()));
                 let (from, to) = (parse(from)?, parse(to)?);
                 ValueGenerator::Timestamp(from, range_size(from, to)?)
             }

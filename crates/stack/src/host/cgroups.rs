@@ -1,17 +1,18 @@
 //! Control groups that can limit or measure parts of a stack.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// Controllers of both versions of control groups; each controller is in only one of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroups {
     pub v1: Vec<Controller>,
     pub v2: Vec<Controller>,
 }
 
 /// One controller and the group of this process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Controller {
     /// For example `cpu`, `memory`, `blkio` (v1) or `io` (v2).
     pub name: String,

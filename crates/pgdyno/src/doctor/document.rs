@@ -1,0 +1,82 @@
+//! Capabilities of the machine as JSON
+
+use model::Nanos;
+use report::json_document::JsonDocument;
+use schemars::JsonSchema;
+use serde::Serialize;
+use stack::host::Host;
+use std::path::PathBuf;
+
+/// Capabilities of the machine: `pgdyno doctor`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DoctorDocument<'a> {
+    /// PostgreSQL installations that can be started.
+    pub servers: Vec<ServerInstallation>,
+    /// Programs that a system under test may contain.
+    pub programs: Vec<ProgramInfo>,
+    pub host: &'a Host,
+    /// Limits that a node of a stack may have.
+    pub limits: Vec<LimitSupport>,
+    /// Drivers that not every system has.
+    pub drivers: Vec<DriverSupport>,
+    /// Lateness of a thread that sleeps.
+    pub timer_jitter: TimerJitterFigures,
+}
+
+impl JsonDocument for DoctorDocument<'_> {
+    const NAME: &'static str = "doctor";
+    const VERSION: u32 = 1;
+}
+
+/// Installation of PostgreSQL.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ServerInstallation {
+    /// Version as the server reports it.
+    pub version: String,
+    pub major: u32,
+    /// Directory of its programs.
+    pub directory: PathBuf,
+    /// Place where it was found.
+    pub origin: String,
+}
+
+/// Program that was searched for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProgramInfo {
+    pub name: &'static str,
+    /// `null` if it is not installed.
+    pub path: Option<PathBuf>,
+    /// First line of its version output.
+    pub version: Option<String>,
+    /// Benefit of the program.
+    pub enables: String,
+}
+
+/// Limit on a node, and whether it can be applied here.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct LimitSupport {
+    pub name: &'static str,
+    pub available: bool,
+    /// Reason why it is not available.
+    pub reason: Option<String>,
+}
+
+/// Driver, and whether it works here.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DriverSupport {
+    pub name: &'static str,
+    pub available: bool,
+}
+
+/// Distribution of the timer jitter. Quantiles are `null` with too few samples.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TimerJitterFigures {
+    /// Number of samples.
+    pub count: u64,
+    #[serde(rename = "p50_ns")]
+    pub p50: Option<Nanos>,
+    #[serde(rename = "p99_ns")]
+    pub p99: Option<Nanos>,
+    #[serde(rename = "max_ns")]
+    pub max: Option<Nanos>,
+}
