@@ -34,7 +34,7 @@ pub struct RunListEntry {
     pub experiment: String,
     /// Unix time in milliseconds.
     pub started_ms: u64,
-    /// Rows of all runs in words, UTC.
+    /// Start as text, UTC.
     pub started: String,
     pub state: RunListState,
     pub state_text: String,
