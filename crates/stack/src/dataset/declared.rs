@@ -321,7 +321,7 @@ mod tests {
                 "table pgdyno.t: the schema pgdyno is reserved; write another",
                 "table pgdyno.t, column a: the range ends before it begins: 2 > 1; write the smaller bound first",
                 "table pgdyno.t, column a: it is declared twice; write another name",
-                "table pgdyno.t, column a: exponent s is 1; write one above 1, up to 1000, such as 1.2",
+                "table pgdyno.t, column a: the exponent s is 1; write one above 1, up to 1000, such as 1.2",
                 "table pgdyno.t, column b: \"yesterday\" is no timestamp; write a date as 2024-01-01, or a timestamp as \
                  2024-01-01 12:00:00",
                 "table pgdyno.t, column c: its share of NULLs is 1.5; write 0 to 1",

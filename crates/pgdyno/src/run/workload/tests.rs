@@ -86,7 +86,7 @@ fn refuses_undefined_variables() {
         let http = |feeds: &str, feed: &str| {
             format!("{stack}{feeds}operations: {{ a: {{ {feed} {request} }} }}\n{load}")
         };
-        check(&http("", ""), "check: knows no variable `idd`");
+        check(&http("", ""), "check: unknown variable `idd`");
         check(&http(feed, "feed: f, "), "prepare: the variable ${idd} is not defined");
     }
     let other = "a: { set: { n: 1 }, get: \"/${n}\" }, b: { feed: f, get: \"/${n}\" }";
