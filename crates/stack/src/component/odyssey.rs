@@ -244,13 +244,13 @@ static POOL_SERIES: [Series; 7] = [
     gauge(
         "odyssey_cl_waiting",
         Unit::Count,
-        "Clients without a server connection, including idle ones: no evidence of a queue; SHOW POOLS",
+        "Clients without a server connection, including idle ones, so not a queue length; SHOW POOLS",
     ),
     normalised::POOL_SERVERS_ACTIVE,
     normalised::POOL_SERVERS_IDLE,
-    gauge("odyssey_sv_used", Unit::Count, "As PgBouncer's; SHOW POOLS"),
-    gauge("odyssey_sv_tested", Unit::Count, "As PgBouncer's; SHOW POOLS"),
-    gauge("odyssey_sv_login", Unit::Count, "As PgBouncer's; SHOW POOLS"),
+    gauge("odyssey_sv_used", Unit::Count, "As pgbouncer_sv_used; SHOW POOLS"),
+    gauge("odyssey_sv_tested", Unit::Count, "As pgbouncer_sv_tested; SHOW POOLS"),
+    gauge("odyssey_sv_login", Unit::Count, "As pgbouncer_sv_login; SHOW POOLS"),
 ];
 
 /// Totals since the start.
@@ -268,9 +268,9 @@ static STATS_SERIES: [Series; 7] = [
     normalised::POOL_TRANSACTIONS,
     counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),
     normalised::POOL_ASSIGNMENTS,
-    counter("odyssey_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
+    counter("odyssey_total_received", Unit::Bytes, "Bytes received from clients; SHOW STATS"),
     normalised::POOL_TRANSACTION_TIME,
-    counter("odyssey_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    counter("odyssey_total_query_time", Unit::Seconds, "Time spent in queries; SHOW STATS"),
     normalised::POOL_WAIT_TIME,
 ];
 
@@ -296,7 +296,7 @@ static CLIENTS: Probe = Probe {
 };
 
 static CLIENT_SERIES: [Series; 1] =
-    [gauge("odyssey_clients", Unit::Count, "Connections by database, user and state; SHOW CLIENTS")];
+    [gauge("odyssey_clients", Unit::Count, "Client connections by database, user and state; SHOW CLIENTS")];
 
 static DATABASES: Probe = Probe {
     name: "odyssey_databases",
@@ -309,8 +309,8 @@ static DATABASES: Probe = Probe {
 
 /// The pool size is not the normalised series: the console lists only databases that clients have used.
 static DATABASE_SERIES: [Series; 2] = [
-    gauge("odyssey_pool_size", Unit::Count, "Server connections that a pool may have; SHOW DATABASES"),
-    gauge("odyssey_current_connections", Unit::Count, "Clients of the database; SHOW DATABASES"),
+    gauge("odyssey_pool_size", Unit::Count, "Maximum number of server connections of a pool; SHOW DATABASES"),
+    gauge("odyssey_current_connections", Unit::Count, "Client connections of the database; SHOW DATABASES"),
 ];
 
 /// Parses lines of `log_format "%p %t %l [%i %s] (%c) %m\n"`: the level is among the first words.

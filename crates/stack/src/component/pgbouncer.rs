@@ -184,7 +184,7 @@ static POOL_SERIES: [Series; 8] = [
     normalised::POOL_SERVERS_ACTIVE,
     normalised::POOL_SERVERS_IDLE,
     gauge("pgbouncer_sv_tested", Unit::Count, "Server connections being reset or checked; SHOW POOLS"),
-    gauge("pgbouncer_sv_login", Unit::Count, "Server connections being logged in; SHOW POOLS"),
+    gauge("pgbouncer_sv_login", Unit::Count, "Server connections that are logging in; SHOW POOLS"),
     gauge(
         "pgbouncer_cl_cancel_req",
         Unit::Count,
@@ -208,10 +208,10 @@ static STATS_SERIES: [Series; 8] = [
     counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
     // From 1.23.
     normalised::POOL_ASSIGNMENTS,
-    counter("pgbouncer_total_received", Unit::Bytes, "Received from clients; SHOW STATS"),
-    counter("pgbouncer_total_sent", Unit::Bytes, "Sent to clients; SHOW STATS"),
+    counter("pgbouncer_total_received", Unit::Bytes, "Bytes received from clients; SHOW STATS"),
+    counter("pgbouncer_total_sent", Unit::Bytes, "Bytes sent to clients; SHOW STATS"),
     normalised::POOL_TRANSACTION_TIME,
-    counter("pgbouncer_total_query_time", Unit::Seconds, "Time in queries; SHOW STATS"),
+    counter("pgbouncer_total_query_time", Unit::Seconds, "Time spent in queries; SHOW STATS"),
     normalised::POOL_WAIT_TIME,
 ];
 
@@ -237,7 +237,7 @@ static CLIENTS: Probe = Probe {
 };
 
 static CLIENT_SERIES: [Series; 1] =
-    [gauge("pgbouncer_clients", Unit::Count, "Connections by database, user and state; SHOW CLIENTS")];
+    [gauge("pgbouncer_clients", Unit::Count, "Client connections by database, user and state; SHOW CLIENTS")];
 
 static DATABASES: Probe = Probe {
     name: "pgbouncer_databases",
@@ -258,13 +258,9 @@ static DATABASE_SERIES: [Series; 5] = [
     gauge(
         "pgbouncer_max_connections",
         Unit::Count,
-        "Most server connections of all pools together; 0 is unlimited; SHOW DATABASES",
+        "Maximum number of server connections of all pools; 0 is unlimited; SHOW DATABASES",
     ),
-    gauge(
-        "pgbouncer_current_connections",
-        Unit::Count,
-        "Server connections of all pools together; SHOW DATABASES",
-    ),
+    gauge("pgbouncer_current_connections", Unit::Count, "Server connections of all pools; SHOW DATABASES"),
     gauge("pgbouncer_paused", Unit::Count, "1 while paused; SHOW DATABASES"),
 ];
 

@@ -185,7 +185,7 @@ static PROCESS_SERIES: [Series; 4] = [
     gauge(
         "pgpool_processes",
         Unit::Count,
-        "Processes by status, the console's included; SHOW POOL_PROCESSES",
+        "Processes by status, including the console's; SHOW POOL_PROCESSES",
     ),
 ];
 
@@ -257,8 +257,8 @@ static NODES: Probe = Probe {
 };
 
 static NODE_SERIES: [Series; 2] = [
-    gauge("pgpool_up", Unit::Count, "1 while it uses the server; SHOW POOL_NODES, status"),
-    gauge("pgpool_replication_delay", Unit::Bytes, "WAL that a replica has not replayed; SHOW POOL_NODES"),
+    gauge("pgpool_up", Unit::Count, "1 while Pgpool-II uses the server; SHOW POOL_NODES, status"),
+    gauge("pgpool_replication_delay", Unit::Bytes, "WAL that the replica has not replayed; SHOW POOL_NODES"),
 ];
 
 /// Statements since the start, by server.
@@ -299,11 +299,7 @@ static HEALTH_CHECK_SERIES: [Series; 3] = [
         Unit::Count,
         "Failed health checks; SHOW POOL_HEALTH_CHECK_STATS",
     ),
-    counter(
-        "pgpool_health_check_retries",
-        Unit::Count,
-        "Repeated health checks; SHOW POOL_HEALTH_CHECK_STATS",
-    ),
+    counter("pgpool_health_check_retries", Unit::Count, "Health check retries; SHOW POOL_HEALTH_CHECK_STATS"),
 ];
 
 fn read_by_node(

@@ -13,11 +13,7 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 static SERIES: [Series; 2] = [
-    counter(
-        "host_cpu",
-        Unit::Seconds,
-        "Time of all processors by kind; /proc/stat, line `cpu`, proc_stat(5)",
-    ),
+    counter("host_cpu", Unit::Seconds, "CPU time of all CPUs by kind; /proc/stat, line `cpu`, proc_stat(5)"),
     counter("host_switches", Unit::Count, "Context switches; /proc/stat, line `ctxt`"),
 ];
 

@@ -14,11 +14,15 @@ pub(super) static PROBE: Probe = Probe {
 
 static SERIES: [Series; 6] = [
     counter("disk_reads", Unit::Count, "Reads completed; /proc/diskstats, field 4"),
-    counter("disk_read_bytes", Unit::Bytes, "Read; field 6, in sectors of 512 bytes"),
+    counter("disk_read_bytes", Unit::Bytes, "Bytes read; field 6, in sectors of 512 bytes"),
     counter("disk_writes", Unit::Count, "Writes completed; field 8"),
-    counter("disk_written_bytes", Unit::Bytes, "Written; field 10, in sectors of 512 bytes"),
-    counter("disk_busy", Unit::Seconds, "Time with something to do; field 13"),
-    counter("disk_waits", Unit::Seconds, "Time that all requests spent waiting and being served; field 14"),
+    counter("disk_written_bytes", Unit::Bytes, "Bytes written; field 10, in sectors of 512 bytes"),
+    counter("disk_busy", Unit::Seconds, "Time with at least one request in progress; field 13"),
+    counter(
+        "disk_waits",
+        Unit::Seconds,
+        "Time that requests spent waiting and in service, summed over requests; field 14",
+    ),
 ];
 
 /// Index of the field in a line, and its unit.

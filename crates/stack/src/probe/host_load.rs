@@ -14,12 +14,8 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 static SERIES: [Series; 3] = [
-    gauge("host_load_1m", Unit::Count, "Runnable and uninterruptible tasks, mean of a minute; /proc/loadavg"),
-    gauge(
-        "host_runnable",
-        Unit::Count,
-        "Tasks that run or wait for a processor; /proc/stat, line `procs_running`",
-    ),
+    gauge("host_load_1m", Unit::Count, "Runnable and uninterruptible tasks, 1-minute mean; /proc/loadavg"),
+    gauge("host_runnable", Unit::Count, "Tasks that run or wait for a CPU; /proc/stat, line `procs_running`"),
     gauge("host_blocked", Unit::Count, "Tasks that wait for a disk; /proc/stat, line `procs_blocked`"),
 ];
 

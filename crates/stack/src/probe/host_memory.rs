@@ -13,7 +13,7 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 static SERIES: [Series; 1] =
-    [gauge("host_memory", Unit::Bytes, "Memory by kind: `available` is free or can be freed; /proc/meminfo")];
+    [gauge("host_memory", Unit::Bytes, "Memory by kind; `available` is free or can be freed; /proc/meminfo")];
 
 /// The kernel's name and pgdyno's label.
 const KINDS: [(&str, &str); 7] = [

@@ -20,7 +20,7 @@ pub(super) static PROBE: Probe = Probe {
 static SERIES: [Series; 1] = [counter(
     "host_pressure",
     Unit::Seconds,
-    "Time in which some or all (`full`) tasks stood still, by what was short; /proc/pressure, `total`",
+    "Time during which some or all (`full`) tasks were stalled, by resource; /proc/pressure, `total`",
 )];
 
 /// A kernel without pressure stall information has no such files; there are no readings then.

@@ -4,12 +4,12 @@ use super::{counter, gauge};
 use model::{Series, Unit, series};
 
 pub(crate) const POOL_SIZE: Series =
-    gauge(series::POOL_SIZE, Unit::Count, "Server connections that a pool may have");
+    gauge(series::POOL_SIZE, Unit::Count, "Maximum number of server connections of a pool");
 
 pub(crate) const POOL_CLIENTS_ACTIVE: Series = gauge(
     series::POOL_CLIENTS_ACTIVE,
     Unit::Count,
-    "Clients that do not wait for a server connection; some consoles leave out those that are idle",
+    "Clients that do not wait for a server connection; some consoles omit idle clients",
 );
 
 pub(crate) const POOL_CLIENTS_WAITING: Series = gauge(
@@ -19,7 +19,7 @@ pub(crate) const POOL_CLIENTS_WAITING: Series = gauge(
 );
 
 pub(crate) const POOL_LONGEST_WAIT: Series =
-    gauge(series::POOL_LONGEST_WAIT, Unit::Seconds, "Time for which the first waiting client has waited");
+    gauge(series::POOL_LONGEST_WAIT, Unit::Seconds, "Longest current wait for a server connection");
 
 pub(crate) const POOL_SERVERS_ACTIVE: Series =
     gauge(series::POOL_SERVERS_ACTIVE, Unit::Count, "Server connections assigned to a client");
@@ -33,7 +33,7 @@ pub(crate) const POOL_TRANSACTIONS: Series =
 pub(crate) const POOL_TRANSACTION_TIME: Series = counter(
     series::POOL_TRANSACTION_TIME,
     Unit::Seconds,
-    "Time in transactions, including idle time within them",
+    "Time spent in transactions, including idle time within them",
 );
 
 pub(crate) const POOL_WAIT_TIME: Series =
@@ -51,4 +51,4 @@ pub(crate) const BALANCER_QUEUE: Series =
     gauge(series::BALANCER_QUEUE, Unit::Count, "Connections that wait for a server");
 
 pub(crate) const BALANCER_QUEUE_TIME: Series =
-    gauge(series::BALANCER_QUEUE_TIME, Unit::Seconds, "Mean time of the last connections in the queue");
+    gauge(series::BALANCER_QUEUE_TIME, Unit::Seconds, "Mean queue time of the last connections");

@@ -21,22 +21,22 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 static SERIES: [Series; 5] = [
-    gauge("pg_sessions", Unit::Count, "Sessions of clients by state; pg_stat_activity"),
+    gauge("pg_sessions", Unit::Count, "Client sessions by state; pg_stat_activity"),
     gauge(
         "pg_active_waits",
         Unit::Count,
-        "Active sessions by what they wait for, `running` if for nothing; pg_stat_activity.wait_event",
+        "Active sessions by wait event; `running` if they do not wait; pg_stat_activity.wait_event",
     ),
     gauge(
         "pg_longest_transaction",
         Unit::Seconds,
         "Age of the oldest open transaction; pg_stat_activity.xact_start",
     ),
-    gauge("pg_connections_used", Unit::Count, "Connections of clients, without monitoring; pg_stat_activity"),
+    gauge("pg_connections_used", Unit::Count, "Client connections without monitoring; pg_stat_activity"),
     gauge(
         "pg_connections_free",
         Unit::Count,
-        "Slots that an ordinary user can still take: max_connections less reserved and used ones",
+        "Connection slots that are free for ordinary users: max_connections minus reserved and used slots",
     ),
 ];
 

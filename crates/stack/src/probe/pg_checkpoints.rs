@@ -16,18 +16,18 @@ static SERIES: [Series; 4] = [
     counter(
         "pg_checkpoints",
         Unit::Count,
-        "Checkpoints, `timed` or `requested`; pg_stat_checkpointer, pg_stat_bgwriter",
+        "Checkpoints by cause, `timed` or `requested`; pg_stat_checkpointer, pg_stat_bgwriter",
     ),
-    counter("pg_checkpoint_time", Unit::Seconds, "Time of checkpoints spent with `write` and `sync`"),
+    counter("pg_checkpoint_time", Unit::Seconds, "Time that checkpoints spent in `write` and `sync`"),
     counter(
         "pg_buffers_written",
         Unit::Count,
-        "Buffers written by the `checkpointer`, the `bgwriter`, and until version 16 by a `backend` that needed one",
+        "Buffers written by the `checkpointer`, the `bgwriter`, or (until version 16) a `backend` that needed one",
     ),
     counter(
         "pg_bgwriter_stops",
         Unit::Count,
-        "How often the background writer had written enough; maxwritten_clean",
+        "Background writer rounds that stopped at their limit; maxwritten_clean",
     ),
 ];
 

@@ -26,11 +26,15 @@ pub(crate) static PROBE: Probe = Probe {
 /// Sessions report their counts up to a second after a transaction, and when they become idle: the values lag.
 static SERIES: [Series; 14] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
-    counter("pg_commits", Unit::Count, "Committed transactions, seconds late; pg_stat_database.xact_commit"),
+    counter(
+        "pg_commits",
+        Unit::Count,
+        "Committed transactions, reported with a delay of seconds; pg_stat_database.xact_commit",
+    ),
     counter(
         "pg_rollbacks",
         Unit::Count,
-        "Transactions rolled back, seconds late; pg_stat_database.xact_rollback",
+        "Rolled back transactions, reported with a delay of seconds; pg_stat_database.xact_rollback",
     ),
     counter("pg_blocks_read", Unit::Count, "Blocks not found in shared_buffers; pg_stat_database.blks_read"),
     counter("pg_blocks_hit", Unit::Count, "Blocks found in shared_buffers; pg_stat_database.blks_hit"),
@@ -39,19 +43,19 @@ static SERIES: [Series; 14] = [
     counter(
         "pg_temp_files",
         Unit::Count,
-        "Files for what work_mem could not hold; pg_stat_database.temp_files",
+        "Temporary files, used when work_mem is exceeded; pg_stat_database.temp_files",
     ),
-    counter("pg_temp_bytes", Unit::Bytes, "Written to those; pg_stat_database.temp_bytes"),
-    counter("pg_deadlocks", Unit::Count, "Deadlocks found; pg_stat_database.deadlocks"),
+    counter("pg_temp_bytes", Unit::Bytes, "Bytes written to temporary files; pg_stat_database.temp_bytes"),
+    counter("pg_deadlocks", Unit::Count, "Detected deadlocks; pg_stat_database.deadlocks"),
     counter(
         "pg_conflicts",
         Unit::Count,
-        "Queries of a replica cancelled for recovery; pg_stat_database.conflicts",
+        "Queries of a replica that were cancelled because of recovery conflicts; pg_stat_database.conflicts",
     ),
     counter(
         "pg_sessions_begun",
         Unit::Count,
-        "Sessions that were begun, seconds late; pg_stat_database.sessions",
+        "Sessions started, reported with a delay of seconds; pg_stat_database.sessions",
     ),
     counter(
         "pg_sessions_killed",
@@ -61,7 +65,7 @@ static SERIES: [Series; 14] = [
     counter(
         "pg_monitor_transactions",
         Unit::Count,
-        "Transactions of pgdyno's own monitoring session, which pg_stat_database counts too; by the session",
+        "Transactions of pgdyno's monitoring session, which pg_stat_database also counts; counted by pgdyno",
     ),
 ];
 

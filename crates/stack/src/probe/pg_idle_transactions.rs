@@ -31,22 +31,18 @@ static SERIES: [Series; 4] = [
     gauge(
         "pg_idle_transactions",
         Unit::Count,
-        "Sessions that have been idle in a transaction for longer than a second; pg_stat_activity.state_change",
+        "Sessions idle in transaction for more than one second; pg_stat_activity.state_change",
     ),
-    gauge(
-        "pg_idle_transaction_longest",
-        Unit::Seconds,
-        "How long the first of all idle in a transaction has been so",
-    ),
+    gauge("pg_idle_transaction_longest", Unit::Seconds, "Longest current time idle in transaction"),
     gauge(
         "pg_idle_transactions_horizon",
         Unit::Count,
-        "Those of longer than a second that keep vacuum from cleaning up; pg_stat_activity.backend_xid, backend_xmin",
+        "Sessions idle in transaction for more than one second that hold back vacuum; pg_stat_activity.backend_xid, backend_xmin",
     ),
     gauge(
         "pg_idle_transactions_blocked",
         Unit::Count,
-        "Sessions that wait for a lock behind those; pg_blocking_pids",
+        "Sessions that wait for locks of sessions idle in transaction; pg_blocking_pids",
     ),
 ];
 

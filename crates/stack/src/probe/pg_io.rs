@@ -30,13 +30,13 @@ pub(super) static PROBE: Probe = Probe {
 /// Labels are kind of process, object and context, as in the view: `client backend/relation/normal`.
 static SERIES: [Series; 8] = [
     counter("pg_io_reads", Unit::Count, "Reads; pg_stat_io.reads"),
-    counter("pg_io_read_bytes", Unit::Bytes, "Read; pg_stat_io.read_bytes, or reads × op_bytes"),
+    counter("pg_io_read_bytes", Unit::Bytes, "Bytes read; pg_stat_io.read_bytes, or reads × op_bytes"),
     counter("pg_io_writes", Unit::Count, "Writes; pg_stat_io.writes"),
-    counter("pg_io_write_bytes", Unit::Bytes, "Written; pg_stat_io.write_bytes, or writes × op_bytes"),
-    counter("pg_io_extends", Unit::Count, "Extensions of files; pg_stat_io.extends"),
+    counter("pg_io_write_bytes", Unit::Bytes, "Bytes written; pg_stat_io.write_bytes, or writes × op_bytes"),
+    counter("pg_io_extends", Unit::Count, "File extensions; pg_stat_io.extends"),
     counter("pg_io_hits", Unit::Count, "Blocks found in shared_buffers; pg_stat_io.hits"),
-    counter("pg_io_evictions", Unit::Count, "Blocks pushed out of shared_buffers; pg_stat_io.evictions"),
-    counter("pg_io_fsyncs", Unit::Count, "Calls of fsync; pg_stat_io.fsyncs"),
+    counter("pg_io_evictions", Unit::Count, "Blocks evicted from shared_buffers; pg_stat_io.evictions"),
+    counter("pg_io_fsyncs", Unit::Count, "fsync calls; pg_stat_io.fsyncs"),
 ];
 
 macro_rules! sql {

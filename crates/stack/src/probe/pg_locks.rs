@@ -16,9 +16,9 @@ static SERIES: [Series; 2] = [
     gauge(
         "pg_locks_waiting",
         Unit::Count,
-        "Requests for locks not yet granted, by kind and mode; pg_locks.granted",
+        "Lock requests not yet granted, by kind and mode; pg_locks.granted",
     ),
-    gauge("pg_longest_lock_wait", Unit::Seconds, "How long the first of them has waited; pg_locks.waitstart"),
+    gauge("pg_longest_lock_wait", Unit::Seconds, "Longest current lock wait; pg_locks.waitstart"),
 ];
 
 const SQL: &str = "with waiting as materialized (select locktype, mode, waitstart from pg_locks where not granted) \

@@ -30,20 +30,32 @@ static SERIES: [Series; 6] = [
     gauge(
         "pg_replication_write_lag",
         Unit::Seconds,
-        "Until a replica had written the latest log; pg_stat_replication",
+        "Time until the replica had written the latest WAL; pg_stat_replication",
     ),
-    gauge("pg_replication_flush_lag", Unit::Seconds, "Until it had flushed that; pg_stat_replication"),
-    gauge("pg_replication_replay_lag", Unit::Seconds, "Until it had replayed that; pg_stat_replication"),
-    gauge("pg_replication_unsent", Unit::Bytes, "Log not yet sent to it; pg_stat_replication.sent_lsn"),
+    gauge(
+        "pg_replication_flush_lag",
+        Unit::Seconds,
+        "Time until the replica had flushed the latest WAL; pg_stat_replication",
+    ),
+    gauge(
+        "pg_replication_replay_lag",
+        Unit::Seconds,
+        "Time until the replica had replayed the latest WAL; pg_stat_replication",
+    ),
+    gauge(
+        "pg_replication_unsent",
+        Unit::Bytes,
+        "WAL not yet sent to the replica; pg_stat_replication.sent_lsn",
+    ),
     gauge(
         "pg_replication_unflushed",
         Unit::Bytes,
-        "Log that it has not flushed; pg_stat_replication.flush_lsn",
+        "WAL that the replica has not flushed; pg_stat_replication.flush_lsn",
     ),
     gauge(
         "pg_replication_unreplayed",
         Unit::Bytes,
-        "Log that it has not replayed; pg_stat_replication.replay_lsn",
+        "WAL that the replica has not replayed; pg_stat_replication.replay_lsn",
     ),
 ];
 

@@ -26,19 +26,27 @@ pub(super) static PROBE: Probe = Probe {
 };
 
 static SERIES: [Series; 6] = [
-    gauge("pg_role_replica", Unit::Count, "1 while it replays another's log, 0 while it takes writes"),
-    gauge("pg_role_timeline", Unit::Count, "Its history's number, which grows by each promotion"),
-    counter("pg_role_flushed", Unit::Bytes, "Log that it has flushed: written itself, or received"),
-    counter("pg_role_replayed", Unit::Bytes, "Of a replica: log whose changes can be read there"),
     gauge(
-        "pg_role_unreplayed",
-        Unit::Bytes,
-        "Of a replica: log that it has, and whose changes cannot be read yet",
+        "pg_role_replica",
+        Unit::Count,
+        "1 while the server replays WAL of another, 0 while it accepts writes",
     ),
+    gauge("pg_role_timeline", Unit::Count, "Timeline ID, which grows with each promotion"),
+    counter(
+        "pg_role_flushed",
+        Unit::Bytes,
+        "WAL position that the server has flushed: written itself, or received",
+    ),
+    counter(
+        "pg_role_replayed",
+        Unit::Bytes,
+        "WAL position up to which changes are visible; only on replicas",
+    ),
+    gauge("pg_role_unreplayed", Unit::Bytes, "WAL received but not replayed; only on replicas"),
     gauge(
         "pg_role_delay",
         Unit::Seconds,
-        "Of a replica with such log: age of the last commit that can be read",
+        "Age of the last visible commit; only on replicas with WAL that is not replayed",
     ),
 ];
 

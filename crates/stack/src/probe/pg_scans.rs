@@ -30,9 +30,13 @@ static SERIES: [Series; 2] = [
     counter(
         "pg_table_scans",
         Unit::Count,
-        "Scans of the whole table, of the ten tables that most rows were so read of; pg_stat_user_tables.seq_scan",
+        "Sequential scans of the ten tables with the most rows read by them; pg_stat_user_tables.seq_scan",
     ),
-    counter("pg_table_scanned_rows", Unit::Count, "Rows read so; pg_stat_user_tables.seq_tup_read"),
+    counter(
+        "pg_table_scanned_rows",
+        Unit::Count,
+        "Rows read by these scans; pg_stat_user_tables.seq_tup_read",
+    ),
 ];
 
 const SQL: &str = "select schemaname || '.' || relname as label, seq_scan as pg_table_scans, \

@@ -28,7 +28,7 @@ pub(super) static PROBE: Probe = Probe {
 static SERIES: [Series; 1] = [gauge(
     "pg_database_size",
     Unit::Bytes,
-    "Files of the database that is asked, with indexes and what is free in them; pg_database_size",
+    "Size of the database's files, including indexes and free space; pg_database_size",
 )];
 
 const SQL: &str = "select datname as label, pg_database_size(oid) as pg_database_size from pg_database \

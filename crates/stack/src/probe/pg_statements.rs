@@ -52,29 +52,36 @@ static OF_STATEMENTS: [Series; 5] = [
     counter(
         "pg_statement_calls",
         Unit::Count,
-        "Executions by queryid, of the 20 that took most time; without label: of all; pg_stat_statements.calls",
+        "Executions by queryid, of the 20 with the longest total time; without a label: of all; pg_stat_statements.calls",
     ),
-    counter("pg_statement_time", Unit::Seconds, "Time of those; pg_stat_statements.total_exec_time"),
-    counter("pg_statement_rows", Unit::Count, "Rows of those; pg_stat_statements.rows"),
+    counter(
+        "pg_statement_time",
+        Unit::Seconds,
+        "Total execution time by queryid; pg_stat_statements.total_exec_time",
+    ),
+    counter("pg_statement_rows", Unit::Count, "Rows by queryid; pg_stat_statements.rows"),
     counter(
         "pg_statement_hit",
         Unit::Count,
-        "Blocks of those that were found in shared buffers; pg_stat_statements.shared_blks_hit",
+        "Blocks found in shared buffers, by queryid; pg_stat_statements.shared_blks_hit",
     ),
-    counter("pg_statement_read", Unit::Count, "Blocks that were not; pg_stat_statements.shared_blks_read"),
+    counter(
+        "pg_statement_read",
+        Unit::Count,
+        "Blocks not found in shared buffers, by queryid; pg_stat_statements.shared_blks_read",
+    ),
 ];
 
 static OF_TEXTS: [Series; 2] = [
     counter(
         "pg_statement_text",
         Unit::Count,
-        "Executions again; the label is the queryid, a space, and the text without constants; for other commands than \
-         queries its first word",
+        "Executions; the label is the queryid, a space, and the text without constants (for utility commands, the first word)",
     ),
     counter(
         "pg_sets",
         Unit::Count,
-        "SET, RESET and DISCARD, which poolers send when a server gets another client; pg_stat_statements",
+        "SET, RESET and DISCARD commands, which poolers send when a server connection changes its client; pg_stat_statements",
     ),
 ];
 

@@ -27,22 +27,18 @@ pub(super) static PROBE: Probe = Probe {
 
 /// Sums over the tables of the current database.
 static SERIES: [Series; 8] = [
-    gauge("pg_live_rows", Unit::Count, "Rows, estimated; pg_stat_user_tables.n_live_tup"),
-    gauge(
-        "pg_dead_rows",
-        Unit::Count,
-        "Row versions to be cleaned up, estimated; pg_stat_user_tables.n_dead_tup",
-    ),
+    gauge("pg_live_rows", Unit::Count, "Live rows, estimated; pg_stat_user_tables.n_live_tup"),
+    gauge("pg_dead_rows", Unit::Count, "Dead row versions, estimated; pg_stat_user_tables.n_dead_tup"),
     counter("pg_rows_updated", Unit::Count, "Rows updated; pg_stat_user_tables.n_tup_upd"),
     counter(
         "pg_rows_hot_updated",
         Unit::Count,
-        "Those without a change to an index; pg_stat_user_tables.n_tup_hot_upd",
+        "Rows updated without a new index entry (HOT); pg_stat_user_tables.n_tup_hot_upd",
     ),
-    counter("pg_vacuums", Unit::Count, "Tables cleaned up, by hand or not; pg_stat_user_tables"),
-    counter("pg_analyzes", Unit::Count, "Tables analysed, by hand or not; pg_stat_user_tables"),
-    counter("pg_seq_scans", Unit::Count, "Scans of whole tables; pg_stat_user_tables.seq_scan"),
-    counter("pg_index_scans", Unit::Count, "Scans of indexes; pg_stat_user_tables.idx_scan"),
+    counter("pg_vacuums", Unit::Count, "Vacuum runs, manual and automatic; pg_stat_user_tables"),
+    counter("pg_analyzes", Unit::Count, "Analyze runs, manual and automatic; pg_stat_user_tables"),
+    counter("pg_seq_scans", Unit::Count, "Sequential scans; pg_stat_user_tables.seq_scan"),
+    counter("pg_index_scans", Unit::Count, "Index scans; pg_stat_user_tables.idx_scan"),
 ];
 
 const SQL: &str = "select sum(n_live_tup) as pg_live_rows, sum(n_dead_tup) as pg_dead_rows, sum(n_tup_upd) as pg_rows_updated, \

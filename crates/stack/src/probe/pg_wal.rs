@@ -20,24 +20,20 @@ pub(super) static PROBE: Probe = Probe {
 
 /// Since version 18, only `pg_io` reports writes and syncs.
 static SERIES: [Series; 8] = [
-    counter("pg_wal_records", Unit::Count, "Records; pg_stat_wal"),
-    counter(
-        "pg_wal_fpi",
-        Unit::Count,
-        "Images of whole pages, for their first change after a checkpoint; pg_stat_wal",
-    ),
-    counter("pg_wal_bytes", Unit::Bytes, "Bytes of both; pg_stat_wal"),
-    counter("pg_wal_buffers_full", Unit::Count, "Writes because wal_buffers were full; pg_stat_wal"),
-    counter("pg_wal_write", Unit::Count, "Writes to files, until version 17; pg_stat_wal"),
-    counter("pg_wal_sync", Unit::Count, "Syncs of them, until version 17; pg_stat_wal"),
+    counter("pg_wal_records", Unit::Count, "WAL records; pg_stat_wal"),
+    counter("pg_wal_fpi", Unit::Count, "Full page images; pg_stat_wal"),
+    counter("pg_wal_bytes", Unit::Bytes, "WAL written, records and full page images; pg_stat_wal"),
+    counter("pg_wal_buffers_full", Unit::Count, "Writes because wal_buffers was full; pg_stat_wal"),
+    counter("pg_wal_write", Unit::Count, "Writes of WAL buffers to files; until version 17; pg_stat_wal"),
+    counter("pg_wal_sync", Unit::Count, "Syncs of WAL files; until version 17; pg_stat_wal"),
     counter(
         "pg_wal_write_time",
         Unit::Seconds,
-        "Only with track_wal_io_timing, until version 17; pg_stat_wal",
+        "Time in WAL writes; requires track_wal_io_timing; until version 17; pg_stat_wal",
     ),
     counter(
         "pg_wal_sync_time",
         Unit::Seconds,
-        "Only with track_wal_io_timing, until version 17; pg_stat_wal",
+        "Time in WAL syncs; requires track_wal_io_timing; until version 17; pg_stat_wal",
     ),
 ];

@@ -46,17 +46,13 @@ pub(super) static GROUP: Probe = Probe {
 };
 
 static OF_PROCESS: [Series; 4] = [
-    counter(
-        "process_cpu_user",
-        Unit::Seconds,
-        "Processor time in programs; /proc/PID/stat, proc_pid_stat(5)",
-    ),
-    counter("process_cpu_system", Unit::Seconds, "Processor time in the kernel for them; /proc/PID/stat"),
+    counter("process_cpu_user", Unit::Seconds, "CPU time in user mode; /proc/PID/stat, proc_pid_stat(5)"),
+    counter("process_cpu_system", Unit::Seconds, "CPU time in kernel mode; /proc/PID/stat"),
     gauge("process_threads", Unit::Count, "Threads of all processes; /proc/PID/stat"),
     gauge(
         "process_memory",
         Unit::Bytes,
-        "Resident memory; what processes share counts for each of them; /proc/PID/stat",
+        "Resident memory; memory shared by processes counts once per process; /proc/PID/stat",
     ),
 ];
 
@@ -70,42 +66,62 @@ static OF_THREAD: [Series; 4] = [
     counter(
         "process_run_wait",
         Unit::Seconds,
-        "Time spent waiting for a processor; /proc/PID/schedstat, second number",
+        "Time spent waiting for a CPU; /proc/PID/schedstat, second field",
     ),
+    counter("process_runs", Unit::Count, "Time slices run on a CPU; /proc/PID/schedstat, third field"),
+    counter("process_read_bytes", Unit::Bytes, "Bytes read from disks; /proc/PID/task/TID/io, `read_bytes`"),
     counter(
-        "process_runs",
-        Unit::Count,
-        "How often one was got: switches to them; /proc/PID/schedstat, third number",
+        "process_written_bytes",
+        Unit::Bytes,
+        "Bytes to be written to disks; /proc/PID/task/TID/io, `write_bytes`",
     ),
-    counter("process_read_bytes", Unit::Bytes, "Read from disks; /proc/PID/task/TID/io, `read_bytes`"),
-    counter("process_written_bytes", Unit::Bytes, "Sent towards disks; /proc/PID/task/TID/io, `write_bytes`"),
 ];
 
 static OF_GROUP: [Series; 12] = [
-    counter("cgroup_cpu", Unit::Seconds, "Processor time of the group; cpuacct.usage, cpu.stat"),
+    counter("cgroup_cpu", Unit::Seconds, "CPU time of the group; cpuacct.usage, cpu.stat"),
     counter(
         "cgroup_periods",
         Unit::Count,
-        "Periods of the quota in which it wanted to run; cpu.stat, nr_periods",
+        "Periods of the quota in which the group was runnable; cpu.stat, nr_periods",
     ),
-    counter("cgroup_throttled", Unit::Count, "Those in which its quota was used up; cpu.stat, nr_throttled"),
+    counter(
+        "cgroup_throttled",
+        Unit::Count,
+        "Periods in which the group was throttled; cpu.stat, nr_throttled",
+    ),
     counter(
         "cgroup_throttled_time",
         Unit::Seconds,
-        "How long it stood still therefore, over processors; cpu.stat",
+        "Time during which the group was throttled, summed over CPUs; cpu.stat",
     ),
     gauge(
         "cgroup_memory",
         Unit::Bytes,
-        "Its memory, page cache included; memory.usage_in_bytes, memory.current",
+        "Memory of the group, including page cache; memory.usage_in_bytes, memory.current",
     ),
-    gauge("cgroup_memory_limit", Unit::Bytes, "Its bound; memory.limit_in_bytes, memory.max"),
-    counter("cgroup_memory_failures", Unit::Count, "Allocations that met it; memory.failcnt, memory.events"),
-    counter("cgroup_oom_kills", Unit::Count, "Processes killed for it; memory.oom_control, memory.events"),
+    gauge("cgroup_memory_limit", Unit::Bytes, "Memory limit of the group; memory.limit_in_bytes, memory.max"),
+    counter(
+        "cgroup_memory_failures",
+        Unit::Count,
+        "Allocations that reached the memory limit; memory.failcnt, memory.events",
+    ),
+    counter(
+        "cgroup_oom_kills",
+        Unit::Count,
+        "Processes killed because of the memory limit; memory.oom_control, memory.events",
+    ),
     counter("cgroup_reads", Unit::Count, "Reads from disks; blkio.throttle.io_serviced, io.stat"),
-    counter("cgroup_writes", Unit::Count, "Writes to disks, in version 1 without written-back pages"),
-    counter("cgroup_read_bytes", Unit::Bytes, "Read from disks; blkio.throttle.io_service_bytes, io.stat"),
-    counter("cgroup_written_bytes", Unit::Bytes, "Written to disks, in version 1 without written-back pages"),
+    counter("cgroup_writes", Unit::Count, "Writes to disks; with cgroup v1, without written-back pages"),
+    counter(
+        "cgroup_read_bytes",
+        Unit::Bytes,
+        "Bytes read from disks; blkio.throttle.io_service_bytes, io.stat",
+    ),
+    counter(
+        "cgroup_written_bytes",
+        Unit::Bytes,
+        "Bytes written to disks; with cgroup v1, without written-back pages",
+    ),
 ];
 
 fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {

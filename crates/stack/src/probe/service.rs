@@ -19,24 +19,28 @@ pub(super) static PROBE: Probe = Probe {
 
 /// Labels are the names of the pools.
 static SERIES: [Series; 10] = [
-    gauge("service_threads_size", Unit::Count, "Threads that answer requests; threads, size"),
+    gauge("service_threads_size", Unit::Count, "Threads that serve requests; `threads.size`"),
     gauge(
         "service_threads_busy",
         Unit::Count,
-        "Requests that are being answered; threads, busy, or working where there is no bound",
+        "Requests in progress; `threads.busy`, or `working` if the number of threads is unlimited",
     ),
-    gauge("service_threads_waiting", Unit::Count, "Requests that wait for a thread; threads, waiting"),
-    gauge("service_pool_size", Unit::Count, "Connections that the pool may have; size"),
-    gauge("service_pool_busy", Unit::Count, "Connections lent out; busy"),
-    gauge("service_pool_idle", Unit::Count, "Connections that nobody uses; idle"),
-    gauge("service_pool_waiting", Unit::Count, "Requests that wait for a connection; waiting"),
-    gauge("service_pool_opening", Unit::Count, "Connections being opened; opening"),
+    gauge("service_threads_waiting", Unit::Count, "Requests that wait for a thread; `threads.waiting`"),
+    gauge("service_pool_size", Unit::Count, "Maximum number of connections of the pool; `size`"),
+    gauge("service_pool_busy", Unit::Count, "Connections in use; `busy`"),
+    gauge("service_pool_idle", Unit::Count, "Idle connections; `idle`"),
+    gauge("service_pool_waiting", Unit::Count, "Requests that wait for a connection; `waiting`"),
+    gauge("service_pool_opening", Unit::Count, "Connections being opened; `opening`"),
     counter(
         "service_pool_waited_total",
         Unit::Count,
-        "Requests that had to wait for a connection; waited_total",
+        "Requests that waited for a connection; `waited_total`",
     ),
-    counter("service_pool_gave_up_total", Unit::Count, "Requests that waited in vain; gave_up_total"),
+    counter(
+        "service_pool_gave_up_total",
+        Unit::Count,
+        "Requests that gave up waiting for a connection; `gave_up_total`",
+    ),
 ];
 
 fn read(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), ReadError> {

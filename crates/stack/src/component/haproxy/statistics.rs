@@ -35,39 +35,39 @@ static STAT_SERIES: [Series; 17] = [
     normalised::BALANCER_QUEUE,
     // Column qtime, of the last 1,024 connections.
     normalised::BALANCER_QUEUE_TIME,
-    gauge("haproxy_ctime", Unit::Seconds, "How long connecting to the server took them; show stat, ctime"),
+    gauge(
+        "haproxy_ctime",
+        Unit::Seconds,
+        "Mean connection time of the last connections to the server; show stat, ctime",
+    ),
     // Column scur.
     normalised::BALANCER_SESSIONS,
-    gauge("haproxy_slim", Unit::Count, "How many there may be; show stat, slim"),
+    gauge("haproxy_slim", Unit::Count, "Maximum number of sessions; show stat, slim"),
     // Column stot.
     normalised::BALANCER_SESSIONS_BEGUN,
     counter("haproxy_bin", Unit::Bytes, "Bytes from clients; show stat, bin"),
     counter("haproxy_bout", Unit::Bytes, "Bytes to clients; show stat, bout"),
     counter("haproxy_dcon", Unit::Count, "Connections denied by a rule; show stat, dcon"),
-    counter("haproxy_ereq", Unit::Count, "Errors of clients; show stat, ereq"),
-    counter("haproxy_econ", Unit::Count, "Connections to servers that failed; show stat, econ"),
-    counter("haproxy_eresp", Unit::Count, "Errors of servers; show stat, eresp"),
-    counter("haproxy_wretr", Unit::Count, "Attempts to connect that were repeated; show stat, wretr"),
-    counter("haproxy_wredis", Unit::Count, "Sessions given to another server; show stat, wredis"),
-    counter("haproxy_chkdown", Unit::Count, "Changes from up to down; show stat, chkdown"),
-    counter("haproxy_downtime", Unit::Seconds, "How long it was down; show stat, downtime"),
+    counter("haproxy_ereq", Unit::Count, "Client errors; show stat, ereq"),
+    counter("haproxy_econ", Unit::Count, "Failed connections to servers; show stat, econ"),
+    counter("haproxy_eresp", Unit::Count, "Server errors; show stat, eresp"),
+    counter("haproxy_wretr", Unit::Count, "Connection retries; show stat, wretr"),
+    counter("haproxy_wredis", Unit::Count, "Sessions redispatched to another server; show stat, wredis"),
+    counter("haproxy_chkdown", Unit::Count, "Transitions from up to down; show stat, chkdown"),
+    counter("haproxy_downtime", Unit::Seconds, "Total time down; show stat, downtime"),
     gauge(
         "haproxy_up",
         Unit::Count,
-        "1 while it takes sessions, 0 while it is down or in maintenance; show stat, status",
+        "1 while the server accepts sessions, 0 while it is down or in maintenance; show stat, status",
     ),
 ];
 
 static INFO_SERIES: [Series; 5] = [
-    gauge("haproxy_CurrConns", Unit::Count, "Connections of clients; show info"),
-    gauge("haproxy_Maxconn", Unit::Count, "How many there may be; show info"),
-    counter("haproxy_CumConns", Unit::Count, "Connections since the start; show info"),
-    gauge(
-        "haproxy_Idle_pct",
-        Unit::Share,
-        "Share of time that its threads slept, of the last second; show info",
-    ),
-    gauge("haproxy_Run_queue", Unit::Count, "Tasks that are due; show info"),
+    gauge("haproxy_CurrConns", Unit::Count, "Open client connections; show info"),
+    gauge("haproxy_Maxconn", Unit::Count, "Maximum number of client connections; show info"),
+    counter("haproxy_CumConns", Unit::Count, "Client connections since the start; show info"),
+    gauge("haproxy_Idle_pct", Unit::Share, "Idle share of HAProxy's threads in the last second; show info"),
+    gauge("haproxy_Run_queue", Unit::Count, "Tasks ready to run; show info"),
 ];
 
 fn parse_stat(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
