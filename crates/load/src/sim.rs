@@ -60,7 +60,7 @@ pub struct SimulatedOutage {
 #[derive(Clone, Copy, Debug)]
 pub enum ServiceTime {
     Constant(Nanos),
-    /// Exponential with this mean.
+    /// Exponential distribution with this mean.
     Exponential(Nanos),
     /// The second value with this probability (0..=1), otherwise the first.
     Bimodal(Nanos, Nanos, f64),

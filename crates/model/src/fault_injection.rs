@@ -107,8 +107,8 @@ pub struct FailoverResult {
     pub failovers: u32,
     /// Combined conclusion of all trials; `None` without a ledger.
     pub conclusion: Option<Conclusion>,
-    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, given that none of these
-    /// did.
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, given that no observed
+    /// failover did.
     pub bound: f64,
     /// Sum over all trials.
     pub counts: WriteCounts,

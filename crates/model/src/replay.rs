@@ -37,7 +37,7 @@ pub struct ReplayFigures {
     pub sized: u64,
     pub smaller: u64,
     pub larger: u64,
-    /// Medians, in bytes.
+    /// Median sizes, in bytes.
     pub measured: u64,
     pub recorded: u64,
 }

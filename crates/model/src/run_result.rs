@@ -146,7 +146,8 @@ pub struct Quantiles {
     pub max: Option<Nanos>,
 }
 
-/// Metrics of one node on the path. Medians over the valid trials, of the last third of the window.
+/// Metrics of one node on the path. Each is the median over the valid trials, measured in the last third of the
+/// window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HopMetrics {
     /// Node name; `generator` for the first.

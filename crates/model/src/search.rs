@@ -441,7 +441,7 @@ pub struct RequiredConnections {
     /// Seconds for which a transaction holds a connection.
     #[serde(rename = "hold_time_s")]
     pub hold_time: f64,
-    /// Product of both.
+    /// Product of rate and hold time.
     pub connections: f64,
     /// CPUs available to PostgreSQL.
     pub processors: f64,

@@ -1564,7 +1564,7 @@ live-cache-not-cold = caches stay warm: pgdyno controls neither the server nor i
 live-directory-removed = removed { $directory }, left by a run that was killed
 live-directory-retained = { $directory }, left by a run that was killed, is not removed: { $reason }
 live-in-use = process { $pid } ({ $program }) uses it
-live-not-inspectable = process { $pid } ({ $program }) may use it and cannot be inspected
+live-not-inspectable = process { $pid } ({ $program }) cannot be inspected and may be using it
 live-mount-or-socket = { $path } is mounted or listened on
 
 # Results of trials.

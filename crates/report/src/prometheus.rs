@@ -33,7 +33,8 @@ enum MetricType {
     Histogram,
 }
 
-/// All metrics. `series` describes a probe's series; unknown series are omitted.
+/// Renders all metrics in Prometheus' text format. `series` returns the description of a probe's series; unknown
+/// series are omitted.
 pub fn render(
     about: &RunLabels,
     totals: &Totals,

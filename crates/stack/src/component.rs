@@ -178,7 +178,7 @@ pub struct NodeEndpoint<'a> {
 /// One HTTP service, or several equal ones.
 #[derive(Clone, Debug)]
 pub struct Copies<'a> {
-    /// At least one.
+    /// Never empty.
     pub endpoints: Vec<NodeEndpoint<'a>>,
     /// The path that each answers with 200 when it is ready.
     pub ready: &'a str,

@@ -63,7 +63,7 @@ pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<I
     Ok(Installation { bin, version, origin: Origin::Embedded })
 }
 
-/// An installed server, or else a downloaded one. A directory given by name is the only place searched.
+/// Finds an installed server, or downloads one. If a directory is given, only that directory is searched.
 pub fn find_or_fetch(
     search: &InstallationSearch,
     tell: impl FnOnce(u32),

@@ -166,8 +166,7 @@ impl RoleMonitor {
 }
 
 impl RoleObservations {
-    /// Identity of each server over time: the first and the last poll of each period. Nothing else was observed
-    /// between them.
+    /// Identity of each server over time. Each period with one identity is reduced to its first and last poll.
     pub fn samples(&self) -> Vec<RoleSample> {
         let both = |it: &RolePeriod| {
             let at = |at| RoleSample { at, server: it.server.clone(), in_recovery: it.in_recovery };

@@ -41,7 +41,7 @@ pub struct SamplingTarget {
     /// The node's main process; its descendants belong to the node. A restart stores the new process id; 0 means
     /// none.
     pub pid: Option<Arc<AtomicU32>>,
-    /// True if that process only waits and its child is the node: see `Supervisor::is_apart`.
+    /// True if the process is only a wrapper that waits for its child, the node. See `Supervisor::is_apart`.
     pub apart: bool,
     /// The node's control group; all its processes belong to the node.
     pub group: Option<Group>,

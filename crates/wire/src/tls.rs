@@ -24,7 +24,7 @@ use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 
-/// Use of TLS and verification of the server; libpq's `sslmode`. Never on Unix sockets.
+/// Use of TLS and verification of the server, as libpq's `sslmode`. Unix sockets never use TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SslMode {
     Disable,

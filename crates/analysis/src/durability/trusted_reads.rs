@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) struct TrustedReads<'a> {
     /// Reads from a primary of the newest timeline, in order of time.
     reads: Vec<&'a ReadBack>,
-    /// Doubts about all other reads.
+    /// Reasons why the other reads are inconclusive.
     pub doubts: Vec<InconclusiveReason>,
     history: &'a DurabilityHistory,
 }

@@ -46,9 +46,9 @@ impl CellValue {
     }
 }
 
-/// Plateau of the grid; `None` if no cell has data. `labels` has the name and value of each axis for each cell; `known`
-/// has the data of each cell, above 0. `maxima` is true if more is better (rates), and false if less is better
-/// (seconds). `seed` determines the resampling.
+/// Plateau of the grid; `None` if no cell has data. `labels` has the name and value of each axis for each cell;
+/// `known` has the values of each cell, all positive. `maxima` is true if higher is better (rates), and false if lower
+/// is better (seconds). `seed` is the seed of the resampling.
 pub fn plateau(
     labels: &[Vec<(String, String)>],
     known: &[CellValue],

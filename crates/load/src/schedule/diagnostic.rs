@@ -14,7 +14,7 @@ pub struct ScheduleDiagnostic {
     pub suggestion: String,
 }
 
-/// All errors in one text, at least one. `Display` prints each below its line, with a caret.
+/// All errors of a schedule; never empty. `Display` prints each below its line, with a caret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleDiagnostics {
     text: String,

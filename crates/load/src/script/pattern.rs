@@ -21,7 +21,7 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// Why a text is no regular expression.
+/// Reason why a text is not a regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     text: String,

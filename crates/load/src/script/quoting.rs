@@ -113,7 +113,7 @@ pub(super) fn write_literal(text: &[u8], place: QuoteContext, out: &mut Vec<u8>)
     double_quotes(text, doubled, out);
 }
 
-/// Appends a text with each of these bytes doubled.
+/// Appends a text, and doubles each of the given bytes in it.
 fn double_quotes(text: &[u8], which: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         if which.contains(&byte) {

@@ -133,7 +133,8 @@ impl<R: Recorder> Shard<R> {
         self.start(now, i);
     }
 
-    /// Begins a transaction that the rate cap delayed; one per call, so that the next is sent with a current time.
+    /// Begins one transaction that the rate cap delayed. Each call begins only one, so that the next one has a current
+    /// time.
     #[inline]
     pub(super) fn start_capped(&mut self, now: Nanos) {
         let window_start = self.window_start;

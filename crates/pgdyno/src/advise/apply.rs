@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::{RunOutcome, RunStatus};
 
-/// Clients of the closed load that replaces an open one. An open load delivers the offered rate with or without
-/// indexes.
+/// Number of clients of the closed-loop load that replaces an open-loop one. An open-loop load would deliver the same
+/// rate with and without indexes, and so hide their effect.
 const CLIENTS: u32 = 16;
 /// Longest name of an experiment, in characters.
 const LONGEST: usize = 64;

@@ -217,7 +217,7 @@ impl Lang {
         say!(self, "page-more-trials", count)
     }
 
-    /// Number of folded steps of a search.
+    /// Label of the collapsed steps of a search, with their number.
     pub fn all_steps(&self, count: usize) -> String {
         say!(self, "page-all-steps", count)
     }

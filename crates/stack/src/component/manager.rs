@@ -16,7 +16,7 @@ use std::time::Duration;
 pub trait ClusterManager: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
-    /// Names of its program, and how to install it. The only argument of the program is its configuration file.
+    /// Names of the manager's program, and how to install it. Its only argument is the configuration file.
     fn names(&self) -> &'static ProgramInfo;
 
     /// Its consensus store; `None` if it needs none.

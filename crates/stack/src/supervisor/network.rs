@@ -22,7 +22,7 @@ pub(super) struct NetworkBridge {
     cables: u32,
 }
 
-/// Name of a port of the bridge; the other end of the pair is in the node.
+/// Name of a bridge port: the host end of a veth pair whose peer is in the node's network namespace.
 #[derive(Clone, Debug)]
 pub(super) struct BridgePort(String);
 

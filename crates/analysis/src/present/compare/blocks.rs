@@ -61,7 +61,7 @@ pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifferenc
     }
 }
 
-/// Estimate from one group of each trial. `None` without bins, or with too few blocks.
+/// Bootstrap estimate over blocks of one group of bins per trial. `None` without bins, or with too few blocks.
 pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Option<BootstrapEstimate> {
     let first = trials.first()?;
     let series: Vec<BinSums> = match metric.quantile() {

@@ -22,8 +22,7 @@ use std::time::{Duration, Instant};
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Longest time for which one search for a new primary may delay other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
-/// Time after the load within which a new primary must be found. The leader key of a cluster manager may live for
-/// twenty seconds or more.
+/// Timeout for a new primary, from the end of the load. A cluster manager's leader key may have a TTL of 20 s or more.
 const PROMOTION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Executes the fault schedule.
