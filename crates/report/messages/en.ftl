@@ -140,8 +140,9 @@ bench-no-rows = { $statement ->
    *[other] , from second { $second } on
  } (script { $script }, command { $command }){ $others ->
     [0] {""}
-   *[other] , like { $others } others
- }; check that its keys exist and that its tables are not empty
+    [one] ; { $others } other statement found none either
+   *[other] ; { $others } other statements found none either
+ }; check that the keys exist and that the tables are not empty
 bench-no-success = no transaction succeeded
 bench-few-samples = { $count ->
     [one] { $count } transaction is
@@ -758,7 +759,7 @@ finding-recorded-status = responses to { $operation } have a different status th
 finding-no-rows = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }
- } found no row; check that its keys exist and that its tables are not empty
+ } found no row; check that the keys exist and that the tables are not empty
 finding-no-rows-expected = operation { $operation }, command { $command }: { $statement ->
     [none] combined statements
    *[other] { $statement }

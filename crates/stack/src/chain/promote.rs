@@ -52,7 +52,7 @@ impl Chain {
         let from = self.primary_index();
         let (name, id) = {
             let it = self.server_mut(from);
-            (it.plan.name.clone(), it.node.expect("servers of ours have one"))
+            (it.plan.name.clone(), it.node.expect("a server that pgdyno started is a node"))
         };
         self.replicas.as_mut().expect("it has a promoter").changed = true;
         if promoter.fence && supervisor.end_of(id).is_none() {
@@ -100,7 +100,8 @@ impl Chain {
             node_error(&name, "hand over", &reason)
         })?;
         if let Some(at) = wanted {
-            chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
+            chosen.replica =
+                replicas.iter().position(|it| *it == at).expect("the promoted server is a replica");
         }
         let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)?;
         // It has nothing that the new primary lacks, so it needs no rewind.
@@ -163,7 +164,7 @@ impl Chain {
         let from = self.primary_index();
         let from_name = self.server_mut(from).plan.name.clone();
         let RunningNode { plan, node, .. } = self.server_mut(to);
-        let (name, id) = (plan.name.clone(), node.expect("servers of ours have one"));
+        let (name, id) = (plan.name.clone(), node.expect("a server that pgdyno started is a node"));
         let target = self.target_at(to);
         let failure = |it: &dyn std::fmt::Display| node_error(&name, "be promoted", it);
         let mut session = target.open(READY_TIMEOUT).map_err(|it| failure(&it))?;
@@ -231,7 +232,7 @@ impl Chain {
     }
 
     fn target_at(&mut self, at: usize) -> Target {
-        self.server_mut(at).admin.clone().expect("servers of ours have one")
+        self.server_mut(at).admin.clone().expect("a server that pgdyno started is a node")
     }
 
     /// The promotion policy and the synchronous mode; an error if pgdyno does not promote here.
