@@ -135,9 +135,9 @@ impl Chain {
         supervisor: &mut Supervisor,
         stack: &Stack,
         programs: &Programs,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<Chain, ChainError> {
-        Chain::up_with(free_port, supervisor, stack, programs, tell)
+        Chain::up_with(free_port, supervisor, stack, programs, on_progress)
     }
 
     /// Like [`Chain::up`], with another source of ports. If a port turns out to be taken, the next one is tried.
@@ -146,7 +146,7 @@ impl Chain {
         supervisor: &mut Supervisor,
         stack: &Stack,
         programs: &Programs,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<Chain, ChainError> {
         let user = |name: &str| {
             User::new(name).map_err(|it| NodeError::new("stack", "get a password", it.to_string()))
@@ -164,10 +164,10 @@ impl Chain {
             manager: None,
             replicas: None,
         };
-        match chain.reconcile(supervisor, stack, programs, tell) {
+        match chain.reconcile(supervisor, stack, programs, on_progress) {
             Ok(()) => Ok(chain),
             Err(problem) => {
-                chain.down(supervisor, tell)?;
+                chain.down(supervisor, on_progress)?;
                 Err(problem)
             }
         }
@@ -177,10 +177,12 @@ impl Chain {
     pub fn available(
         stack: &Stack,
         programs: &Programs,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         ManagerPrograms::find(stack.replication.as_ref(), programs)?;
-        expand_copies(&stack.nodes).iter().try_for_each(|it| NodeProgram::find(it, programs, tell).map(drop))
+        expand_copies(&stack.nodes)
+            .iter()
+            .try_for_each(|it| NodeProgram::find(it, programs, on_progress).map(drop))
     }
 
     /// Changes the chain into this stack. Equal nodes that run, and stand on such nodes, keep running; the others are
@@ -194,20 +196,20 @@ impl Chain {
         supervisor: &mut Supervisor,
         stack: &Stack,
         programs: &Programs,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let nodes = expand_copies(&stack.nodes);
         let mut found = Vec::new();
         for node in &nodes {
-            found.push((node.clone(), NodeProgram::find(node, programs, tell)?));
+            found.push((node.clone(), NodeProgram::find(node, programs, on_progress)?));
         }
         let manager = ManagerPrograms::find(stack.replication.as_ref(), programs)?;
         self.quiesced.clear();
         let alone = |it: &Option<Replication>| it.as_ref().map(Replication::primary_only);
         let as_ready = alone(&self.requested_replication) == alone(&stack.replication);
         // Replicas are kept only if the stack still asks for them and nothing has changed them.
-        let wanted = stack.replication.clone().filter(|it| it.replicas > 0);
-        let stay = self.replication() == wanted.as_ref() && self.is_unchanged(supervisor);
+        let replication = stack.replication.clone().filter(|it| it.replicas > 0);
+        let stay = self.replication() == replication.as_ref() && self.is_unchanged(supervisor);
         let mut same = 0;
         let pairs = self.nodes.iter().rev().zip(nodes.iter().rev());
         for (old, new) in pairs {
@@ -221,9 +223,9 @@ impl Chain {
         }
         if same == 0 || !stay {
             while self.nodes.len() > 1 {
-                self.stop_first(supervisor, tell, false)?;
+                self.stop_first(supervisor, on_progress, false)?;
             }
-            self.remove_replicas(supervisor, tell)?;
+            self.remove_replicas(supervisor, on_progress)?;
             same = same.min(1);
         }
         self.requested_replication.clone_from(&stack.replication);
@@ -231,25 +233,25 @@ impl Chain {
         while self.nodes.len() > same {
             let keep =
                 self.nodes.len() == 1 && found.last().is_some_and(|it| self.nodes[0].can_reuse_data(it));
-            self.stop_first(supervisor, tell, keep)?;
+            self.stop_first(supervisor, on_progress, keep)?;
         }
         found.truncate(nodes.len() - same);
-        self.put_in_front(supervisor, found, tell)
+        self.put_in_front(supervisor, found, on_progress)
     }
 
     /// Stops all nodes, entry node first.
     pub fn down(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), NodeError> {
         self.quiesced.clear();
         while self.nodes.len() > 1 {
-            self.stop_first(supervisor, tell, false)?;
+            self.stop_first(supervisor, on_progress, false)?;
         }
-        self.remove_replicas(supervisor, tell)?;
+        self.remove_replicas(supervisor, on_progress)?;
         while !self.nodes.is_empty() {
-            self.stop_first(supervisor, tell, false)?;
+            self.stop_first(supervisor, on_progress, false)?;
         }
         Ok(())
     }
@@ -296,7 +298,7 @@ impl Chain {
     pub fn quiesce(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let mut waiting = Vec::new();
         while self.nodes.len() > 1 {
@@ -308,7 +310,7 @@ impl Chain {
                 NodeHandle::Attached | NodeHandle::Postgres(_) => break,
             };
             waiting.push((first.plan.clone(), found));
-            self.stop_first(supervisor, tell, false)?;
+            self.stop_first(supervisor, on_progress, false)?;
         }
         waiting.append(&mut self.quiesced);
         self.quiesced = waiting;
@@ -335,13 +337,13 @@ impl Chain {
     pub fn resume(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let waiting = std::mem::take(&mut self.quiesced);
         if waiting.is_empty() {
             return Ok(());
         }
-        self.put_in_front(supervisor, waiting, tell)
+        self.put_in_front(supervisor, waiting, on_progress)
     }
 
     /// Kills a node, as a crash would, and returns when it has ended. Fails for attached nodes.
@@ -394,21 +396,21 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         mut nodes: Vec<(Node, NodeProgram)>,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
-        self.add_replicas(supervisor, tell)?;
+        self.add_replicas(supervisor, on_progress)?;
         let protected = nodes.iter().any(|it| it.0.transport == Transport::Tls);
         if protected && self.tls.is_none() {
             self.tls = Some(TlsFiles::make(supervisor)?);
         }
         while let Some((node, found)) = nodes.pop() {
-            tell(ChainProgress::Starting(&node));
-            let began = Instant::now();
+            on_progress(ChainProgress::Starting(&node));
+            let start = Instant::now();
             let running = self.start(supervisor, node, found)?;
             self.nodes.insert(0, running);
-            tell(ChainProgress::Ready(&self.nodes[0], began.elapsed()));
+            on_progress(ChainProgress::Ready(&self.nodes[0], start.elapsed()));
             // Replicas start after PostgreSQL and before the nodes in front of it.
-            self.add_replicas(supervisor, tell)?;
+            self.add_replicas(supervisor, on_progress)?;
         }
         self.check_path()?;
         self.find_hops(supervisor)
@@ -417,12 +419,12 @@ impl Chain {
     fn stop_first(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
         keep: bool,
     ) -> Result<(), NodeError> {
         let first = self.nodes.remove(0);
         let Some(id) = first.node else { return Ok(()) };
-        tell(ChainProgress::Stopping(&first.plan));
+        on_progress(ChainProgress::Stopping(&first.plan));
         if supervisor.end_of(id).is_none() {
             supervisor.stop(id)?;
         }
@@ -496,6 +498,6 @@ fn remove_socket(address: &Address) {
     }
 }
 
-fn node_error(node: &str, attempt: &str, why: &dyn std::fmt::Display) -> NodeError {
-    NodeError::new(node, attempt, why.to_string())
+fn node_error(node: &str, attempt: &str, error: &dyn std::fmt::Display) -> NodeError {
+    NodeError::new(node, attempt, error.to_string())
 }

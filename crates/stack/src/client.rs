@@ -130,20 +130,20 @@ impl Target {
 
     /// Connects and logs in. The login and each later answer may take `patience` in total. A COPY may take longer, as
     /// long as each row arrives within it.
-    pub fn open(&self, patience: Duration) -> Result<Connection, Error> {
-        Connection::open(self, patience)
+    pub fn open(&self, timeout: Duration) -> Result<Connection, Error> {
+        Connection::open(self, timeout)
     }
 }
 
 impl Connection {
-    pub fn open(target: &Target, patience: Duration) -> Result<Connection, Error> {
-        let (mut connection, first) = Connection::open_once(target, patience, None)?;
+    pub fn open(target: &Target, timeout: Duration) -> Result<Connection, Error> {
+        let (mut connection, first) = Connection::open_once(target, timeout, None)?;
         match (first, connection.channel.second_attempt()) {
             (Ok(()), _) => Ok(connection),
             (Err(error), None) => Err(error),
             // `sslmode` allows a second attempt: with TLS after one without, or the reverse.
             (Err(_), Some(encryption)) => {
-                let (again, second) = Connection::open_once(target, patience, Some(encryption))?;
+                let (again, second) = Connection::open_once(target, timeout, Some(encryption))?;
                 connection = again;
                 second.map(|()| connection)
             }
@@ -153,11 +153,11 @@ impl Connection {
     /// Connects and tries to log in; the connection's channel knows whether a second attempt is allowed.
     fn open_once(
         target: &Target,
-        patience: Duration,
+        timeout: Duration,
         encryption: Option<Encryption>,
     ) -> Result<(Connection, Result<(), Error>), Error> {
         let net = |error| Error::Net { address: target.address.clone(), error };
-        let stream = Stream::connect(&target.address, patience).map_err(net)?;
+        let stream = Stream::connect(&target.address, timeout).map_err(net)?;
         let transport = match stream {
             Stream::Unix(_) => Transport::Unix,
             Stream::Tcp(_) => Transport::Tcp,
@@ -180,15 +180,15 @@ impl Connection {
             notice_bytes: 0,
             notices: Vec::new(),
         };
-        connection.set_timeout(Some(patience)).map_err(net)?;
+        connection.set_timeout(Some(timeout)).map_err(net)?;
         let result = connection.exchange(AwaitedEvent::Opened, &mut QueryResult::default());
         Ok((connection, result))
     }
 
     /// Sets the timeout of an answer; `None` for no timeout. Initially it is the one given to `open`.
-    pub fn set_timeout(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        self.timeout = patience;
-        self.wait_for(patience)
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.timeout = timeout;
+        self.wait_for(timeout)
     }
 
     /// From now on, `stop` cancels the running statement and rejects further ones with [`Error::Stopped`].
@@ -206,8 +206,8 @@ impl Connection {
     }
 
     /// Sets the timeout of each read and write of the socket.
-    fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
-        self.stream.wait_for(patience)
+    fn wait_for(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.stream.wait_for(timeout)
     }
 
     /// Runs SQL by the simple protocol: one statement, or several in one implicit transaction.
@@ -247,8 +247,8 @@ impl Connection {
 
     /// `server_version_num`, such as 150018; 0 if the server does not report it.
     pub fn server_version(&mut self) -> u32 {
-        let told = self.value("show server_version_num").ok().flatten();
-        told.and_then(|it| it.parse().ok()).unwrap_or(0)
+        let version = self.value("show server_version_num").ok().flatten();
+        version.and_then(|it| it.parse().ok()).unwrap_or(0)
     }
 
     /// True if the peer is PostgreSQL itself, not a pooler: its cancel key names the process that answers.
@@ -366,10 +366,10 @@ impl Connection {
                     over
                 }
                 Event::Notice(notice) => {
-                    let remark = format!("{}:  {}", notice.severity(), notice.message());
-                    self.notice_bytes += remark.len();
+                    let text = format!("{}:  {}", notice.severity(), notice.message());
+                    self.notice_bytes += text.len();
                     if self.notice_bytes <= NOTICES_MAX {
-                        self.notices.push(remark);
+                        self.notices.push(text);
                     }
                     false
                 }
@@ -509,11 +509,11 @@ impl Drop for CopyIn<'_> {
 }
 
 impl Stream {
-    fn connect(address: &Address, patience: Duration) -> io::Result<Stream> {
+    fn connect(address: &Address, timeout: Duration) -> io::Result<Stream> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
             Address::Tcp(it) => {
-                let stream = interrupt::connect(it, patience)?;
+                let stream = interrupt::connect(it, timeout)?;
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
@@ -521,17 +521,17 @@ impl Stream {
     }
 
     /// Sets the timeout of each read.
-    fn wait_to_read(&self, patience: Option<Duration>) -> io::Result<()> {
+    fn wait_to_read(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Stream::Unix(it) => it.set_read_timeout(patience),
-            Stream::Tcp(it) => it.set_read_timeout(patience),
+            Stream::Unix(it) => it.set_read_timeout(timeout),
+            Stream::Tcp(it) => it.set_read_timeout(timeout),
         }
     }
 
-    fn wait_for(&self, patience: Option<Duration>) -> io::Result<()> {
+    fn wait_for(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
-            Stream::Unix(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
-            Stream::Tcp(it) => it.set_read_timeout(patience).and(it.set_write_timeout(patience)),
+            Stream::Unix(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),
+            Stream::Tcp(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),
         }
     }
 

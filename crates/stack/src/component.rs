@@ -296,11 +296,11 @@ fn host_and_port(address: &Address) -> (String, String) {
 
 /// Our lines, except those that the user's settings also set, then the user's.
 fn with_settings<'a>(
-    ours: Vec<(&'a str, String)>,
+    defaults: Vec<(&'a str, String)>,
     settings: &'a [(String, String)],
 ) -> Vec<(&'a str, String)> {
     let free = |name: &str| settings.iter().all(|it| it.0 != name);
-    let mut all: Vec<_> = ours.into_iter().filter(|it| free(it.0)).collect();
+    let mut all: Vec<_> = defaults.into_iter().filter(|it| free(it.0)).collect();
     all.extend(settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
     all
 }

@@ -115,8 +115,8 @@ pub fn total_rows(content: &Content) -> u64 {
         Content::Profiles { users, per_user } => users.saturating_mul(*per_user),
         Content::Pgbench { scale } => u64::from(*scale) * 100_011,
         &Content::Delivery { scale } => {
-            let it = delivery::Delivery { scale, seed: 0 };
-            it.senders() + it.receivers()
+            let delivery = delivery::Delivery { scale, seed: 0 };
+            delivery.senders() + delivery.receivers()
         }
         Content::Users { users } => *users,
         Content::Books { rows } => *rows,

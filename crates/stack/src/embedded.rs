@@ -42,13 +42,13 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
 /// A server from the cache, or a downloaded one. Calls `tell` before a download.
 ///
 /// `major` = `None` accepts any cached version and downloads the newest one offered.
-pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<Installation, FetchError> {
+pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Result<Installation, FetchError> {
     if let Some(it) = cached(major) {
         return Ok(it);
     }
     let major = major.unwrap_or(*MAJORS.end());
     let unavailable =
-        |why: String| FetchError { major, reason: why, install: find::install_command(Path::new("/")) };
+        |reason: String| FetchError { major, reason, install: find::install_command(Path::new("/")) };
     if !MAJORS.contains(&major) {
         return Err(unavailable(format!(
             "only PostgreSQL {} to {} can be downloaded",
@@ -56,7 +56,7 @@ pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<I
             MAJORS.end()
         )));
     }
-    tell(major);
+    on_fetch(major);
     let cache = cache_directory().map_err(|it| unavailable(it.to_string()))?;
     let bin = fetch::fetch_into(&cache, major).map_err(|it| unavailable(it.to_string()))?.join("bin");
     let version = find::server_version(&bin).map_err(|it| unavailable(format!("{} {it}", bin.display())))?;
@@ -66,7 +66,7 @@ pub fn cached_or_fetched(major: Option<u32>, tell: impl FnOnce(u32)) -> Result<I
 /// Finds an installed server, or downloads one. If a directory is given, only that directory is searched.
 pub fn find_or_fetch(
     search: &InstallationSearch,
-    tell: impl FnOnce(u32),
+    on_fetch: impl FnOnce(u32),
 ) -> Result<Installation, InstallationError> {
     let not_found = match search.find_first() {
         Ok(it) => return Ok(it),
@@ -75,7 +75,8 @@ pub fn find_or_fetch(
     if search.flag.is_some() || search.variable.is_some() {
         return Err(InstallationError { not_found, fetch_error: None });
     }
-    cached_or_fetched(search.major, tell).map_err(|it| InstallationError { not_found, fetch_error: Some(it) })
+    cached_or_fetched(search.major, on_fetch)
+        .map_err(|it| InstallationError { not_found, fetch_error: Some(it) })
 }
 
 /// No server is installed, and none was downloaded.
@@ -128,13 +129,13 @@ mod fetch {
     pub(super) fn fetch_into(cache: &Path, major: u32) -> Result<PathBuf, DownloadError> {
         let place = |error: io::Error| DownloadError::Io { path: cache.to_owned(), error };
         fs::create_dir_all(cache).map_err(place)?;
-        let wanted =
+        let requirement =
             VersionReq::parse(&format!("={major}")).map_err(|it| DownloadError::Archive(it.into()))?;
         // Its threads end with the function, so that none runs during a measurement.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
         let partial = cache.join(format!(".{major}-{}", std::process::id()));
         let result = runtime.block_on(async {
-            let fetched = tokio::time::timeout(TIMEOUT, get_archive(URL, &wanted)).await;
+            let fetched = tokio::time::timeout(TIMEOUT, get_archive(URL, &requirement)).await;
             let (version, bytes) =
                 fetched.map_err(|_| DownloadError::TimedOut(TIMEOUT))?.map_err(DownloadError::Archive)?;
             let files = partial.join("files");
@@ -236,8 +237,8 @@ impl std::error::Error for FetchError {}
 
 impl fmt::Display for InstallationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(FetchError { major, reason: why, .. }) = &self.fetch_error {
-            writeln!(f, "PostgreSQL {major} could not be downloaded: {why}")?;
+        if let Some(FetchError { major, reason, .. }) = &self.fetch_error {
+            writeln!(f, "PostgreSQL {major} could not be downloaded: {reason}")?;
         }
         self.not_found.fmt(f)
     }
@@ -262,8 +263,8 @@ mod tests {
 
     #[test]
     fn rejects_unsupported_major_version() {
-        let told = |_| panic!("nothing is fetched");
-        let error = cached_or_fetched(Some(9), told).unwrap_err();
+        let on_fetch = |_| panic!("nothing is fetched");
+        let error = cached_or_fetched(Some(9), on_fetch).unwrap_err();
         assert_eq!(error.reason, "only PostgreSQL 14 to 18 can be downloaded");
     }
 }

@@ -123,7 +123,7 @@ impl InstallationSearch {
                 Ok(version) => {
                     tried.push(RejectedPlace { origin, place, reason: format!("is {}", version.text) });
                 }
-                Err(why) => tried.push(RejectedPlace { origin, place, reason: why.to_string() }),
+                Err(reason) => tried.push(RejectedPlace { origin, place, reason: reason.to_string() }),
             }
         }
         (found, tried)
@@ -272,8 +272,8 @@ impl fmt::Display for NotFoundError {
             Some(major) => writeln!(f, "no PostgreSQL {major} server was found on this machine")?,
             None => writeln!(f, "no PostgreSQL server was found on this machine")?,
         }
-        for RejectedPlace { origin, place, reason: why } in &self.rejected {
-            writeln!(f, "  {origin}: {} {why}", place.display())?;
+        for RejectedPlace { origin, place, reason } in &self.rejected {
+            writeln!(f, "  {origin}: {} {reason}", place.display())?;
         }
         if self.rejected.is_empty() {
             writeln!(
@@ -371,13 +371,13 @@ mod tests {
         check("wrong-flag-is-not-passed-over", mixed, 0, "nowhere", "", "!nowhere has no `postgres`");
         let config = &["on/path=/usr/lib/postgresql/15/bin", "usr/lib/postgresql/15/bin=15.2"];
         check("pg-config-once", config, 0, "", "", "usr/lib/postgresql/15/bin PgConfig 15.2");
-        let others = &[
+        let rejected = &[
             "opt/homebrew/opt/postgresql@16/bin=16.1",
             "Applications/Postgres.app/Contents/Versions/17/bin=17.2",
         ];
         check(
             "macos",
-            others,
+            rejected,
             0,
             "",
             "",

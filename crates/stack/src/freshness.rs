@@ -75,7 +75,7 @@ impl FreshnessProber {
         servers: Vec<DirectServer>,
         first: u64,
         now: impl Fn() -> Option<Nanos> + Clone + Send + 'static,
-        tell: &Sender<Observation>,
+        observations: &Sender<Observation>,
     ) -> io::Result<FreshnessProber> {
         let (rest, rests) = sync_channel(1);
         let hurry = Arc::new(AtomicBool::new(false));
@@ -90,8 +90,8 @@ impl FreshnessProber {
         let (mut to, mut to_turns) = (Vec::new(), None);
         for server in &prober.servers {
             let (sender, numbers) = channel();
-            let (hurry, now, tell) = (Arc::clone(&prober.abort), now.clone(), tell.clone());
-            let reader = ReplicaReader::new(server.clone(), now, tell);
+            let (hurry, now, observations) = (Arc::clone(&prober.abort), now.clone(), observations.clone());
+            let reader = ReplicaReader::new(server.clone(), now, observations);
             let name = format!("fresh {}", server.name);
             prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &hurry))?);
             to.push(sender);
@@ -122,9 +122,9 @@ impl FreshnessProber {
     /// a primary.
     pub fn stop(mut self, hurried: bool) -> Freshness {
         self.abort.store(hurried, Ordering::Relaxed);
-        let seen = self.finish();
+        let freshness = self.finish();
         NumberWriter::new(std::mem::take(&mut self.servers), 0, Vec::new(), None).drop_table();
-        seen
+        freshness
     }
 
     fn finish(&mut self) -> Freshness {

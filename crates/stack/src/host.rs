@@ -150,8 +150,8 @@ fn port_range(text: &str) -> Option<(u16, u16)> {
 }
 
 fn nanos(clock: ClockId) -> Nanos {
-    let it = clock_gettime(clock);
-    Nanos(it.tv_sec as u64 * 1_000_000_000 + it.tv_nsec as u64)
+    let time = clock_gettime(clock);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 #[cfg(test)]
@@ -182,8 +182,8 @@ mod tests {
         let host = Host::detect();
         assert!(host.processors >= 1 && host.files.0.is_some_and(|it| it > 0), "{host:?}");
         let watch = HostMonitor::start();
-        let seen = watch.stop();
-        assert!(seen.jitter.count() >= 1);
-        assert!(seen.suspended < Nanos::from_millis(10), "{:?}", seen.suspended);
+        let usage = watch.stop();
+        assert!(usage.jitter.count() >= 1);
+        assert!(usage.suspended < Nanos::from_millis(10), "{:?}", usage.suspended);
     }
 }

@@ -37,9 +37,9 @@ pub fn with_path(url: &Url, target: &str) -> Url {
 
 /// Sends a GET request; fails once `patience` has passed in total. Certificates are not verified, because no secrets
 /// are sent.
-pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
-    let until = Instant::now() + patience;
-    let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {patience:?}"));
+pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
+    let until = Instant::now() + timeout;
+    let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {timeout:?}"));
     let left = || Some(until.saturating_duration_since(Instant::now())).filter(|it| !it.is_zero());
     let left = || left().ok_or_else(|| late(()));
     let broken = |it: wire::http::Error| io::Error::new(ErrorKind::InvalidData, it.to_string());
@@ -58,7 +58,7 @@ pub fn get(url: &Url, patience: Duration) -> io::Result<HttpResponse> {
     }
     let mut input = vec![0; 16 << 10];
     loop {
-        stream.set_timeout(interrupt::longest_wait(Some(left()?)).unwrap_or(patience))?;
+        stream.set_timeout(interrupt::longest_wait(Some(left()?)).unwrap_or(timeout))?;
         let n = channel.outgoing().len();
         stream.write_all(channel.outgoing())?;
         channel.sent(n);
@@ -127,25 +127,25 @@ fn render_request(url: &Url, out: &mut Vec<u8>) {
 
 trait Stream: Read + Write {
     /// Sets the timeout of each read and write.
-    fn set_timeout(&self, patience: Duration) -> io::Result<()>;
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()>;
 }
 
 impl Stream for TcpStream {
-    fn set_timeout(&self, patience: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(timeout)).and(self.set_write_timeout(Some(timeout)))
     }
 }
 
 impl Stream for UnixStream {
-    fn set_timeout(&self, patience: Duration) -> io::Result<()> {
-        self.set_read_timeout(Some(patience)).and(self.set_write_timeout(Some(patience)))
+    fn set_timeout(&self, timeout: Duration) -> io::Result<()> {
+        self.set_read_timeout(Some(timeout)).and(self.set_write_timeout(Some(timeout)))
     }
 }
 
-fn connect(address: &Address, patience: Duration) -> io::Result<Box<dyn Stream>> {
+fn connect(address: &Address, timeout: Duration) -> io::Result<Box<dyn Stream>> {
     Ok(match address {
         Address::Unix(path) => Box::new(UnixStream::connect(path)?),
-        Address::Tcp(address) => Box::new(interrupt::connect(address, patience)?),
+        Address::Tcp(address) => Box::new(interrupt::connect(address, timeout)?),
     })
 }
 
@@ -160,13 +160,13 @@ mod tests {
         let url = Url::parse(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = Vec::new();
-            while !asked.ends_with(b"\r\n\r\n") {
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
                 let mut one = [0];
                 stream.read_exact(&mut one).unwrap();
-                asked.push(one[0]);
+                request.push(one[0]);
             }
-            assert!(asked.starts_with(b"GET /stats HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&asked));
+            assert!(request.starts_with(b"GET /stats HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&request));
             stream.write_all(answer).unwrap();
             // Until the client closes the connection.
             if !closes {

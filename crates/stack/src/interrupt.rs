@@ -54,7 +54,7 @@ pub(crate) fn longest_wait(left: Option<Duration>) -> Option<Duration> {
 }
 
 /// Opens a TCP connection within `patience`.
-pub(crate) fn connect(address: &SocketAddr, patience: Duration) -> io::Result<TcpStream> {
+pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
@@ -62,7 +62,7 @@ pub(crate) fn connect(address: &SocketAddr, patience: Duration) -> io::Result<Tc
         Ok(()) | Err(Errno::INPROGRESS) => {}
         Err(error) => return Err(error.into()),
     }
-    let until = Instant::now() + patience;
+    let until = Instant::now() + timeout;
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let wait = longest_wait(Some(left)).and_then(|it| Timespec::try_from(it).ok());

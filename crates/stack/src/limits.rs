@@ -59,8 +59,8 @@ pub enum UnappliedReason {
 /// Tests every limit on a group that is removed at once. Returns the limits that cannot be applied to a node whose
 /// files are in `directory`.
 pub fn probe_limits(cgroups: Cgroups, directory: &Path) -> Vec<UnappliedLimit> {
-    let mine = rustix::thread::sched_getaffinity(None).ok();
-    let first = mine.and_then(|it| (0..CpuSet::MAX_CPU).find(|&number| it.is_set(number)));
+    let affinity = rustix::thread::sched_getaffinity(None).ok();
+    let first = affinity.and_then(|it| (0..CpuSet::MAX_CPU).find(|&number| it.is_set(number)));
     let limits = Limits {
         cpu: Some(1.0),
         memory: Some(64 << 20),
@@ -71,11 +71,11 @@ pub fn probe_limits(cgroups: Cgroups, directory: &Path) -> Vec<UnappliedLimit> {
         cpus: first.map(|it| it as u32).into_iter().collect(),
     };
     let mut groups = Groups::new(cgroups, directory, None);
-    let entrance = groups.prepare_node("trial", &limits);
-    let not_applied = entrance.map_or_else(
+    let entry = groups.prepare_node("trial", &limits);
+    let not_applied = entry.map_or_else(
         |error| {
-            let why = UnappliedReason::Refused { path: directory.to_owned(), error: error.to_string() };
-            Limit::ALL.iter().map(|&limit| UnappliedLimit { limit, reason: why.clone() }).collect()
+            let reason = UnappliedReason::Refused { path: directory.to_owned(), error: error.to_string() };
+            Limit::ALL.iter().map(|&limit| UnappliedLimit { limit, reason: reason.clone() }).collect()
         },
         |it| it.not_applied,
     );

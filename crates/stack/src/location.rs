@@ -151,11 +151,11 @@ impl ProcessIdentity {
 
 /// Names of the programs that listen at a TCP address of this network namespace.
 fn listening_programs(address: &Address) -> Vec<String> {
-    let Address::Tcp(wanted) = address else { return Vec::new() };
+    let Address::Tcp(listener) = address else { return Vec::new() };
     let lines = ["/proc/net/tcp", "/proc/net/tcp6"].map(|it| read_to_string(it).unwrap_or_default()).concat();
     let inodes: Vec<String> = lines
         .lines()
-        .filter_map(|it| listening_inode(it, wanted))
+        .filter_map(|it| listening_inode(it, listener))
         .map(|it| format!("socket:[{it}]"))
         .collect();
     let mut names = Vec::new();
@@ -174,7 +174,7 @@ fn listening_programs(address: &Address) -> Vec<String> {
 }
 
 /// Inode of a line of `/proc/net/tcp` if its socket listens at `wanted`; see `proc_net_tcp(5)`.
-fn listening_inode(line: &str, wanted: &SocketAddr) -> Option<u64> {
+fn listening_inode(line: &str, listener: &SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (ip, port) = fields.get(1)?.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
@@ -191,8 +191,8 @@ fn listening_inode(line: &str, wanted: &SocketAddr) -> Option<u64> {
         _ => return None,
     };
     let listens = fields.get(3) == Some(&"0A");
-    let serves = ip.is_unspecified() || ip.to_canonical() == wanted.ip().to_canonical();
-    (listens && serves && port == wanted.port()).then(|| fields.get(9)?.parse().ok()).flatten()
+    let serves = ip.is_unspecified() || ip.to_canonical() == listener.ip().to_canonical();
+    (listens && serves && port == listener.port()).then(|| fields.get(9)?.parse().ok()).flatten()
 }
 
 impl fmt::Display for Location {
@@ -200,7 +200,7 @@ impl fmt::Display for Location {
         match self {
             Location::ThisMachine => f.write_str("is on this machine"),
             Location::OtherMachine => f.write_str("is on another machine"),
-            Location::Unproven(why) => write!(f, "is not shown to be on this machine: {why}"),
+            Location::Unproven(reason) => write!(f, "is not shown to be on this machine: {reason}"),
         }
     }
 }
@@ -222,8 +222,8 @@ mod tests {
             ("0.0.0.1:1", false),
             ("[fe80::1]:1", false),
         ] {
-            let it: SocketAddr = address.parse().unwrap();
-            assert_eq!(is_loopback(&Address::Tcp(it)), expected, "{address}");
+            let socket_address: SocketAddr = address.parse().unwrap();
+            assert_eq!(is_loopback(&Address::Tcp(socket_address)), expected, "{address}");
         }
         assert!(is_loopback(&Address::Unix("/tmp/.s.PGSQL.5432".into())));
     }
@@ -251,9 +251,9 @@ mod tests {
 
     #[test]
     fn reads_this_process() {
-        let it = ProcessIdentity::read_proc(Path::new("/proc/self")).unwrap();
-        assert_eq!(it.pids.first(), Some(&std::process::id()));
-        assert!((0.0..86_400.0).contains(&it.age), "{it:?}");
+        let identity = ProcessIdentity::read_proc(Path::new("/proc/self")).unwrap();
+        assert_eq!(identity.pids.first(), Some(&std::process::id()));
+        assert!((0.0..86_400.0).contains(&identity.age), "{identity:?}");
     }
 
     #[test]
@@ -273,8 +273,9 @@ mod tests {
             let listener_of_ours = TcpListener::bind((ip, 0)).unwrap();
             let port = listener_of_ours.local_addr().unwrap().port();
             let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-            let ours = std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
-            assert_eq!(listening_programs(&address), [ours], "{ip}");
+            let program =
+                std::env::current_exe().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+            assert_eq!(listening_programs(&address), [program], "{ip}");
             assert_eq!(locate_listener(&address), Location::ThisMachine);
         }
         let far = Address::Tcp("192.0.2.1:80".parse().unwrap());

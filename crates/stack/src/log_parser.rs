@@ -93,15 +93,15 @@ impl EventLimiter {
     }
 
     /// Passes an event on, or counts it.
-    pub fn take(&mut self, at: Nanos, remark: LogRecord, out: &mut Vec<LogEvent>) {
+    pub fn take(&mut self, at: Nanos, record: LogRecord, out: &mut Vec<LogEvent>) {
         self.tick(at, out);
         if self.passed < MAX_EVENTS_PER_SECOND {
             self.passed += 1;
-            let LogRecord { kind, code, text, session } = remark;
+            let LogRecord { kind, code, text, session } = record;
             out.push(LogEvent { at, node: self.node.clone(), kind, code, text, session });
             return;
         }
-        let LogRecord { kind, mut session, .. } = remark;
+        let LogRecord { kind, mut session, .. } = record;
         if self.suppressed.len() >= MAX_EVENTS_PER_SECOND {
             session = None;
         }

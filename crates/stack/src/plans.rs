@@ -103,12 +103,12 @@ impl Planner {
         let _ = connection.query("set pg_stat_statements.track = 'none'");
         let mut planner = Planner { connection, statements: Vec::new() };
         for (number, (text, heard, median)) in group_by_text(heard).into_iter().enumerate() {
-            let asked = planner.prepare(number, &median)?;
+            let explain_target = planner.prepare(number, &median)?;
             let reads = starts_with_keyword(&median.text, &["select", "with", "values"]);
             planner.statements.push(PlannedStatement {
                 text,
                 executions: heard,
-                explain_target: asked,
+                explain_target,
                 is_read_only: reads,
             });
         }
@@ -120,12 +120,12 @@ impl Planner {
         let Planner { connection, statements } = self;
         let mut all = Vec::new();
         for it in statements {
-            let told = it.plan(connection)?;
-            let refused = told.as_ref().err().map(ToString::to_string);
+            let plan = it.plan(connection)?;
+            let refused = plan.as_ref().err().map(ToString::to_string);
             all.push(StatementPlan {
                 text: it.text.clone(),
                 captured: it.executions,
-                plan: told.ok(),
+                plan: plan.ok(),
                 error: refused,
             });
         }
@@ -154,8 +154,8 @@ impl Planner {
         candidates: &[IndexCandidate],
         plans: &[StatementPlan],
     ) -> Result<Result<Vec<IndexEstimate>, NoPlan>, Error> {
-        if let Err(why) = explain::enable_hypopg(&mut self.connection)? {
-            return Ok(Err(why));
+        if let Err(error) = explain::enable_hypopg(&mut self.connection)? {
+            return Ok(Err(error));
         }
         let mut all = Vec::new();
         for candidate in candidates {
@@ -166,13 +166,13 @@ impl Planner {
                 };
                 plan.plan.as_ref().is_some_and(|it| it.flatten().iter().any(here))
             };
-            let asked: Vec<Option<&str>> = self
+            let targets: Vec<Option<&str>> = self
                 .statements
                 .iter()
                 .zip(plans)
                 .map(|(it, plan)| it.explain_target.as_deref().ok().filter(|_| touches(plan)))
                 .collect();
-            match explain::costs_with_index(&mut self.connection, &candidate.ddl(), &asked)? {
+            match explain::costs_with_index(&mut self.connection, &candidate.ddl(), &targets)? {
                 Ok((bytes, costs)) => {
                     all.push(IndexEstimate { candidate: candidate.clone(), bytes: Some(bytes), costs });
                 }
@@ -188,19 +188,23 @@ impl Planner {
     }
 
     /// Text to explain for a statement, once it is prepared.
-    fn prepare(&mut self, number: usize, it: &LoggedStatement) -> Result<Result<String, NoPlan>, Error> {
-        let text = it.text.trim_end().trim_end_matches(';');
+    fn prepare(
+        &mut self,
+        number: usize,
+        statement: &LoggedStatement,
+    ) -> Result<Result<String, NoPlan>, Error> {
+        let text = statement.text.trim_end().trim_end_matches(';');
         if replace_values(text, "?").contains(';') {
             return Ok(Err(NoPlan::SeveralStatements));
         }
-        if it.values.is_empty() {
+        if statement.values.is_empty() {
             return Ok(Ok(text.to_owned()));
         }
         let name = format!("pgdyno_{number}");
         let value = |value: &Option<String>| {
             value.as_ref().map_or("NULL".to_owned(), |it| crate::dataset::quote_literal(it))
         };
-        let values: Vec<String> = it.values.iter().map(value).collect();
+        let values: Vec<String> = statement.values.iter().map(value).collect();
         Ok(explain::separate_server_error(self.connection.query(&format!("prepare {name} as {text}")))?
             .map(|_| format!("execute {name}({})", values.join(", ")))
             .map_err(NoPlan::masked))
@@ -210,16 +214,16 @@ impl Planner {
 impl PlannedStatement {
     /// The inner error is the reason why there is no plan.
     fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, NoPlan>, Error> {
-        let asked = match &self.explain_target {
+        let target = match &self.explain_target {
             Ok(it) => it,
-            Err(why) => return Ok(Err(why.clone())),
+            Err(error) => return Ok(Err(error.clone())),
         };
         if self.is_read_only
-            && let Ok(plan) = explain::explain(connection, "analyze, timing off, ", asked)?
+            && let Ok(plan) = explain::explain(connection, "analyze, timing off, ", target)?
         {
             return Ok(Ok(plan));
         }
-        Ok(explain::explain(connection, "", asked)?.map_err(NoPlan::masked))
+        Ok(explain::explain(connection, "", target)?.map_err(NoPlan::masked))
     }
 }
 

@@ -44,14 +44,14 @@ impl ReadTransaction {
     ///
     /// `patience` is the timeout of each network wait; a query that sorts returns its first row late. Writes that
     /// are acknowledged after this call may or may not be visible.
-    pub fn begin(of: &DirectServer, patience: Duration) -> Result<ReadTransaction, ReadBackError> {
-        let asked = |query: &str| {
+    pub fn begin(of: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
+        let failed = |query: &str| {
             let query = query.to_owned();
             move |it| ReadBackError { query, reason: ReadBackErrorReason::Client(Box::new(it)) }
         };
-        let mut connection = of.target.open(patience).map_err(asked(BEGIN))?;
-        connection.query(BEGIN).map_err(asked(BEGIN))?;
-        let answer = connection.query(IDENTITY_SQL).map_err(asked(IDENTITY_SQL))?;
+        let mut connection = of.target.open(timeout).map_err(failed(BEGIN))?;
+        connection.query(BEGIN).map_err(failed(BEGIN))?;
+        let answer = connection.query(IDENTITY_SQL).map_err(failed(IDENTITY_SQL))?;
         let (server, in_recovery) = identity::parse_identity(&answer, of.address.as_deref());
         Ok(ReadTransaction { connection, server, in_recovery })
     }
@@ -72,7 +72,7 @@ impl ReadTransaction {
             CopyValue::SeveralColumns => several = true,
             CopyValue::Text(_) | CopyValue::Null => {}
         });
-        let failed = |why| ReadBackError { query: query.to_owned(), reason: why };
+        let failed = |reason| ReadBackError { query: query.to_owned(), reason };
         match copied {
             Ok(_) if several => Err(failed(ReadBackErrorReason::SeveralColumns)),
             Ok(_) => Ok(given),

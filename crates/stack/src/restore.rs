@@ -355,8 +355,8 @@ fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error
     );
     let mut sessions: Vec<String> = Vec::new();
     for _ in 0..MAX_SETTLE_POLLS {
-        let others = connection.query(&sql)?;
-        sessions = others.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
+        let answer = connection.query(&sql)?;
+        sessions = answer.rows.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect();
         if sessions.is_empty() {
             return Ok(());
         }
@@ -368,7 +368,7 @@ fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error
 /// Fails if the database has a table that neither pgdyno nor an extension created.
 fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Error> {
     let mut connection = superuser.in_database(database).open(CONNECT_TIMEOUT)?;
-    let ours = dataset::recorded_tables(&mut connection)?;
+    let recorded = dataset::recorded_tables(&mut connection)?;
     let tables = connection.query(
         "select c.oid::regclass from pg_class c join pg_namespace n on n.oid = c.relnamespace \
          where c.relkind in ('r', 'p', 'm', 'v', 'f') and n.nspname !~ '^(pg_|pgdyno$|information_schema$)' \
@@ -376,7 +376,7 @@ fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Erro
          and d.deptype = 'e') order by c.oid",
     )?;
     let mut tables = tables.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
-    match tables.find(|it| !ours.contains(it)) {
+    match tables.find(|it| !recorded.contains(it)) {
         Some(table) => Err(Error::ForeignTable { database: database.to_owned(), table }),
         None => Ok(()),
     }

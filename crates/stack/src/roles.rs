@@ -128,12 +128,12 @@ impl RoleMonitor {
         let mut threads = Vec::new();
         for server in servers {
             let node = server.name.clone();
-            let seen = Arc::new(Mutex::new(ServerHistory::default()));
+            let history = Arc::new(Mutex::new(ServerHistory::default()));
             let (stop, stopped) = sync_channel(1);
-            let (to, now) = (Arc::clone(&seen), now.clone());
+            let (to, now) = (Arc::clone(&history), now.clone());
             let run = move || poll_server(ServerPoller::new(server), every, &now, &to, &stopped);
             let handle = thread::Builder::new().name(format!("roles {node}")).spawn(run)?;
-            threads.push(MonitorThread { seen, stop, handle });
+            threads.push(MonitorThread { seen: history, stop, handle });
         }
         Ok(RoleMonitor { threads })
     }
@@ -220,8 +220,8 @@ impl ServerHistory {
         let Some((synchronous_commit, synchronous_standby_names, followers)) = writes else { return };
         let settings =
             CommitSettings { node: node.clone(), server, at, synchronous_commit, synchronous_standby_names };
-        let told = |it: &CommitSettings| CommitSettings { at, ..it.clone() } == settings;
-        if !self.all.settings.last().is_some_and(told) {
+        let is_same = |it: &CommitSettings| CommitSettings { at, ..it.clone() } == settings;
+        if !self.all.settings.last().is_some_and(is_same) {
             self.all.settings.push(settings);
         }
         let alike = |period: &ReplicaPeriod| {
@@ -258,9 +258,9 @@ fn poll_server(
         let glance = look.poll(now);
         let healthy = glance.as_ref().and_then(|it| look.health(it, now));
         {
-            let mut seen = to.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.record(&node, glance);
-            seen.all.health_changes.extend(healthy);
+            let mut history = to.lock().unwrap_or_else(PoisonError::into_inner);
+            history.record(&node, glance);
+            history.all.health_changes.extend(healthy);
         }
         // Missed polls are not made up for.
         next = (next + every).max(Instant::now());

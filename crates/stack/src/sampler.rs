@@ -188,28 +188,28 @@ impl Sampler {
         };
         for point in &points {
             let Some(on) = point.kind.probe_target() else { continue };
-            let desk = Collector::new(&point.node, now.clone(), out.clone());
+            let collector = Collector::new(&point.node, now.clone(), out.clone());
             if let Some(target) = point.target.clone() {
-                let run = move |stop: &StopSignal| session::run(&target, on, desk, stop);
+                let run = move |stop: &StopSignal| session::run(&target, on, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(socket) = point.stats_socket.clone() {
                 let ask = move |question| match question {
                     ProbeRequest::Stats(command) => Some(session::stats(&socket, command)),
                     _ => None,
                 };
-                let run = move |stop: &StopSignal| session::run_texts(&ask, on, desk, stop);
+                let run = move |stop: &StopSignal| session::run_texts(&ask, on, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             } else if let Some(url) = point.stats_page.clone() {
                 let ask = move |question| (question == ProbeRequest::Page).then(|| session::page(&url));
-                let run = move |stop: &StopSignal| session::run_texts(&ask, on, desk, stop);
+                let run = move |stop: &StopSignal| session::run_texts(&ask, on, collector, stop);
                 spawn(format!("ask {}", point.node), Box::new(run));
             }
         }
         let watched: Vec<(SamplingTarget, Collector)> = points
             .into_iter()
             .map(|it| {
-                let desk = Collector::new(&it.node, now.clone(), out.clone());
-                (it, desk)
+                let collector = Collector::new(&it.node, now.clone(), out.clone());
+                (it, collector)
             })
             .collect();
         // Opened here, so that no line written from now on is missed.
@@ -318,10 +318,10 @@ impl Collector {
         }
     }
 
-    fn missing(&mut self, probe: &'static str, why: impl FnOnce() -> String) {
+    fn missing(&mut self, probe: &'static str, reason: impl FnOnce() -> String) {
         if !self.reported_missing.contains(&probe) {
             self.reported_missing.push(probe);
-            self.send(Observation::Missing { node: self.node.clone(), probe, reason: why() });
+            self.send(Observation::Missing { node: self.node.clone(), probe, reason: reason() });
         }
     }
 
@@ -366,6 +366,6 @@ impl DueProbe {
     }
 }
 
-fn nanos(it: rustix::time::Timespec) -> Nanos {
-    Nanos(it.tv_sec as u64 * 1_000_000_000 + it.tv_nsec as u64)
+fn nanos(time: rustix::time::Timespec) -> Nanos {
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }

@@ -114,21 +114,21 @@ impl Supervisor {
     /// Like [`Supervisor::start`], with limits applied through these control groups. Without any, only CPU affinity
     /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
-        let failure = |why: &dyn fmt::Display| NodeError::new("keeper", "start", why.to_string());
+        let failure = |error: &dyn fmt::Display| NodeError::new("keeper", "start", error.to_string());
         let user = User::unprivileged().map_err(|it| failure(&it))?;
         let base = scratch_base(user.as_ref()).map_err(|it| failure(&it))?;
-        let (ours, theirs) = UnixStream::pair().map_err(|it| failure(&it))?;
+        let (own_end, keeper_end) = UnixStream::pair().map_err(|it| failure(&it))?;
         let child = Command::new(&keeper.program)
             .arg0("pgdyno")
             .args(&keeper.arguments)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdin(Stdio::from(OwnedFd::from(keeper_end)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(|it| failure(&format!("{}: {it}", keeper.program.display())))?;
         let mut supervisor = Supervisor {
             keeper: child,
-            socket: ours,
+            socket: own_end,
             pending: Vec::new(),
             directory: PathBuf::new(),
             stale_directories: Vec::new(),
@@ -203,9 +203,9 @@ impl Supervisor {
     }
 
     /// Runs a process to its end; an error unless it succeeds within `patience`.
-    pub fn run(&mut self, launch: Launch, patience: Duration) -> Result<(), NodeError> {
+    pub fn run(&mut self, launch: Launch, timeout: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         while Instant::now() < until {
             match self.ended.get(&id) {
                 Some(End::Exit(0)) => return Ok(()),
@@ -214,23 +214,23 @@ impl Supervisor {
             }
         }
         let _ = self.stop(id);
-        Err(self.failure(id, "run", format!("the process did not exit within {patience:?}")))
+        Err(self.failure(id, "run", format!("it did not end within {timeout:?}")))
     }
 
     /// Repeats `ask` until the node is ready; fails at once if the node ends.
     pub fn await_ready<T>(
         &mut self,
         id: NodeId,
-        patience: Duration,
+        timeout: Duration,
         mut ask: impl FnMut() -> Readiness<T>,
     ) -> Result<T, NodeError> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         let mut pause = Duration::from_millis(5);
         loop {
             let last = match ask() {
                 Readiness::Ready(it) => return Ok(it),
-                Readiness::NotYet(why) => why,
-                Readiness::Never(why) => return Err(self.failure(id, "become ready", why)),
+                Readiness::NotYet(reason) => reason,
+                Readiness::Never(reason) => return Err(self.failure(id, "become ready", reason)),
             };
             if interrupt::is_interrupted() {
                 return Err(self.failure(id, "become ready", "the run was interrupted".to_owned()));
@@ -242,8 +242,8 @@ impl Supervisor {
                 return Err(self.failure(id, "become ready", format!("it {end}{}", self.end_reason(id))));
             }
             if Instant::now() >= until {
-                let why = format!("it was not ready within {patience:?}; last answer: {last}");
-                return Err(self.failure(id, "become ready", why));
+                let reason = format!("it was not ready within {timeout:?}; last answer: {last}");
+                return Err(self.failure(id, "become ready", reason));
             }
         }
     }
@@ -317,7 +317,7 @@ impl Supervisor {
         &mut self,
         limits: &Limits,
     ) -> Result<(Option<Group>, Vec<UnappliedLimit>), NodeError> {
-        let failure = |why: &dyn fmt::Display| NodeError::new("generator", "be limited", why.to_string());
+        let failure = |error: &dyn fmt::Display| NodeError::new("generator", "be limited", error.to_string());
         match self.send_order(&Order::Generator(limits.clone())) {
             Ok(Reply::Limited { group, not_applied }) => Ok((group, not_applied)),
             Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
@@ -336,7 +336,7 @@ impl Supervisor {
     ///
     /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].
     pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
-        let failure = |why: &dyn fmt::Display| NodeError::new(node, "get a disk", why.to_string());
+        let failure = |error: &dyn fmt::Display| NodeError::new(node, "get a disk", error.to_string());
         match self.send_order(&Order::Disk(node.to_owned())) {
             Ok(Reply::Disk(it)) => Ok(it),
             Ok(reply) => Err(failure(&format!("the keeper answered {reply:?}"))),
@@ -388,16 +388,18 @@ impl Supervisor {
         all[all.len().saturating_sub(lines)..].iter().map(|&it| it.to_owned()).collect()
     }
 
-    fn failure(&self, id: NodeId, attempt: &str, why: String) -> NodeError {
+    fn failure(&self, id: NodeId, attempt: &str, reason: String) -> NodeError {
         let node = self.names[id.0 as usize].clone();
         let log = self.log(&node, LOG_LINES);
-        let why = match self.oom_kills(id) {
-            0 => why,
+        let reason = match self.oom_kills(id) {
+            0 => reason,
             some => {
-                format!("{why}; it reached its memory limit, and the kernel killed {some} of its processes")
+                format!(
+                    "{reason}; it reached its memory limit, and the kernel killed {some} of its processes"
+                )
             }
         };
-        NodeError { node, attempt: attempt.to_owned(), reason: why, log }
+        NodeError { node, attempt: attempt.to_owned(), reason, log }
     }
 
     /// Sends an order and returns the keeper's reply.
@@ -416,9 +418,9 @@ impl Supervisor {
     }
 
     /// Records ends of nodes until one occurs or `patience` has passed. Errors name the node `id`.
-    fn poll_ends(&mut self, id: NodeId, patience: Duration) -> Result<(), NodeError> {
+    fn poll_ends(&mut self, id: NodeId, timeout: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             // A timeout of zero would mean no timeout.
@@ -441,7 +443,7 @@ impl Supervisor {
     }
 
     /// The next reply that is not the end of a node; `None` after an end, or after `patience`.
-    fn receive_reply(&mut self, patience: Option<Duration>) -> io::Result<Option<Reply>> {
+    fn receive_reply(&mut self, timeout: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
                 let line: Vec<u8> = self.pending.drain(..=end).collect();
@@ -454,7 +456,7 @@ impl Supervisor {
                 };
             }
             let mut chunk = [0; 4096];
-            self.socket.set_read_timeout(patience)?;
+            self.socket.set_read_timeout(timeout)?;
             match self.socket.read(&mut chunk) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
                 Ok(n) => self.pending.extend_from_slice(&chunk[..n]),
@@ -475,8 +477,8 @@ impl Drop for Supervisor {
 }
 
 impl NodeError {
-    pub(crate) fn new(node: &str, attempt: &str, why: String) -> NodeError {
-        NodeError { node: node.to_owned(), attempt: attempt.to_owned(), reason: why, log: Vec::new() }
+    pub(crate) fn new(node: &str, attempt: &str, reason: String) -> NodeError {
+        NodeError { node: node.to_owned(), attempt: attempt.to_owned(), reason, log: Vec::new() }
     }
 }
 

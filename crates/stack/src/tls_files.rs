@@ -27,7 +27,7 @@ pub const HOST: &str = "127.0.0.1";
 
 impl TlsFiles {
     pub fn make(supervisor: &Supervisor) -> Result<TlsFiles, NodeError> {
-        let failure = |why: String| NodeError::new("tls", "create a certificate", why);
+        let failure = |reason: String| NodeError::new("tls", "create a certificate", reason);
         let (root_pem, certificate, key) = certificates().map_err(|it| failure(it.to_string()))?;
         let write = |name: &str, text: &str| {
             supervisor.private_file(name, text.as_bytes()).map_err(|it| failure(it.to_string()))

@@ -17,9 +17,9 @@ pub fn journal_path(path: &Path) -> PathBuf {
 }
 
 /// True for `[a-z0-9-]{1,64}`.
-pub fn is_valid_name(it: &str) -> bool {
+pub fn is_valid_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=64).contains(&it.len()) && it.bytes().all(fits)
+    (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
 /// Creates the empty file `<name>-<UTC time>.dyno` in `dir`, which is created if missing.
@@ -78,9 +78,9 @@ impl DiskReserve {
 
 /// Formats a time as in `20261121T115331Z`.
 pub fn format_utc(unix_ms: u64) -> String {
-    let it = model::utc((unix_ms / 1000) as i64);
-    let (year, month, day) = it.to_calendar_date();
-    let (hour, minute, second) = it.as_hms();
+    let time = model::utc((unix_ms / 1000) as i64);
+    let (year, month, day) = time.to_calendar_date();
+    let (hour, minute, second) = time.as_hms();
     format!("{year:04}{:02}{day:02}T{hour:02}{minute:02}{second:02}Z", u8::from(month))
 }
 

@@ -145,8 +145,8 @@ struct SchemaEntry {
 impl SchemaEntry {
     fn is_allowed(&self, tables: SchemaCheck) -> bool {
         let same_name = |name: &str| name.eq_ignore_ascii_case(&self.name);
-        let ours = schema::statements().chain(schema::legacy_statements());
-        let known = ours.filter(|it| same_name(it.name) || it.table.eq_ignore_ascii_case(&self.table));
+        let statements = schema::statements().chain(schema::legacy_statements());
+        let known = statements.filter(|it| same_name(it.name) || it.table.eq_ignore_ascii_case(&self.table));
         let known: Vec<_> = known.collect();
         let is_ordinary = match self.kind.as_str() {
             "table" => self.has_pages && !self.name.starts_with("sqlite_"),
@@ -215,10 +215,10 @@ pub fn check_journal(path: &Path) -> Result<()> {
     }
     let read = || {
         let mut end = [0; JOURNAL_MAGIC.len()];
-        let mut it = File::open(&journal)?;
+        let mut file = File::open(&journal)?;
         if meta.len() >= end.len() as u64 {
-            it.seek(SeekFrom::End(-(end.len() as i64)))?;
-            it.read_exact(&mut end)?;
+            file.seek(SeekFrom::End(-(end.len() as i64)))?;
+            file.read_exact(&mut end)?;
         }
         Ok(end)
     };

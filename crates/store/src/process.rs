@@ -21,8 +21,8 @@ fn process_name(pid: u32) -> Option<String> {
     // Fields are counted after the command's name, which may contain blanks and parentheses: proc(5). 3 is the state.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
-    let began = fields.nth(18)?;
-    (!ended).then(|| format!("{} {pid} {began}", boot.trim()))
+    let start_time = fields.nth(18)?;
+    (!ended).then(|| format!("{} {pid} {start_time}", boot.trim()))
 }
 
 #[cfg(test)]

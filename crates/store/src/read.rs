@@ -85,10 +85,10 @@ impl Run {
         }
         guard::check_mode(path)?;
         // SQLite treats a name that begins with "file:" as a URI with parameters.
-        let whole = std::path::absolute(path).map_err(Error::system(path, "find"))?;
+        let absolute = std::path::absolute(path).map_err(Error::system(path, "find"))?;
         let open = |flags| {
             let mut connection =
-                Connection::open_with_flags(&whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+                Connection::open_with_flags(&absolute, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(timeout)?;
             let work = guard::limit(&mut connection)?;
             let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -97,7 +97,7 @@ impl Run {
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
             // The writer was killed during a transaction, which must be rolled back first.
             Err(error) if is_incomplete(&error) => {
-                guard::check_journal(&whole)?;
+                guard::check_journal(&absolute)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
             }
             opened => opened,
@@ -220,13 +220,13 @@ impl Run {
         // One document may be the configuration of many nodes.
         let mut memory = 0;
         for it in rows {
-            let it = full(it)?;
-            let files = it.trial.nodes.iter().flat_map(|it| &it.configuration);
+            let stored = full(it)?;
+            let files = stored.trial.nodes.iter().flat_map(|it| &it.configuration);
             memory += files.map(|it| it.text.len() as u64).sum::<u64>();
             if memory > bounds::MAX_QUERY_MEMORY {
                 return Err(Error::new(&self.path, ErrorCause::OutOfMemoryBudget));
             }
-            all.push(it);
+            all.push(stored);
         }
         Ok(all)
     }

@@ -126,10 +126,10 @@ impl Ticks<'_> {
             Ok((row.get(0)?, number(1)?, number(2)?, rows::encoded_histogram(row, 3)?))
         })?;
         for (kind, operation, command, packed) in rows {
-            let it = LatencyHistogram::decode(&packed)
+            let histogram = LatencyHistogram::decode(&packed)
                 .map_err(|it| Error::damaged(&self.run.path, it.to_string()))?;
             let kind = HistogramKind::from_number(kind).ok_or_else(|| self.damaged("a kind of histogram"))?;
-            *self.slot(interval, kind, operation, command)? = it;
+            *self.slot(interval, kind, operation, command)? = histogram;
         }
         Ok(())
     }
@@ -137,8 +137,8 @@ impl Ticks<'_> {
     fn answers(&self, id: i64, interval: &mut Interval) -> Result<()> {
         for sql in self.run.answer_queries()? {
             for it in self.run.query_all(sql, [id, id], |row| rows::answer_sizes(row, 1))? {
-                let it = it.filter(|it| usize::from(it.operation) < self.commands.len());
-                interval.answers.push(it.ok_or_else(|| self.damaged("sizes of answers"))?);
+                let sizes = it.filter(|it| usize::from(it.operation) < self.commands.len());
+                interval.answers.push(sizes.ok_or_else(|| self.damaged("sizes of answers"))?);
             }
         }
         interval.answers.sort_by_key(AnswerSizes::key);
@@ -168,8 +168,8 @@ impl Ticks<'_> {
     }
 
     fn index(&self, number: i64, range: Range<usize>) -> Result<usize> {
-        let it = usize::try_from(number).ok().filter(|it| range.contains(it));
-        it.ok_or_else(|| self.damaged("a number of an operation or command"))
+        let index = usize::try_from(number).ok().filter(|it| range.contains(it));
+        index.ok_or_else(|| self.damaged("a number of an operation or command"))
     }
 
     fn damaged(&self, what: &str) -> Error {

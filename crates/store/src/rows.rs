@@ -36,12 +36,12 @@ pub enum FailureClass {
 pub const NO_OPERATION: i64 = -1;
 
 /// Stores all 64 bits in SQLite's signed integer.
-pub fn to_sql_bits(it: u64) -> i64 {
-    it as i64
+pub fn to_sql_bits(value: u64) -> i64 {
+    value as i64
 }
 
-pub fn from_sql_bits(it: i64) -> u64 {
-    it as u64
+pub fn from_sql_bits(bits: i64) -> u64 {
+    bits as u64
 }
 
 /// Upper bounds of counts and durations, so that sums over all seconds of a trial fit into 64 bits.
@@ -81,9 +81,9 @@ pub fn optional_unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64
     value.map(|it| check_range(at, it, MAX_UNIX_MS)).transpose()
 }
 
-fn check_range(at: usize, it: i64, greatest: i64) -> rusqlite::Result<u64> {
-    let wrong = || rusqlite::Error::IntegralValueOutOfRange(at, it);
-    u64::try_from(it).ok().filter(|_| it <= greatest).ok_or_else(wrong)
+fn check_range(at: usize, value: i64, greatest: i64) -> rusqlite::Result<u64> {
+    let wrong = || rusqlite::Error::IntegralValueOutOfRange(at, value);
+    u64::try_from(value).ok().filter(|_| value <= greatest).ok_or_else(wrong)
 }
 
 /// Maximum number of seconds missing from a trial because the disk was too slow.

@@ -48,13 +48,13 @@ pub struct Seconds<'a> {
 
 impl Run {
     /// Seconds in the order in which they were written.
-    pub fn seconds(&self, trial: TrialId, wanted: HistogramSelection) -> Result<Seconds<'_>> {
+    pub fn seconds(&self, trial: TrialId, selection: HistogramSelection) -> Result<Seconds<'_>> {
         let shape = self.command_counts(trial)?;
         let ids =
             self.query_all("SELECT id FROM tick WHERE trial = ? ORDER BY id", [trial.0], |row| row.get(0))?;
         let (ids, read) = (ids.into_iter(), Vec::new().into_iter());
         let answer_queries =
-            if wanted == HistogramSelection::Service { Vec::new() } else { self.answer_queries()? };
+            if selection == HistogramSelection::Service { Vec::new() } else { self.answer_queries()? };
         Ok(Seconds {
             run: self,
             trial,
@@ -63,7 +63,7 @@ impl Run {
             read,
             position: 0,
             next: 0,
-            selection: wanted,
+            selection,
             answer_queries,
             unpacker: HistogramDecoder::new(),
         })
@@ -255,12 +255,12 @@ impl Seconds<'_> {
             HistogramSelection::Service => (HistogramKind::Service as i64, HistogramKind::Statement as i64),
             HistogramSelection::Response => (HistogramKind::Response as i64, HistogramKind::Response as i64),
         };
-        let others = self.selection == HistogramSelection::Response;
+        let other_kinds = self.selection == HistogramSelection::Response;
         let sql = "SELECT tick, kind, operation, command, count, sum_ns, sum_of_squares, min_ns, max_ns, v2
                    FROM histogram WHERE tick BETWEEN ?1 AND ?2 AND (kind BETWEEN ?3 AND ?4 OR (?5 AND kind > 2))
                    ORDER BY tick";
-        let wanted = (between.0, between.1, kinds.0, kinds.1, others);
-        run.for_each(sql, wanted, |row| {
+        let parameters = (between.0, between.1, kinds.0, kinds.1, other_kinds);
+        run.for_each(sql, parameters, |row| {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
             let (operation, command) = (number(2)?, number(3)?);

@@ -64,11 +64,11 @@ impl RunDatabase {
     /// Writes tables and header into the empty file.
     pub fn open(path: &Path, header: &RunHeader) -> Result<RunDatabase> {
         let open = || {
-            let mut desk = RunDatabase::connect(path)?;
-            desk.connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
-            desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
-            desk.transaction(|desk| desk.insert_header(header))?;
-            Ok(desk)
+            let mut database = RunDatabase::connect(path)?;
+            database.connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+            database.connection.pragma_update(None, "user_version", schema::VERSION)?;
+            database.transaction(|database| database.insert_header(header))?;
+            Ok(database)
         };
         open().map_err(Error::sqlite(path, "begin"))
     }
@@ -82,43 +82,43 @@ impl RunDatabase {
         upgrade: Option<&(Vec<Note>, Vec<FactRecord>)>,
         now_ms: u64,
     ) -> Result<(RunDatabase, u32)> {
-        let mut desk = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
-        let work = guard::limit(&mut desk.connection).map_err(Error::sqlite(path, "go on with"))?;
-        guard::check_schema(&desk.connection, path, SchemaCheck::Writable)?;
+        let mut database = RunDatabase::connect(path).map_err(Error::sqlite(path, "go on with"))?;
+        let work = guard::limit(&mut database.connection).map_err(Error::sqlite(path, "go on with"))?;
+        guard::check_schema(&database.connection, path, SchemaCheck::Writable)?;
         work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
-            desk.transaction(|desk| {
+            database.transaction(|database| {
                 // Upgrades a file of an older pgdyno.
                 for (table, sql) in schema::ADDED_TABLES {
-                    if !desk.connection.table_exists(None, table)? {
-                        desk.connection.execute_batch(sql)?;
+                    if !database.connection.table_exists(None, table)? {
+                        database.connection.execute_batch(sql)?;
                     }
                 }
                 if let Some((notes, facts)) = upgrade {
-                    desk.insert("DELETE FROM note", [])?;
-                    notes.iter().try_for_each(|note| desk.note(note))?;
-                    facts.iter().try_for_each(|record| desk.fact(record))?;
+                    database.insert("DELETE FROM note", [])?;
+                    notes.iter().try_for_each(|note| database.note(note))?;
+                    facts.iter().try_for_each(|record| database.fact(record))?;
                 }
-                desk.connection.pragma_update(None, "user_version", schema::VERSION)?;
-                desk.insert(
+                database.connection.pragma_update(None, "user_version", schema::VERSION)?;
+                database.insert(
                     "UPDATE run SET writer = ?, status = NULL, reason = NULL, ended_ms = NULL",
                     [process::current_process()],
                 )?;
-                desk.insert(
+                database.insert(
                     "UPDATE trial SET status = ?, ended_ms = ? WHERE status IS NULL",
                     params![RunStatus::Interrupted.name(), to_sql_bits(now_ms)],
                 )
             })?;
             let rows = |sql: &str| -> rusqlite::Result<HashMap<String, i64>> {
-                let mut statement = desk.connection.prepare(sql)?;
+                let mut statement = database.connection.prepare(sql)?;
                 statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             };
             let series = rows("SELECT node || char(0) || series || char(0) || label, id FROM series")?;
             let documents = rows("SELECT text, id FROM document")?;
             let last = "SELECT coalesce(max(id), 0) FROM trial";
-            let last = desk.connection.query_row(last, [], |row| row.get(0))?;
-            guard::lift_work_limit(&mut desk.connection)?;
-            Ok((RunDatabase { series, documents, ..desk }, last))
+            let last = database.connection.query_row(last, [], |row| row.get(0))?;
+            guard::lift_work_limit(&mut database.connection)?;
+            Ok((RunDatabase { series, documents, ..database }, last))
         };
         open().map_err(Error::sqlite(path, "go on with"))
     }
@@ -171,7 +171,7 @@ impl RunDatabase {
 
     /// Writes all messages or, after an error, none.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
-        self.transaction(|desk| messages.iter().try_for_each(|it| desk.write_message(it)))
+        self.transaction(|database| messages.iter().try_for_each(|it| database.write_message(it)))
     }
 
     /// Closes the file without a journal and without a writer.

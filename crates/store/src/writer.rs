@@ -75,20 +75,16 @@ pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
     drop(run);
     guard::check_journal(&path)?;
     let reserve = DiskReserve::allocate_near(&path)?;
-    let (desk, trials) = RunDatabase::reopen(&path, upgrade.as_ref(), now_ms)?;
-    Writer::start(&path, reserve, desk, trials)
+    let (database, trials) = RunDatabase::reopen(&path, upgrade.as_ref(), now_ms)?;
+    Writer::start(&path, reserve, database, trials)
 }
 
 impl Writer {
-    fn start(path: &Path, reserve: DiskReserve, desk: RunDatabase, trials: u32) -> Result<Writer> {
+    fn start(path: &Path, reserve: DiskReserve, database: RunDatabase, trials: u32) -> Result<Writer> {
         let (sender, receiver) = sync_channel(BACKLOG);
-        let trouble = Arc::new(OnceLock::new());
-        let mut writer_thread = WriterThread {
-            database: desk,
-            reserve: Some(reserve),
-            trouble: trouble.clone(),
-            sqlite_error: None,
-        };
+        let error = Arc::new(OnceLock::new());
+        let mut writer_thread =
+            WriterThread { database, reserve: Some(reserve), trouble: error.clone(), sqlite_error: None };
         let thread = thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
@@ -96,7 +92,13 @@ impl Writer {
                 writer_thread.close()
             })
             .map_err(Error::system(path, "start a thread that writes"))?;
-        Ok(Writer { path: path.to_owned(), messages: Some(sender), thread: Some(thread), trouble, trials })
+        Ok(Writer {
+            path: path.to_owned(),
+            messages: Some(sender),
+            thread: Some(thread),
+            trouble: error,
+            trials,
+        })
     }
 
     pub fn path(&self) -> &Path {

@@ -31,9 +31,9 @@ const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connects to an attached node. Also returns the user and database for the nodes in front of it.
 pub(super) fn attach(
     node: &Node,
-    wanted: &AttachedNode,
+    attached: &AttachedNode,
 ) -> Result<(RunningNode, Option<(User, String)>), ChainError> {
-    let (entrance, version, host) = connect_first_host(node, &wanted.dsn, Some(wanted))?;
+    let (endpoint, version, host) = connect_first_host(node, &attached.dsn, Some(attached))?;
     let mut running = RunningNode {
         node: None,
         program: None,
@@ -48,15 +48,15 @@ pub(super) fn attach(
         arguments: Vec::new(),
         configuration: Vec::new(),
         hop: ServerTransport::default(),
-        endpoint_tls: match entrance.login.ssl {
+        endpoint_tls: match endpoint.login.ssl {
             SslMode::Disable => EndpointTls::Off,
             _ => EndpointTls::Unchecked,
         },
         handle: NodeHandle::Attached,
         plan: node.clone(),
-        endpoint: entrance,
+        endpoint,
     };
-    match (&wanted.admin, wanted.product.role) {
+    match (&attached.admin, attached.product.role) {
         (Some(dsn), _) => {
             let (console, version, _) = connect_first_host(node, dsn, None)?;
             running.version = version;
@@ -85,7 +85,7 @@ fn connect_first_host(
     dsn: &str,
     guarded: Option<&AttachedNode>,
 ) -> Result<(Target, String, Option<String>), ChainError> {
-    let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+    let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
     let settings = resolve_dsn(dsn).map_err(|it| impossible(it.to_string()))?;
     let log_in = settings.connect_timeout.map_or(LOGIN_TIMEOUT, |it| Duration::from_secs(it.into()));
     let mut tried = Vec::new();
@@ -128,9 +128,9 @@ fn connect_first_host(
             {
                 version = it;
             }
-            if let Some(wanted) = guarded {
+            if let Some(attached) = guarded {
                 let place = (&target.address, &*host_and_port(host), &*settings.database);
-                guard::check_database(node, wanted, place, &mut connection)?;
+                guard::check_database(node, attached, place, &mut connection)?;
             }
             let resolved =
                 host.address.is_none() && host.socket().is_none() && host.host.parse::<IpAddr>().is_err();

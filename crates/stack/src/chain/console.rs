@@ -38,17 +38,17 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
 
 /// Version of a pooler, from its console.
 pub(super) fn console_version(component: &dyn Component, console: &Target) -> Readiness<String> {
-    let asked = console.open(ATTEMPT_TIMEOUT).and_then(|mut connection| {
+    let result = console.open(ATTEMPT_TIMEOUT).and_then(|mut connection| {
         let answer = connection.query(component.version_query())?;
         let notice = connection.notices.pop().map(|it| it.rsplit("  ").next().unwrap_or_default().to_owned());
         Ok(answer.rows.into_iter().flatten().next().flatten().or(notice).unwrap_or_default())
     });
-    asked.map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
+    result.map_or_else(|it| readiness_after_error(&it), Readiness::Ready)
 }
 
 fn check_query(target: &Target) -> Readiness<()> {
-    let asked = Connection::open(target, ATTEMPT_TIMEOUT).and_then(|mut it| it.query("select 1"));
-    asked.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
+    let result = Connection::open(target, ATTEMPT_TIMEOUT).and_then(|mut it| it.query("select 1"));
+    result.map_or_else(|it| readiness_after_error(&it), |_| Readiness::Ready(()))
 }
 
 /// Maps an error to readiness. A rejected login is final, unless the server is starting up (57P03); a refused

@@ -14,14 +14,14 @@ impl Chain {
     /// promotions, until the chain changes.
     pub fn direct_targets(&self) -> Vec<DirectServer> {
         let servers = self.servers();
-        let ours = !servers.is_empty();
-        let all = if ours { servers } else { self.postgres().into_iter().collect() };
+        let is_managed = !servers.is_empty();
+        let all = if is_managed { servers } else { self.postgres().into_iter().collect() };
         let each = all.into_iter().enumerate().map(|(at, it)| {
             let target = it.admin.as_ref().unwrap_or(&it.endpoint);
             DirectServer {
                 name: it.plan.name.clone(),
                 target: target.in_database(&self.users.database),
-                address: Some(it).filter(|_| ours).map(identity_address),
+                address: Some(it).filter(|_| is_managed).map(identity_address),
                 role: self.users.app.name.clone(),
                 health: self.health_url(at),
             }

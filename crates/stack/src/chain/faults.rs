@@ -37,9 +37,9 @@ impl Chain {
     pub fn inject(
         &mut self,
         supervisor: &mut Supervisor,
-        deed: &FaultAction,
+        action: &FaultAction,
     ) -> Result<InjectedFault, NodeError> {
-        let whom = match deed {
+        let whom = match action {
             FaultAction::Kill { target: whom, .. }
             | FaultAction::Pause { target: whom, .. }
             | FaultAction::Restart { target: whom }
@@ -55,7 +55,7 @@ impl Chain {
         let nodes: Vec<String> = met.iter().map(|it| it.0.clone()).collect();
         let ids: Vec<NodeId> = met.iter().map(|it| it.1).collect();
         let mut done = InjectedFault { nodes, ..InjectedFault::default() };
-        match deed {
+        match action {
             FaultAction::Kill { scope: FaultScope::Node, .. } => {
                 for (name, id) in met {
                     kill_all(supervisor, &name, id)?;
@@ -166,8 +166,8 @@ impl Chain {
 
     /// Updates the known primary, where another program decides it.
     pub(super) fn update_primary(&mut self) {
-        let seen = self.server_statuses();
-        let states = seen.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
+        let statuses = self.server_statuses();
+        let states = statuses.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
         let writes = states.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.timeline);
         if let (Some((at, _)), Some(replicas)) = (writes, &mut self.replicas) {
             replicas.primary = at;
@@ -186,10 +186,10 @@ fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), N
 
 /// Sends a signal to all processes of a node: at once if it is isolated, else one by one, its own process first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
-    let others = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
+    let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
     supervisor.signal(id, signal)?;
-    for it in others.into_iter().filter(|it| Some(*it) != own) {
+    for it in processes.into_iter().filter(|it| Some(*it) != own) {
         // It may have ended with the first.
         let _ = supervisor.signal_one(id, it, signal);
     }
@@ -210,8 +210,8 @@ fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u3
 }
 
 /// Processes of a node whose title satisfies the condition.
-fn processes_by_title(supervisor: &Supervisor, id: NodeId, says: impl Fn(&str) -> bool) -> Vec<u32> {
-    supervisor.processes(id).into_iter().filter(|it| says(&read_proc_file(*it, "cmdline"))).collect()
+fn processes_by_title(supervisor: &Supervisor, id: NodeId, matches: impl Fn(&str) -> bool) -> Vec<u32> {
+    supervisor.processes(id).into_iter().filter(|it| matches(&read_proc_file(*it, "cmdline"))).collect()
 }
 
 fn parent_pid(of: u32) -> Option<u32> {

@@ -28,12 +28,12 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Checks a database after the first login. `host` is the host as written, with its port.
 pub(super) fn check_database(
     node: &Node,
-    wanted: &AttachedNode,
+    attached: &AttachedNode,
     (address, host, database): (&Address, &str, &str),
     connection: &mut Connection,
 ) -> Result<(), ChainError> {
     let here = format!("{host}/{database}");
-    let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
+    let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of the previous trial may still be closing. A server that rejects the query is loaded like any other.
     while let Ok(Some(it)) = other_runs::find_other_run(connection) {
@@ -48,7 +48,7 @@ pub(super) fn check_database(
     if location == Location::ThisMachine {
         return Ok(());
     }
-    if !is_allowed(wanted.allow.as_deref(), host, Some(database)) {
+    if !is_allowed(attached.allow.as_deref(), host, Some(database)) {
         return refused(not_allowed_message(&here, &location));
     }
     let mut ask = |sql: &str| {
@@ -67,8 +67,8 @@ pub(super) fn check_database(
     loop {
         let busy: Vec<String> = ask(OTHER_SESSIONS_SQL)?;
         let number = |i: usize| busy.get(i).and_then(|it| it.parse().ok()).unwrap_or(0);
-        let (others, hidden): (u32, u32) = (number(0), number(1));
-        if others <= wanted.other_sessions {
+        let (active, hidden): (u32, u32) = (number(0), number(1));
+        if active <= attached.other_sessions {
             return Ok(());
         }
         if Instant::now() >= until {
@@ -77,8 +77,8 @@ pub(super) fn check_database(
                 _ => format!(", {hidden} of them visible only to members of pg_read_all_stats"),
             };
             return refused(format!(
-                "active sessions of others in {here}: {others}{unseen}; end them and wait 10 s, or write \
-                 `caps: {{ others: {others} }}`"
+                "active sessions of others in {here}: {active}{unseen}; end them and wait 10 s, or write \
+                 `caps: {{ others: {active} }}`"
             ));
         }
         thread::sleep(POLL_INTERVAL);
@@ -96,7 +96,7 @@ const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state 
 /// Checks a service after the first request. `page` is its response to the readiness request.
 pub(super) fn check_service(
     node: &Node,
-    wanted: &Service,
+    service: &Service,
     (address, url): (&Address, &Url),
     page: &HttpResponse,
 ) -> Result<(), ChainError> {
@@ -105,25 +105,25 @@ pub(super) fn check_service(
         return Ok(());
     }
     let here = url.host_header();
-    let refused = |why: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason: why });
-    let whole = match &url.host {
+    let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
+    let authority = match &url.host {
         wire::http::Host::Tcp(name, port) => join_host_port(name, *port),
         wire::http::Host::Unix(path) => path.clone(),
     };
-    if !is_allowed(wanted.allow.as_deref(), &whole, None) {
-        return refused(not_allowed_message(&whole, &location));
+    if !is_allowed(service.allow.as_deref(), &authority, None) {
+        return refused(not_allowed_message(&authority, &location));
     }
-    let says = |it: &[u8]| it.trim_ascii() == ALLOW_BODY;
-    if page.allowed.as_deref().is_some_and(says) {
+    let is_allow_body = |it: &[u8]| it.trim_ascii() == ALLOW_BODY;
+    if page.allowed.as_deref().is_some_and(is_allow_body) {
         return Ok(());
     }
-    let asked = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
-    match asked.map_err(|it| super::node_error(&node.name, &format!("answer GET {ALLOW_PAGE}"), &it))? {
-        it if it.status == 200 && says(&it.body) => Ok(()),
+    let response = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
+    match response.map_err(|it| super::node_error(&node.name, &format!("answer GET {ALLOW_PAGE}"), &it))? {
+        it if it.status == 200 && is_allow_body(&it.body) => Ok(()),
         it => refused(format!(
             "{here} does not permit load: it answers GET {ALLOW_PAGE} with status {}; to permit load, answer it with the \
              body `allowed`, or {} with the header `Pgdyno: allowed`",
-            it.status, wanted.ready_path
+            it.status, service.ready_path
         )),
     }
 }

@@ -55,18 +55,18 @@ impl Chain {
             };
             let node = &mut self.nodes[at];
             let planned = match (&hop, node.plan.transport) {
-                (ServerTransport::UnixSocket, wanted) => wanted == Transport::Unix,
-                (ServerTransport::Tcp, wanted) => wanted == Transport::Tcp,
-                (ServerTransport::TcpTls { .. }, wanted) => wanted == Transport::Tls,
+                (ServerTransport::UnixSocket, transport) => transport == Transport::Unix,
+                (ServerTransport::Tcp, transport) => transport == Transport::Tcp,
+                (ServerTransport::TcpTls { .. }, transport) => transport == Transport::Tls,
             };
             node.hop = hop;
             // An attached node's address decides, whatever the plan says.
             if !planned && !node.is_attached() {
-                let why = format!(
+                let reason = format!(
                     "the plan requires {:?}, but the connection uses {:?}",
                     node.plan.transport, node.hop
                 );
-                return Err(node_error(&name, "be connected by the planned transport", &why).into());
+                return Err(node_error(&name, "be connected by the planned transport", &reason).into());
             }
         }
         Ok(())

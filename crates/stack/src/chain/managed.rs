@@ -52,7 +52,7 @@ impl Chain {
         supervisor: &mut Supervisor,
         plan: &plan::ClusterManager,
         first: &Node,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let programs = self.manager_programs().clone();
         if let Some(store) = programs.manager.store().zip(programs.store.as_ref()) {
@@ -66,11 +66,11 @@ impl Chain {
         self.server_mut(0).node = Some(self.postgres_at(0).node);
         self.postgres_at(0).await_ready(supervisor)?;
         self.await_leader(supervisor)?;
-        let began = Instant::now();
+        let start = Instant::now();
         for number in 2..=count + 1 {
             let limits = self.replicas.as_ref().expect("replicas are being created").plan.limits.clone();
             let node = Node { name: format!("{}-{number}", first.name), limits, ..first.clone() };
-            tell(ChainProgress::Starting(&node));
+            on_progress(ChainProgress::Starting(&node));
             let mut settings = self.postgres_at(0).settings().clone();
             settings.name.clone_from(&node.name);
             settings.limits = node.limits.clone();
@@ -95,7 +95,7 @@ impl Chain {
         }
         for at in 1..=count as usize {
             self.postgres_at(at).await_ready(supervisor)?;
-            tell(ChainProgress::Ready(self.server_mut(at), began.elapsed()));
+            on_progress(ChainProgress::Ready(self.server_mut(at), start.elapsed()));
         }
         self.await_followers(supervisor, 0)?;
         self.await_sync_standbys(supervisor)?;
@@ -104,7 +104,7 @@ impl Chain {
 
     /// Waits until the manager has recorded the synchronous standbys, which it does after it has configured the server.
     fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
-        let wanted = self.replication().map_or(0, |it| it.sync.count()) as usize;
+        let required = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
         let manager = self.cluster_manager();
         supervisor.await_ready(id, READY_TIMEOUT, || {
@@ -112,11 +112,11 @@ impl Chain {
                 let body = self.manager_get(path).ok_or(io::ErrorKind::NotConnected)?;
                 Ok((200, body))
             });
-            if recorded >= wanted {
+            if recorded >= required {
                 return Readiness::Ready(());
             }
             let name = manager.product().name;
-            Readiness::NotYet(format!("{name} has recorded {recorded} of {wanted} synchronous standbys"))
+            Readiness::NotYet(format!("{name} has recorded {recorded} of {required} synchronous standbys"))
         })
     }
 
@@ -224,13 +224,13 @@ impl Chain {
             .manager_api(from)
             .ok_or_else(|| node_error(&name, "hand over", &"no cluster manager controls it"))?;
         self.replicas.as_mut().expect("a managed server has replicas").changed = true;
-        let began = Instant::now();
+        let start = Instant::now();
         let id = self.postgres_at(from).node;
         let manager = self.cluster_manager();
         supervisor.await_ready(id, READY_TIMEOUT, || {
             manager.switch_over(&|path, body| ask_manager(api, path, body), &name, to)
         })?;
-        let promotion = self.await_promotion(supervisor, began, READY_TIMEOUT)?;
+        let promotion = self.await_promotion(supervisor, start, READY_TIMEOUT)?;
         // The manager promotes no server before it has recorded the synchronous standbys.
         self.await_sync_standbys(supervisor)?;
         Ok(promotion)
@@ -240,7 +240,7 @@ impl Chain {
     pub fn await_promotion(
         &mut self,
         supervisor: &mut Supervisor,
-        began: Instant,
+        start: Instant,
         timeout: Duration,
     ) -> Result<Promotion, NodeError> {
         let from = self.primary_index();
@@ -269,7 +269,7 @@ impl Chain {
             safe: false,
             // The manager itself rewinds diverged replicas.
             diverged: Vec::new(),
-            took: began.elapsed(),
+            took: start.elapsed(),
             timeline,
         })
     }

@@ -47,13 +47,13 @@ impl Chain {
                 && let Some(difference) = reached.difference(&expected)
             {
                 let (name, server) = (&node.plan.name, &postgres.plan.name);
-                let why = format!(
+                let reason = format!(
                     "stack.{name}.attach ({}) connects to {reached}, but stack.{server}.attach ({}) is {expected}: {difference}. \
                      Write the address of the server behind {name} in stack.{server}.attach, or leave {server} out",
                     place(node),
                     place(postgres),
                 );
-                return Err(ChainError::InvalidPlan { node: name.clone(), reason: why });
+                return Err(ChainError::InvalidPlan { node: name.clone(), reason });
             }
         }
         Ok(())
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn reads_what_a_server_says_of_itself() {
         let row = |fields: [&str; 4]| fields.map(|it| (!it.is_empty()).then(|| it.to_owned()));
-        let whole = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
-        let it = Identity::read(&whole, Some("7".to_owned())).expect("nothing is missing");
+        let complete = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
+        let identity = Identity::read(&complete, Some("7".to_owned())).expect("nothing is missing");
         assert_eq!(
-            it.to_string(),
+            identity.to_string(),
             "database \"shop\" of the server at 127.0.0.1 port 5432 (system identifier 7, started 2025-11-22 22:15:23 UTC)"
         );
         for it in [["", "1", "t", "a"], ["d", "", "t", "a"], ["d", "x", "t", "a"], ["d", "1", "", "a"]] {

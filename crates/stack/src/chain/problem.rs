@@ -16,14 +16,14 @@ pub enum ChainError {
 }
 
 impl From<Unavailable> for ChainError {
-    fn from(it: Unavailable) -> ChainError {
-        ChainError::Unavailable(it)
+    fn from(error: Unavailable) -> ChainError {
+        ChainError::Unavailable(error)
     }
 }
 
 impl From<NodeError> for ChainError {
-    fn from(it: NodeError) -> ChainError {
-        ChainError::Failed(it)
+    fn from(error: NodeError) -> ChainError {
+        ChainError::Failed(error)
     }
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for ChainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChainError::Unavailable(it) => it.fmt(f),
-            ChainError::InvalidPlan { node, reason: why } => write!(f, "{node}: {why}"),
+            ChainError::InvalidPlan { node, reason } => write!(f, "{node}: {reason}"),
             ChainError::Failed(it) => it.fmt(f),
         }
     }

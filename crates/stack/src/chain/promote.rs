@@ -48,26 +48,26 @@ impl Chain {
     /// An old primary that still runs is killed first, unless the plan disables fencing.
     pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
         let (promoter, sync) = self.promoter()?;
-        let began = Instant::now();
+        let start = Instant::now();
         let from = self.primary_index();
         let (name, id) = {
-            let it = self.server_mut(from);
-            (it.plan.name.clone(), it.node.expect("a server that pgdyno started is a node"))
+            let server = self.server_mut(from);
+            (server.plan.name.clone(), server.node.expect("servers of ours have one"))
         };
         self.replicas.as_mut().expect("it has a promoter").changed = true;
         if promoter.fence && supervisor.end_of(id).is_none() {
             supervisor.signal(id, Sig::Kill)?;
             supervisor.stop(id)?;
         }
-        let seen =
+        let statuses =
             self.await_drained(from, if promoter.fence { DRAIN_TIMEOUT } else { UNFENCED_DRAIN_TIMEOUT });
-        let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
-        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
+        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
         let chosen = choose_replica(&states, sync, promoter.policy).map_err(|it| {
             let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
             node_error(&name, "be replaced as the primary", &reason)
         })?;
-        self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)
+        self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)
     }
 
     /// Performs a planned switchover. The primary stops once the replicas have all its WAL. The best or the named
@@ -81,29 +81,28 @@ impl Chain {
             return self.switch_over_by_manager(supervisor, to);
         }
         let (_, sync) = self.promoter()?;
-        let began = Instant::now();
+        let start = Instant::now();
         let from = self.primary_index();
         let name = self.server_mut(from).plan.name.clone();
-        let wanted = to.map(|to| {
+        let successor = to.map(|to| {
             let at = self.servers().iter().position(|it| it.plan.name == to).filter(|it| *it != from);
             at.ok_or_else(|| node_error(to, "become the primary", &"no replica has this name"))
         });
-        let wanted = wanted.transpose()?;
+        let successor = successor.transpose()?;
         self.replicas.as_mut().expect("it has a promoter").changed = true;
         // A fast shutdown sends all WAL to the connected replicas before it ends.
         self.postgres_at(from).stop(supervisor)?;
-        let seen = self.await_drained(from, DRAIN_TIMEOUT);
-        let replicas: Vec<usize> = (0..seen.len()).filter(|it| *it != from).collect();
-        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| seen[*it].state).collect();
+        let statuses = self.await_drained(from, DRAIN_TIMEOUT);
+        let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
+        let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
         let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|it| {
             let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
             node_error(&name, "hand over", &reason)
         })?;
-        if let Some(at) = wanted {
-            chosen.replica =
-                replicas.iter().position(|it| *it == at).expect("the promoted server is a replica");
+        if let Some(at) = successor {
+            chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
         }
-        let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, seen, began)?;
+        let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)?;
         // It has nothing that the new primary lacks, so it needs no rewind.
         self.follow(supervisor, from)?;
         Ok(promotion)
@@ -112,14 +111,14 @@ impl Chain {
     /// Restarts a former primary or diverged replica as a replica of the new primary. Changes that the new primary
     /// lacks are lost.
     pub fn rejoin(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<RejoinResult, NodeError> {
-        let began = Instant::now();
+        let start = Instant::now();
         let primary = self.primary_index();
         let at = self.servers().iter().position(|it| it.plan.name == name).filter(|it| *it != primary);
         let at =
             at.ok_or_else(|| node_error(name, "rejoin", &"no other server than the primary has this name"))?;
         self.postgres_at(at).stop(supervisor)?;
         if self.is_managed() {
-            return self.rejoin_by_manager(supervisor, at, began);
+            return self.rejoin_by_manager(supervisor, at, start);
         }
         self.set_upstream(supervisor, at)?;
         // pg_rewind reads the source's last checkpoint, which is on the old timeline until the next one.
@@ -134,20 +133,20 @@ impl Chain {
             own.base_backup_from(supervisor, source)?;
         }
         self.follow(supervisor, at)?;
-        Ok(RejoinResult { node: name.to_owned(), rewound, took: began.elapsed() })
+        Ok(RejoinResult { node: name.to_owned(), rewound, took: start.elapsed() })
     }
 
     /// State of all servers once no replica receives WAL any more, or after `patience`.
-    fn await_drained(&self, primary: usize, patience: Duration) -> Vec<ServerStatus> {
-        let until = Instant::now() + patience;
+    fn await_drained(&self, primary: usize, timeout: Duration) -> Vec<ServerStatus> {
+        let until = Instant::now() + timeout;
         loop {
-            let seen = self.server_statuses();
-            let flows = seen
+            let statuses = self.server_statuses();
+            let flows = statuses
                 .iter()
                 .enumerate()
                 .any(|(at, status)| at != primary && status.state.is_some_and(|it| it.is_receiving));
             if !flows || Instant::now() > until {
-                return seen;
+                return statuses;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -158,8 +157,8 @@ impl Chain {
         supervisor: &mut Supervisor,
         to: usize,
         chosen: PromotionChoice,
-        seen: Vec<ServerStatus>,
-        began: Instant,
+        statuses: Vec<ServerStatus>,
+        start: Instant,
     ) -> Result<Promotion, NodeError> {
         let from = self.primary_index();
         let from_name = self.server_mut(from).plan.name.clone();
@@ -177,17 +176,17 @@ impl Chain {
                     Err(it) => Readiness::Never(it.to_string()),
                 }
             })?;
-        let took = began.elapsed();
+        let took = start.elapsed();
         let replicas = self.replicas.as_mut().expect("one of them is promoted");
         replicas.primary = to;
-        for at in (0..seen.len()).filter(|it| *it != from) {
+        for at in (0..statuses.len()).filter(|it| *it != from) {
             self.set_upstream(supervisor, at)?;
         }
-        let strayed = diverged_replicas(&seen, to, from);
+        let strayed = diverged_replicas(&statuses, to, from);
         Ok(Promotion {
             from: from_name,
             to: name,
-            statuses: seen,
+            statuses,
             safe: chosen.safe,
             diverged: strayed,
             took,
@@ -211,7 +210,7 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         at: usize,
-        began: Instant,
+        start: Instant,
     ) -> Result<RejoinResult, NodeError> {
         let own = self.postgres_at(at);
         let made = |postgres: &Postgres| {
@@ -224,7 +223,7 @@ impl Chain {
         self.await_followers(supervisor, self.primary_index())?;
         let rewound = before.is_some() && made(self.postgres_at(at)) == before;
         let node = self.server_mut(at).plan.name.clone();
-        Ok(RejoinResult { node, rewound, took: began.elapsed() })
+        Ok(RejoinResult { node, rewound, took: start.elapsed() })
     }
 
     fn is_managed(&self) -> bool {
@@ -250,9 +249,9 @@ impl Chain {
 }
 
 /// Replicas that have more WAL of the old timeline than the new primary had at the fork.
-fn diverged_replicas(seen: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
+fn diverged_replicas(statuses: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
     let end = |status: &ServerStatus| status.state.map(|it| it.flushed.max(it.replayed));
-    let fork = end(&seen[to]);
-    let others = seen.iter().enumerate().filter(|(at, _)| ![to, from].contains(at));
-    others.filter(|(_, it)| fork.is_some() && end(it) > fork).map(|(_, it)| it.name.clone()).collect()
+    let fork = end(&statuses[to]);
+    let candidates = statuses.iter().enumerate().filter(|(at, _)| ![to, from].contains(at));
+    candidates.filter(|(_, it)| fork.is_some() && end(it) > fork).map(|(_, it)| it.name.clone()).collect()
 }

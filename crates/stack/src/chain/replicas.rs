@@ -111,9 +111,9 @@ impl Chain {
             node.admin.as_ref()?.open(ATTEMPT_TIMEOUT).and_then(|mut it| query_state(&mut it)).ok()
         };
         std::thread::scope(|scope| {
-            let asked: Vec<_> = servers.iter().map(|it| scope.spawn(|| ask(it))).collect();
+            let threads: Vec<_> = servers.iter().map(|it| scope.spawn(|| ask(it))).collect();
             let names = servers.iter().map(|it| it.plan.name.clone());
-            let answers = asked.into_iter().map(|it| it.join().ok().flatten());
+            let answers = threads.into_iter().map(|it| it.join().ok().flatten());
             names.zip(answers).map(|(name, state)| ServerStatus { name, state }).collect()
         })
     }
@@ -165,7 +165,7 @@ impl Chain {
     pub(super) fn add_replicas(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let Some(plan) =
             self.requested_replication.clone().filter(|it| it.replicas > 0 && self.replicas.is_none())
@@ -205,17 +205,17 @@ impl Chain {
         };
         self.replicas = Some(made);
         if let FailoverManager::External(plan) = manager {
-            return self.add_managed_replicas(supervisor, &plan, &first, tell);
+            return self.add_managed_replicas(supervisor, &plan, &first, on_progress);
         }
         for number in 2..=count + 1 {
-            self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), tell)?;
+            self.start_replica(supervisor, &first, &format!("{}-{number}", first.name), on_progress)?;
         }
         self.await_followers(supervisor, 0)?;
         self.set_all_upstreams(supervisor)?;
         self.await_followers(supervisor, 0)?;
         for at in 0..=count as usize {
-            let it = self.server_mut(at);
-            let name = it.plan.name.clone();
+            let server = self.server_mut(at);
+            let name = server.plan.name.clone();
             // By TCP, as clients connect: an isolated server must not appear healthy because its socket answers.
             let target = self.postgres_at(at).target_tcp();
             let health = HealthServer::start(&name, &target)
@@ -234,12 +234,12 @@ impl Chain {
         supervisor: &mut Supervisor,
         first: &Node,
         name: &str,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
         let replicas = self.replicas.as_ref().expect("they are being made");
         let node = Node { name: name.to_owned(), limits: replicas.plan.limits.clone(), ..first.clone() };
-        tell(ChainProgress::Starting(&node));
-        let began = Instant::now();
+        on_progress(ChainProgress::Starting(&node));
+        let start = Instant::now();
         let mut settings = Settings { name: name.to_owned(), ..self.postgres_at(0).settings().clone() };
         settings.limits = node.limits.clone();
         settings.address = self.choose_address(supervisor, name)?;
@@ -250,7 +250,7 @@ impl Chain {
         let running = running_postgres(&self.users, supervisor, node, Box::new(postgres), None)?;
         let replicas = self.replicas.as_mut().expect("they are being made");
         replicas.nodes.push(running);
-        tell(ChainProgress::Ready(&replicas.nodes[replicas.nodes.len() - 1], began.elapsed()));
+        on_progress(ChainProgress::Ready(&replicas.nodes[replicas.nodes.len() - 1], start.elapsed()));
         Ok(())
     }
 
@@ -270,11 +270,11 @@ impl Chain {
         lines.push((ROLE_SETTINGS[0].to_owned(), conninfo(name, &upstream)));
         let first = self.nodes.last().expect("replicas are of a server").plan.name.as_str();
         let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));
-        let others: Vec<&str> = all.filter(|it| *it != name).collect();
+        let standbys: Vec<&str> = all.filter(|it| *it != name).collect();
         // Commits must not wait for replicas that do not exist yet.
         let all_there = replicas.nodes.len() == replicas.plan.replicas as usize;
         if all_there {
-            lines.push((ROLE_SETTINGS[1].to_owned(), standby_names(replicas.plan.sync, &others)));
+            lines.push((ROLE_SETTINGS[1].to_owned(), standby_names(replicas.plan.sync, &standbys)));
         }
         lines
     }
@@ -305,9 +305,9 @@ impl Chain {
         let all: Vec<_> = self.servers().iter().filter_map(|it| it.node).collect();
         let followers = all.iter().filter(|it| supervisor.end_of(**it).is_none()).count().saturating_sub(1);
         let count = self.replicas.as_ref().map_or(0, |it| it.plan.sync.count() as usize);
-        let it = self.server_mut(primary);
-        let (name, id) = (it.plan.name.clone(), it.node.expect("servers of ours have one"));
-        let target = it.admin.clone().expect("servers of ours have one");
+        let server = self.server_mut(primary);
+        let (name, id) = (server.plan.name.clone(), server.node.expect("servers of ours have one"));
+        let target = server.admin.clone().expect("servers of ours have one");
         let mut session =
             target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "report its replicas", &it))?;
         supervisor.await_ready(id, READY_TIMEOUT, || {
@@ -333,12 +333,12 @@ impl Chain {
     pub(super) fn remove_replicas(
         &mut self,
         supervisor: &mut Supervisor,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), NodeError> {
         let Some(replicas) = self.replicas.take() else { return Ok(()) };
         drop(replicas.health_endpoints);
         for node in replicas.nodes {
-            tell(ChainProgress::Stopping(&node.plan));
+            on_progress(ChainProgress::Stopping(&node.plan));
             if let Some(id) = node.node.filter(|it| supervisor.end_of(*it).is_none()) {
                 // Its data is no longer needed.
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
@@ -381,9 +381,12 @@ impl Chain {
     /// The servers for a balancer in front of them.
     pub(super) fn balanced_servers(&self, read_only: u16) -> Option<Servers<'_>> {
         let replicas = self.replicas.as_ref()?;
-        let doors = self.servers().into_iter().map(super::service::http_endpoint);
+        let endpoints = self.servers().into_iter().map(super::service::http_endpoint);
         Some(Servers {
-            endpoints: doors.zip(&replicas.health_endpoints).map(|(door, it)| (door, it.address())).collect(),
+            endpoints: endpoints
+                .zip(&replicas.health_endpoints)
+                .map(|(endpoint, it)| (endpoint, it.address()))
+                .collect(),
             read_only: SocketAddr::from((Ipv4Addr::LOCALHOST, read_only)),
             shutdown_sessions: replicas.plan.shutdown_sessions,
         })

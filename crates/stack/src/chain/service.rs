@@ -70,17 +70,17 @@ pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
 pub(super) fn balanced_copies(nodes: &[RunningNode]) -> Option<Copies<'_>> {
     let first = nodes.first().filter(|it| it.url.is_some())?;
     let alike = |it: &&RunningNode| it.plan.kind == first.plan.kind && !it.is_attached();
-    let mut doors: Vec<NodeEndpoint<'_>> = nodes.iter().take_while(alike).map(http_endpoint).collect();
-    if doors.is_empty() {
-        doors.push(http_endpoint(first));
+    let mut endpoints: Vec<NodeEndpoint<'_>> = nodes.iter().take_while(alike).map(http_endpoint).collect();
+    if endpoints.is_empty() {
+        endpoints.push(http_endpoint(first));
     }
-    Some(Copies { endpoints: doors, ready: first.ready.as_ref().map_or("/", |it| it.0.as_str()) })
+    Some(Copies { endpoints, ready: first.ready.as_ref().map_or("/", |it| it.0.as_str()) })
 }
 
-pub(super) fn http_endpoint(it: &RunningNode) -> NodeEndpoint<'_> {
+pub(super) fn http_endpoint(node: &RunningNode) -> NodeEndpoint<'_> {
     NodeEndpoint {
-        name: &it.plan.name,
-        address: it.endpoint.address.clone(),
+        name: &node.plan.name,
+        address: node.endpoint.address.clone(),
         read_only: None,
         tls: EndpointTls::Off,
     }
@@ -88,9 +88,9 @@ pub(super) fn http_endpoint(it: &RunningNode) -> NodeEndpoint<'_> {
 
 /// Attaches a running service: resolves its address and sends it one request.
 pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<RunningNode, ChainError> {
-    let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+    let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
     let url = Url { target: "/".to_owned(), ..Url::parse(url).map_err(|it| impossible(it.to_string()))? };
-    let unreached = |why: &dyn std::fmt::Display| node_error(&node.name, "be reached", why);
+    let unreached = |error: &dyn std::fmt::Display| node_error(&node.name, "be reached", error);
     let address = http::resolve_address(&url).map_err(|it| unreached(&it))?;
     let page =
         http::get(&with_path(&url, &service.ready_path), ATTACH_TIMEOUT).map_err(|it| unreached(&it))?;
@@ -130,11 +130,11 @@ pub(super) fn attach(node: &Node, service: &Service, url: &str) -> Result<Runnin
 
 /// Waits until a service that pgdyno started reports that it is ready.
 pub(super) fn await_ready(supervisor: &mut Supervisor, node: &RunningNode) -> Result<(), NodeError> {
-    let (Some(id), Some(url), Some((path, patience))) = (node.node, &node.url, &node.ready) else {
+    let (Some(id), Some(url), Some((path, timeout))) = (node.node, &node.url, &node.ready) else {
         return Ok(());
     };
     let url = with_path(url, path);
-    supervisor.await_ready(id, *patience, || match http::get(&url, ATTEMPT_TIMEOUT) {
+    supervisor.await_ready(id, *timeout, || match http::get(&url, ATTEMPT_TIMEOUT) {
         Ok(it) if it.status == 200 => Readiness::Ready(()),
         Ok(it) => Readiness::NotYet(status_message(path, &it)),
         Err(it) => Readiness::NotYet(it.to_string()),

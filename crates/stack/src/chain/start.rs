@@ -39,11 +39,11 @@ impl NodeProgram {
     pub(super) fn find(
         node: &Node,
         programs: &Programs,
-        tell: &mut dyn FnMut(ChainProgress<'_>),
+        on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<NodeProgram, ChainError> {
         let least = match &node.kind {
             NodeKind::Postgres(it) => {
-                let fetching = |major| tell(ChainProgress::Fetching(major));
+                let fetching = |major| on_progress(ChainProgress::Fetching(major));
                 return Ok(NodeProgram::Postgres(programs.postgres(it.version, fetching)?));
             }
             NodeKind::Attached(_) => return Ok(NodeProgram::Attached),
@@ -71,12 +71,12 @@ impl Chain {
         found: NodeProgram,
     ) -> Result<RunningNode, ChainError> {
         match (found, &node.kind) {
-            (NodeProgram::Postgres(installation), NodeKind::Postgres(wanted)) => {
-                let wanted = with_statement_statistics(wanted, &installation);
-                Ok(self.start_postgres(supervisor, node, &wanted, &installation)?)
+            (NodeProgram::Postgres(installation), NodeKind::Postgres(requested)) => {
+                let postgres = with_statement_statistics(requested, &installation);
+                Ok(self.start_postgres(supervisor, node, &postgres, &installation)?)
             }
-            (NodeProgram::Attached, NodeKind::Attached(wanted)) => {
-                let (running, app) = attach::attach(&node, wanted)?;
+            (NodeProgram::Attached, NodeKind::Attached(attached)) => {
+                let (running, app) = attach::attach(&node, attached)?;
                 // The rest of the chain uses the attached server's login.
                 if let Some((user, database)) = app {
                     self.users.app = user;
@@ -84,9 +84,9 @@ impl Chain {
                 }
                 Ok(running)
             }
-            (NodeProgram::Attached, NodeKind::Service(wanted)) => {
-                let url = wanted.url.as_deref().expect("it has one, or it were to be started");
-                super::service::attach(&node, wanted, url)
+            (NodeProgram::Attached, NodeKind::Service(service)) => {
+                let url = service.url.as_deref().expect("it has one, or it were to be started");
+                super::service::attach(&node, service, url)
             }
             (NodeProgram::Program(program, directory), _) => {
                 self.start_program(supervisor, node, &program, directory.as_deref())
@@ -99,17 +99,17 @@ impl Chain {
         &mut self,
         supervisor: &mut Supervisor,
         node: Node,
-        wanted: &plan::Postgres,
+        planned: &plan::Postgres,
         installation: &Installation,
     ) -> Result<RunningNode, NodeError> {
         let tls = self.tls.as_ref().filter(|_| node.transport == Transport::Tls);
         let more = match &self.requested_replication {
-            Some(_) => with_replica_settings(&wanted.settings),
-            None => wanted.settings.clone(),
+            Some(_) => with_replica_settings(&planned.settings),
+            None => planned.settings.clone(),
         };
         let settings = Settings {
             name: node.name.clone(),
-            max_connections: wanted.max_connections,
+            max_connections: planned.max_connections,
             extra_lines: more,
             tls: tls.cloned(),
             limits: node.limits.clone(),
@@ -157,8 +157,8 @@ impl Chain {
         supervisor: &mut Supervisor,
         name: &str,
     ) -> Result<Option<PathBuf>, NodeError> {
-        let wanted = self.requested_replication.as_ref().is_some_and(|it| it.separate_disks);
-        if wanted { supervisor.disk(name).map(Some) } else { Ok(None) }
+        let separate = self.requested_replication.as_ref().is_some_and(|it| it.separate_disks);
+        if separate { supervisor.disk(name).map(Some) } else { Ok(None) }
     }
 
     /// Creates the application's user and database.
@@ -185,7 +185,7 @@ impl Chain {
         program: &Program,
         directory: Option<&Path>,
     ) -> Result<RunningNode, ChainError> {
-        let impossible = |why: String| ChainError::InvalidPlan { node: node.name.clone(), reason: why };
+        let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
         let invalid = |it: InvalidNode| impossible(it.to_string());
         let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
         let next = match node.kind {
@@ -216,9 +216,9 @@ impl Chain {
         if next.is_some_and(|it| strict(it) && it.is_attached())
             && !matches!(node.kind, NodeKind::Balancer(_))
         {
-            let why = "it cannot verify the certificate of the attached node; write sslmode=require in the \
+            let reason = "it cannot verify the certificate of the attached node; write sslmode=require in the \
                        connection string";
-            return Err(impossible(why.to_owned()));
+            return Err(impossible(reason.to_owned()));
         }
         let behind = next.map(|running| NodeEndpoint {
             name: &running.plan.name,
@@ -353,9 +353,9 @@ pub(super) fn running_postgres(
         Transport::Tcp | Transport::Tls => postgres.target_tcp().address,
     };
     let component = component::for_kind(&node.kind).expect("the table has PostgreSQL");
-    let NodeKind::Postgres(wanted) = &node.kind else { unreachable!("it is a PostgreSQL") };
-    let wanted = plan::Postgres { settings: postgres.settings().extra_lines.clone(), ..wanted.clone() };
-    let configured = Node { kind: NodeKind::Postgres(wanted), ..node.clone() };
+    let NodeKind::Postgres(planned) = &node.kind else { unreachable!("it is a PostgreSQL") };
+    let planned = plan::Postgres { settings: postgres.settings().extra_lines.clone(), ..planned.clone() };
+    let configured = Node { kind: NodeKind::Postgres(planned), ..node.clone() };
     let home = supervisor.home();
     let given = NodeContext {
         node: &configured,
@@ -371,13 +371,13 @@ pub(super) fn running_postgres(
         memory: physical_memory(),
     };
     let recipe = component.launch_spec(&given).map_err(|it| node_error(&node.name, "be described", &it))?;
-    let mut entrance = make_app_target(users, address, tls);
-    Arc::make_mut(&mut entrance.login).send_cancel = true;
+    let mut endpoint = make_app_target(users, address, tls);
+    Arc::make_mut(&mut endpoint.login).send_cancel = true;
     Ok(RunningNode {
         node: Some(postgres.node),
         program: Some(postgres.installation.bin.join("postgres")),
         version: postgres.installation.version.text.clone(),
-        endpoint: entrance,
+        endpoint,
         admin: Some(admin),
         statistics: None,
         read_only: None,
@@ -401,8 +401,8 @@ fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> T
 }
 
 /// Adds the settings that allow replicas, promotion and `pg_rewind`. The given settings take precedence.
-pub(super) fn with_replica_settings(wanted: &[(String, String)]) -> Vec<(String, String)> {
-    let ours = [
+pub(super) fn with_replica_settings(settings: &[(String, String)]) -> Vec<(String, String)> {
+    let defaults = [
         // Without it, pg_rewind cannot determine which pages differ.
         ("wal_log_hints", "on"),
         // WAL that a replica may lack when it reconnects.
@@ -410,23 +410,25 @@ pub(super) fn with_replica_settings(wanted: &[(String, String)]) -> Vec<(String,
         // Interval between attempts to fetch WAL. The default of 5 s would be most of a failover.
         ("wal_retrieve_retry_interval", "200ms"),
     ];
-    let told = |name: &str| wanted.iter().any(|it| it.0 == name);
-    let ours =
-        ours.into_iter().filter(|it| !told(it.0)).map(|(name, value)| (name.to_owned(), value.to_owned()));
-    ours.chain(wanted.iter().cloned()).collect()
+    let is_set = |name: &str| settings.iter().any(|it| it.0 == name);
+    let defaults = defaults
+        .into_iter()
+        .filter(|it| !is_set(it.0))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    defaults.chain(settings.iter().cloned()).collect()
 }
 
 /// Preloads `pg_stat_statements` if it is installed and the settings name no preloaded library.
 ///
 /// It is the only source for the statements that a pooler or application really sends.
-fn with_statement_statistics(wanted: &plan::Postgres, installation: &Installation) -> plan::Postgres {
+fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installation) -> plan::Postgres {
     let (key, library) = ("shared_preload_libraries", "pg_stat_statements");
-    let mut wanted = wanted.clone();
-    let told = wanted.settings.iter().any(|it| it.0 == key);
-    if !told && installation.has_library(library) {
-        wanted.settings.insert(0, (key.to_owned(), library.to_owned()));
+    let mut postgres = postgres.clone();
+    let is_set = postgres.settings.iter().any(|it| it.0 == key);
+    if !is_set && installation.has_library(library) {
+        postgres.settings.insert(0, (key.to_owned(), library.to_owned()));
     }
-    wanted
+    postgres
 }
 
 /// The node's name, with a number appended if an earlier node has left a log of that name.

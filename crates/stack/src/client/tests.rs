@@ -12,13 +12,13 @@ use wire::pg::Login;
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
 /// A server for one client, to which it sends this.
-fn start_server(says: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
+fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("it has one"));
     let serves = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("somebody comes");
         let _ = stream.read(&mut [0; 1024]);
-        says(&mut stream);
+        respond(&mut stream);
     });
     (Target { address, login: Arc::new(Login::new("me", "db")) }, serves)
 }
@@ -48,8 +48,8 @@ fn drops_notices_beyond_limit() {
         let _ = stream.write_all(WELCOME);
     });
     let connection = target.open(Duration::from_secs(60)).expect("it opens");
-    let kept: usize = connection.notices.iter().map(String::len).sum();
-    assert!((NOTICES_MAX / 2..=NOTICES_MAX).contains(&kept), "{kept}");
+    let total: usize = connection.notices.iter().map(String::len).sum();
+    assert!((NOTICES_MAX / 2..=NOTICES_MAX).contains(&total), "{total}");
     drop(connection);
     serves.join().expect("it is done");
 }

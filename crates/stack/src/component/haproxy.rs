@@ -61,16 +61,14 @@ impl Component for HaProxyComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Balancer(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Balancer(balancer) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.cfg");
         let statistics = given.home.join(format!("{name}.stats"));
         Ok(LaunchSpec {
             // In the foreground.
             arguments: vec!["-db".to_owned(), "-f".to_owned(), given.files.join(&file).display().to_string()],
-            files: vec![(file, render_configuration(wanted, given, &statistics)?)],
+            files: vec![(file, render_configuration(balancer, given, &statistics)?)],
             environment: Vec::new(),
             secrets: Vec::new(),
             stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
@@ -82,15 +80,15 @@ impl Component for HaProxyComponent {
 }
 
 fn render_configuration(
-    wanted: &Balancer,
+    balancer: &Balancer,
     given: &NodeContext<'_>,
     statistics: &Path,
 ) -> Result<String, InvalidNode> {
     if let Some(copies) = given.copies {
-        return render_services(wanted, given, copies, statistics);
+        return render_services(balancer, given, copies, statistics);
     }
     if let Some(servers) = given.servers {
-        return render_servers(wanted, given, servers, statistics);
+        return render_servers(balancer, given, servers, statistics);
     }
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     match (given.node.transport, &behind.tls) {
@@ -110,14 +108,14 @@ fn render_configuration(
         }
         _ => {}
     }
-    let servers = server_lines(wanted, std::slice::from_ref(behind));
-    Ok(render_with_backend("tcp", wanted, given, statistics, &servers))
+    let servers = server_lines(balancer, std::slice::from_ref(behind));
+    Ok(render_with_backend("tcp", balancer, given, statistics, &servers))
 }
 
 /// Configuration for several servers: clients of this port reach the primary, those of another port the replicas in
 /// turn. The servers' health endpoints decide.
 fn render_servers(
-    wanted: &Balancer,
+    balancer: &Balancer,
     given: &NodeContext<'_>,
     servers: &Servers<'_>,
     statistics: &Path,
@@ -129,9 +127,9 @@ fn render_servers(
             allowed: &["tcp"],
         });
     }
-    let check = wanted.check.ok_or(InvalidNode::NoCheck)?;
+    let check = balancer.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
-    if let Some(it) = wanted.maxconn {
+    if let Some(it) = balancer.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
     }
     // One successful check marks a server up; two failed checks mark it down.
@@ -145,10 +143,10 @@ fn render_servers(
             "    option httpchk\n    http-check send meth OPTIONS uri {path} ver HTTP/1.1 hdr Host localhost\n    \
              http-check expect status 200\n"
         );
-        for (door, health) in &servers.endpoints {
-            let Address::Tcp(address) = &door.address else {
+        for (endpoint, health) in &servers.endpoints {
+            let Address::Tcp(address) = &endpoint.address else {
                 return Err(InvalidNode::Transport {
-                    node: Some(door.name.to_owned()),
+                    node: Some(endpoint.name.to_owned()),
                     reason: "a balancer connects to several servers by TCP".to_owned(),
                     allowed: &["tcp"],
                 });
@@ -156,7 +154,7 @@ fn render_servers(
             writeln!(
                 lines,
                 "    server {} {address}{options} addr {} port {}",
-                door.name,
+                endpoint.name,
                 health.ip(),
                 health.port()
             )
@@ -171,12 +169,12 @@ fn render_servers(
         servers.read_only,
         behind("/replica")?
     );
-    Ok(render_with_backend("tcp", wanted, given, statistics, &rest))
+    Ok(render_with_backend("tcp", balancer, given, statistics, &rest))
 }
 
 /// Configuration for HTTP services: requests go in turn to the copies that are ready.
 fn render_services(
-    wanted: &Balancer,
+    balancer: &Balancer,
     given: &NodeContext<'_>,
     copies: &Copies<'_>,
     statistics: &Path,
@@ -189,7 +187,7 @@ fn render_services(
         });
     }
     let mut lines = "    balance roundrobin\n".to_owned();
-    if wanted.check.is_some() {
+    if balancer.check.is_some() {
         let ready = copies.ready;
         if !ready.bytes().all(|it| it.is_ascii_graphic() && !b"\\\"'#".contains(&it)) {
             return Err(InvalidNode::UnusablePath { product: &product::HAPROXY, path: ready.to_owned() });
@@ -201,17 +199,17 @@ fn render_services(
         )
         .expect("strings grow");
     }
-    lines += &server_lines(wanted, &copies.endpoints);
-    Ok(render_with_backend("http", wanted, given, statistics, &lines))
+    lines += &server_lines(balancer, &copies.endpoints);
+    Ok(render_with_backend("http", balancer, given, statistics, &lines))
 }
 
 /// The `server` lines of the nodes behind it.
-fn server_lines(wanted: &Balancer, doors: &[NodeEndpoint<'_>]) -> String {
+fn server_lines(balancer: &Balancer, endpoints: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
-    if let Some(it) = wanted.maxconn {
+    if let Some(it) = balancer.maxconn {
         write!(options, " maxconn {it}").expect("strings grow");
     }
-    if let Some(it) = wanted.check {
+    if let Some(it) = balancer.check {
         // Without the last option, a server that is down would keep its clients.
         write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(it))
             .expect("strings grow");
@@ -220,12 +218,12 @@ fn server_lines(wanted: &Balancer, doors: &[NodeEndpoint<'_>]) -> String {
         Address::Tcp(address) => format!("    server {} {address}{options}\n", it.name),
         Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, escape_path(path)),
     };
-    doors.iter().map(line).collect()
+    endpoints.iter().map(line).collect()
 }
 
 fn render_with_backend(
     mode: &str,
-    wanted: &Balancer,
+    balancer: &Balancer,
     given: &NodeContext<'_>,
     statistics: &Path,
     backend: &str,
@@ -262,8 +260,8 @@ frontend {name}
 backend behind
 {backend}",
         statistics = escape_path(statistics),
-        queue = format_millis(wanted.queue_timeout),
-        retries = wanted.retries.map_or(String::new(), |it| format!("\n    retries {it}")),
+        queue = format_millis(balancer.queue_timeout),
+        retries = balancer.retries.map_or(String::new(), |it| format!("\n    retries {it}")),
         name = given.node.name,
     )
 }
@@ -274,8 +272,8 @@ fn escape_path(path: &Path) -> String {
 }
 
 /// A duration in HAProxy's form, at least 1 ms.
-fn format_millis(it: Nanos) -> String {
-    format!("{}ms", (it.0 / 1_000_000).max(1))
+fn format_millis(duration: Nanos) -> String {
+    format!("{}ms", (duration.0 / 1_000_000).max(1))
 }
 
 /// Parses messages of the process, such as `[WARNING]  (4711) : text`, and lines of `log stdout format raw`.

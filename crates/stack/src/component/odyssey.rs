@@ -50,14 +50,12 @@ impl Component for OdysseyComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let file = format!("{name}.conf");
         Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
-            files: vec![(file, configuration(wanted, given)?)],
+            files: vec![(file, configuration(pooler, given)?)],
             // SIGINT and SIGTERM wait until the last client has left. It has no data to lose, so SIGKILL is safe.
             environment: Vec::new(),
             secrets: Vec::new(),
@@ -69,22 +67,22 @@ impl Component for OdysseyComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, InvalidNode> {
+fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, InvalidNode> {
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let mut text = String::from("# Written by pgdyno.\n");
     // Odyssey has one setting for both the listening and the server's socket directory.
-    let ours = matches!(given.address, Address::Unix(_)).then(|| host_and_port(given.address).0);
-    let theirs = matches!(behind.address, Address::Unix(_)).then(|| host.clone());
-    if let (Some(ours), Some(theirs)) = (&ours, &theirs)
-        && ours != theirs
+    let listen_directory = matches!(given.address, Address::Unix(_)).then(|| host_and_port(given.address).0);
+    let server_directory = matches!(behind.address, Address::Unix(_)).then(|| host.clone());
+    if let (Some(listen_directory), Some(server_directory)) = (&listen_directory, &server_directory)
+        && listen_directory != server_directory
     {
         return Err(InvalidNode::SocketDirectories {
             product: &product::ODYSSEY,
             upstream: behind.name.to_owned(),
         });
     }
-    let sockets = ours.or(theirs);
+    let sockets = listen_directory.or(server_directory);
     let home = given.home.display();
     let mut top = vec![
         ("daemonize", "no".to_owned()),
@@ -96,8 +94,8 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
         ("log_session", "no".to_owned()),
         ("log_query", "no".to_owned()),
         ("log_stats", "no".to_owned()),
-        ("workers", wanted.workers.to_string()),
-        ("client_max", wanted.max_client_conn.to_string()),
+        ("workers", pooler.workers.to_string()),
+        ("client_max", pooler.max_client_conn.to_string()),
         ("nodelay", "yes".to_owned()),
     ];
     if let Some(it) = sockets {
@@ -145,23 +143,23 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
     section(&mut text, "", "storage \"local\"", &[("type", "\"local\"".to_owned())]);
 
     let User { name, password, .. } = &given.users.app;
-    let session = wanted.mode == PoolMode::Session;
-    let mode = match wanted.mode {
+    let session = pooler.mode == PoolMode::Session;
+    let mode = match pooler.mode {
         PoolMode::Session => "session",
         PoolMode::Transaction => "transaction",
         PoolMode::Statement => {
             return Err(InvalidNode::UnsupportedMode { product: &product::ODYSSEY, mode: "statement" });
         }
     };
-    let ours = vec![
+    let defaults = vec![
         ("authentication", "\"scram-sha-256\"".to_owned()),
         ("password", format!("\"{}\"", given.users.app.pooler_secret())),
         ("storage", "\"behind\"".to_owned()),
         ("storage_user", format!("\"{name}\"")),
         ("storage_password", format!("\"{}\"", password.reveal())),
         ("pool", format!("\"{mode}\"")),
-        ("pool_size", wanted.size.to_string()),
-        ("pool_timeout", (wanted.pool_timeout.0 / 1_000_000).to_string()),
+        ("pool_size", pooler.size.to_string()),
+        ("pool_timeout", (pooler.pool_timeout.0 / 1_000_000).to_string()),
         // As PgBouncer does: session state is discarded where sessions are lent.
         ("pool_discard", if session { "yes" } else { "no" }.to_owned()),
         ("pool_smart_discard", "no".to_owned()),
@@ -172,8 +170,8 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
         ("application_name_add_host", "no".to_owned()),
         ("log_debug", "no".to_owned()),
     ];
-    let settings: Vec<_> = wanted.settings.iter().map(|(k, v)| (k.clone(), format_value(v))).collect();
-    let lines = with_settings(ours, &settings);
+    let settings: Vec<_> = pooler.settings.iter().map(|(k, v)| (k.clone(), format_value(v))).collect();
+    let lines = with_settings(defaults, &settings);
     // Datasets may use databases of other names.
     for database in [format!("database \"{}\"", given.users.database), "database default".to_owned()] {
         text.push('\n');

@@ -53,11 +53,9 @@ impl Component for PgBouncerComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
         super::check_version(self.product(), given.version)?;
-        let prepared = wanted.settings.iter().any(|it| it.0 == "max_prepared_statements");
+        let prepared = pooler.settings.iter().any(|it| it.0 == "max_prepared_statements");
         if prepared && given.version < PREPARED_STATEMENTS_VERSION {
             return Err(InvalidNode::UnknownSetting {
                 product: self.product(),
@@ -71,7 +69,7 @@ impl Component for PgBouncerComponent {
         let quoted = |text: &str| text.replace('"', "\"\"");
         let list =
             users.map(|it| format!("\"{}\" \"{}\"\n", quoted(&it.name), quoted(it.pooler_secret()))).concat();
-        let configuration = configuration(wanted, given, &given.files.join(&userlist).display().to_string())?;
+        let configuration = configuration(pooler, given, &given.files.join(&userlist).display().to_string())?;
         let file = format!("{name}.ini");
         Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
@@ -89,59 +87,59 @@ impl Component for PgBouncerComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Result<String, InvalidNode> {
+fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Result<String, InvalidNode> {
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
-    let mut ours = Vec::new();
+    let mut defaults = Vec::new();
     match given.address {
         Address::Tcp(it) => {
-            ours.push(("listen_addr", it.ip().to_string()));
-            ours.push(("listen_port", it.port().to_string()));
+            defaults.push(("listen_addr", it.ip().to_string()));
+            defaults.push(("listen_port", it.port().to_string()));
             // With a socket too, it would continue if the port is taken.
-            ours.push(("unix_socket_dir", String::new()));
+            defaults.push(("unix_socket_dir", String::new()));
         }
         Address::Unix(_) => {
             let (directory, port) = host_and_port(given.address);
-            ours.push(("listen_addr", String::new()));
-            ours.push(("listen_port", port));
-            ours.push(("unix_socket_dir", directory));
-            ours.push(("unix_socket_mode", "0700".to_owned()));
+            defaults.push(("listen_addr", String::new()));
+            defaults.push(("listen_port", port));
+            defaults.push(("unix_socket_dir", directory));
+            defaults.push(("unix_socket_mode", "0700".to_owned()));
         }
     }
-    ours.push(("auth_type", "scram-sha-256".to_owned()));
-    ours.push(("auth_file", userlist.to_owned()));
-    ours.push(("admin_users", given.users.console.name.clone()));
-    ours.push(("pool_mode", wanted.mode.key().to_owned()));
-    ours.push(("default_pool_size", wanted.size.to_string()));
-    ours.push(("max_client_conn", wanted.max_client_conn.to_string()));
+    defaults.push(("auth_type", "scram-sha-256".to_owned()));
+    defaults.push(("auth_file", userlist.to_owned()));
+    defaults.push(("admin_users", given.users.console.name.clone()));
+    defaults.push(("pool_mode", pooler.mode.key().to_owned()));
+    defaults.push(("default_pool_size", pooler.size.to_string()));
+    defaults.push(("max_client_conn", pooler.max_client_conn.to_string()));
     if given.version >= PREPARED_STATEMENTS_VERSION {
         // The default since 1.24; in 1.21 to 1.23 the default is off.
-        ours.push(("max_prepared_statements", "200".to_owned()));
+        defaults.push(("max_prepared_statements", "200".to_owned()));
     }
-    ours.push(("ignore_startup_parameters", "extra_float_digits".to_owned()));
+    defaults.push(("ignore_startup_parameters", "extra_float_digits".to_owned()));
     // pgdyno queries the statistics. Log lines per connection would cost more than the queries of some experiments.
-    ours.push(("log_stats", "0".to_owned()));
-    ours.push(("log_connections", "0".to_owned()));
-    ours.push(("log_disconnections", "0".to_owned()));
+    defaults.push(("log_stats", "0".to_owned()));
+    defaults.push(("log_connections", "0".to_owned()));
+    defaults.push(("log_disconnections", "0".to_owned()));
     match given.node.transport {
         Transport::Tls => {
             let tls = given.tls.ok_or(InvalidNode::NoCertificate)?;
-            ours.push(("client_tls_sslmode", "require".to_owned()));
-            ours.push(("client_tls_cert_file", tls.certificate.display().to_string()));
-            ours.push(("client_tls_key_file", tls.key.display().to_string()));
+            defaults.push(("client_tls_sslmode", "require".to_owned()));
+            defaults.push(("client_tls_cert_file", tls.certificate.display().to_string()));
+            defaults.push(("client_tls_key_file", tls.key.display().to_string()));
         }
-        Transport::Tcp | Transport::Unix => ours.push(("client_tls_sslmode", "disable".to_owned())),
+        Transport::Tcp | Transport::Unix => defaults.push(("client_tls_sslmode", "disable".to_owned())),
     }
     match &behind.tls {
-        EndpointTls::Off => ours.push(("server_tls_sslmode", "disable".to_owned())),
-        EndpointTls::Unchecked => ours.push(("server_tls_sslmode", "require".to_owned())),
+        EndpointTls::Off => defaults.push(("server_tls_sslmode", "disable".to_owned())),
+        EndpointTls::Unchecked => defaults.push(("server_tls_sslmode", "require".to_owned())),
         EndpointTls::Checked { root } => {
-            ours.push(("server_tls_sslmode", "verify-full".to_owned()));
-            ours.push(("server_tls_ca_file", root.display().to_string()));
+            defaults.push(("server_tls_sslmode", "verify-full".to_owned()));
+            defaults.push(("server_tls_ca_file", root.display().to_string()));
         }
     }
     let mut text = format!("; Written by pgdyno.\n[databases]\n* = host={host} port={port}\n\n[pgbouncer]\n");
-    for (name, value) in with_settings(ours, &wanted.settings) {
+    for (name, value) in with_settings(defaults, &pooler.settings) {
         writeln!(text, "{}", format!("{name} = {value}").trim_end()).expect("strings grow");
     }
     Ok(text)

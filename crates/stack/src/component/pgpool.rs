@@ -47,9 +47,7 @@ impl Component for PgpoolComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
         super::check_version(self.product(), given.version)?;
         let name = &given.node.name;
         let [main, access, passwords] = ["conf", "hba", "passwords"].map(|it| format!("{name}.{it}"));
@@ -62,7 +60,7 @@ impl Component for PgpoolComponent {
         Ok(LaunchSpec {
             arguments: arguments.map(str::to_owned).to_vec(),
             files: vec![
-                (main, configuration(wanted, given, &path(&passwords))?),
+                (main, configuration(pooler, given, &path(&passwords))?),
                 (access, access_rule(given)),
                 (passwords, password),
             ],
@@ -89,7 +87,7 @@ impl Component for PgpoolComponent {
     }
 }
 
-fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> Result<String, InvalidNode> {
+fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> Result<String, InvalidNode> {
     let behind = given.upstream.ok_or(InvalidNode::NoUpstream)?;
     let (host, port) = host_and_port(&behind.address);
     let home = given.home.display().to_string();
@@ -104,8 +102,8 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         true => "socket_dir",
         false => "unix_socket_directories",
     };
-    let processes = wanted.size + console_processes();
-    let mut ours = vec![
+    let processes = pooler.size + console_processes();
+    let mut defaults = vec![
         ("backend_clustering_mode", "raw".to_owned()),
         ("listen_addresses", listen),
         ("port", own_port),
@@ -122,7 +120,7 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         ("num_init_children", processes.to_string()),
         ("max_pool", "1".to_owned()),
         // The queue of clients that wait for a process, in multiples of the processes.
-        ("listen_backlog_multiplier", wanted.max_client_conn.div_ceil(processes).max(1).to_string()),
+        ("listen_backlog_multiplier", pooler.max_client_conn.div_ceil(processes).max(1).to_string()),
         ("log_line_prefix", "%m [%p] ".to_owned()),
         // After an error it would not use the server again until an administrator attaches it.
         ("failover_on_backend_error", "off".to_owned()),
@@ -134,18 +132,18 @@ fn configuration(wanted: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
     ];
     // One setting for both sides: without a certificate it only protects connections to the server.
     if given.node.transport == Transport::Tls || behind.tls != EndpointTls::Off {
-        ours.push(("ssl", "on".to_owned()));
+        defaults.push(("ssl", "on".to_owned()));
     }
     if given.node.transport == Transport::Tls {
         let tls = given.tls.ok_or(InvalidNode::NoCertificate)?;
-        ours.push(("ssl_cert", tls.certificate.display().to_string()));
-        ours.push(("ssl_key", tls.key.display().to_string()));
+        defaults.push(("ssl_cert", tls.certificate.display().to_string()));
+        defaults.push(("ssl_key", tls.key.display().to_string()));
     }
     if let EndpointTls::Checked { root } = &behind.tls {
-        ours.push(("ssl_ca_cert", root.display().to_string()));
+        defaults.push(("ssl_ca_cert", root.display().to_string()));
     }
     let mut text = "# Written by pgdyno.\n".to_owned();
-    for (name, value) in with_settings(ours, &wanted.settings) {
+    for (name, value) in with_settings(defaults, &pooler.settings) {
         writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
     }
     Ok(text)

@@ -259,7 +259,9 @@ impl Postgres {
             let launched = self.launch(supervisor);
             let held = |error: &NodeError| error.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
             match launched {
-                Err(why) if held(&why) && begun.elapsed() < ORPHAN_TIMEOUT => thread::sleep(RETRY_INTERVAL),
+                Err(error) if held(&error) && begun.elapsed() < ORPHAN_TIMEOUT => {
+                    thread::sleep(RETRY_INTERVAL)
+                }
                 done => return done,
             }
         }
@@ -431,14 +433,12 @@ impl Component for PostgresComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Postgres(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Postgres(postgres) = &given.node.kind else { unreachable!("the table gives us ours") };
         let name = &given.node.name;
         let mut settings = Settings {
             name: name.clone(),
-            max_connections: wanted.max_connections,
-            extra_lines: wanted.settings.clone(),
+            max_connections: postgres.max_connections,
+            extra_lines: postgres.settings.clone(),
             ..Settings::default()
         };
         if given.node.transport == Transport::Tls {
@@ -490,8 +490,8 @@ fn stop_steps() -> Vec<StopStep> {
 
 /// Ready if it accepts a login and answers a query.
 pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
-    let asked = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
-    match asked {
+    let result = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
+    match result {
         Ok(_) => Readiness::Ready(()),
         Err(error) => match error.code() {
             // 57P03: starting up. The socket may not exist yet, or have no listener.
@@ -511,7 +511,7 @@ const LOG_LINE_PREFIX: &str = "%m [%p] %e %q%h (%a) ";
 fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
     // A quarter of the memory, as the manual advises, but at most 512 MB for a temporary server.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
-    let mut ours = vec![
+    let mut defaults = vec![
         ("listen_addresses", settings.address.to_string()),
         ("unix_socket_permissions", "0700".to_owned()),
         ("max_connections", settings.max_connections.to_string()),
@@ -529,11 +529,11 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
         ("lc_messages", "C".to_owned()),
     ];
     if let Some(tls) = &settings.tls {
-        ours.push(("ssl", "on".to_owned()));
-        ours.push(("ssl_cert_file", tls.certificate.display().to_string()));
-        ours.push(("ssl_key_file", tls.key.display().to_string()));
+        defaults.push(("ssl", "on".to_owned()));
+        defaults.push(("ssl_cert_file", tls.certificate.display().to_string()));
+        defaults.push(("ssl_key_file", tls.key.display().to_string()));
     }
-    let all = with_settings(ours, &settings.extra_lines).into_iter();
+    let all = with_settings(defaults, &settings.extra_lines).into_iter();
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 

@@ -102,41 +102,41 @@ impl Programs {
             match query_version(&path, names.version_argument) {
                 Ok(it) if least.is_none_or(|least| it.version >= least) => return Ok(it),
                 Ok(it) => tried.push(format!("{} is {}.{}", path.display(), it.version.0, it.version.1)),
-                Err(why) => tried.push(format!("{} {why}", path.display())),
+                Err(error) => tried.push(format!("{} {error}", path.display())),
             }
         }
-        let wanted = least.map_or(String::new(), |(major, minor)| format!(" {major}.{minor} or newer"));
-        let mut why = format!("no {}{wanted} was found on this machine", names.name);
+        let required = least.map_or(String::new(), |(major, minor)| format!(" {major}.{minor} or newer"));
+        let mut reason = format!("no {}{required} was found on this machine", names.name);
         if !tried.is_empty() {
-            why = format!("{why}: {}", tried.join("; "));
+            reason = format!("{reason}: {}", tried.join("; "));
         }
-        Err(Unavailable { component: names.name, reason: why, install_hint: names.install_hint.to_owned() })
+        Err(Unavailable { component: names.name, reason, install_hint: names.install_hint.to_owned() })
     }
 
     /// A PostgreSQL installation of this major version, or of any version if it is `None`. Calls `tell` before a download.
     pub fn postgres(
         &self,
         major: Option<u32>,
-        tell: impl FnOnce(u32),
+        on_fetch: impl FnOnce(u32),
     ) -> Result<crate::find::Installation, Unavailable> {
         let search = InstallationSearch { major, ..self.postgres.clone() };
-        let unavailable = |why: String, how_to_get: &str| Unavailable {
+        let unavailable = |reason: String, how_to_get: &str| Unavailable {
             component: "PostgreSQL",
-            reason: why,
+            reason,
             install_hint: how_to_get.to_owned(),
         };
         let found = if self.fetch {
-            embedded::find_or_fetch(&search, tell).map_err(|it| (it.not_found, it.fetch_error))
+            embedded::find_or_fetch(&search, on_fetch).map_err(|it| (it.not_found, it.fetch_error))
         } else {
             search.find_first().map_err(|it| (it, None))
         };
         found.map_err(|(not_found, fetched)| {
             let what = major.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
-            let mut why = format!("no {what} was found on this machine");
+            let mut reason = format!("no {what} was found on this machine");
             if let Some(it) = fetched {
-                why = format!("{why}, and none could be downloaded: {}", it.reason);
+                reason = format!("{reason}, and none could be downloaded: {}", it.reason);
             }
-            unavailable(why, not_found.install)
+            unavailable(reason, not_found.install)
         })
     }
 }

@@ -33,9 +33,9 @@ const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 /// Finds the program of the service's command. A bare name is searched on this machine; a path is relative to the
 /// experiment's directory. A file that an interpreter runs must exist too.
 pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailable> {
-    let missing = |why: String| {
+    let missing = |reason: String| {
         let how_to_get = NAMES.install_hint.to_owned();
-        Unavailable { component: NAMES.name, reason: why, install_hint: how_to_get }
+        Unavailable { component: NAMES.name, reason, install_hint: how_to_get }
     };
     let Some((program, arguments)) = service.command.split_first() else {
         return Err(missing("the service has neither a command nor a url".to_owned()));
@@ -58,14 +58,14 @@ pub fn find(service: &Service, programs: &Programs) -> Result<Program, Unavailab
     if let Some(user) = User::unprivileged().ok().flatten() {
         let closed = [programs.directory.as_path(), real.as_path()].into_iter().find(|it| !open_to_all(it));
         if let Some(closed) = closed {
-            let why = format!(
+            let reason = format!(
                 "pgdyno runs as root and starts services as the user {}, who cannot read {}",
                 user.name,
                 closed.display()
             );
             let how_to_get =
                 "move the experiment and its programs to a directory that every user can read".to_owned();
-            return Err(Unavailable { component: NAMES.name, reason: why, install_hint: how_to_get });
+            return Err(Unavailable { component: NAMES.name, reason, install_hint: how_to_get });
         }
     }
     let short = |it: &String| it.rsplit('/').next().unwrap_or_default().to_owned();
@@ -87,9 +87,7 @@ impl Component for ServiceComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Service(wanted) = &given.node.kind else {
-            unreachable!("the product table selects the component of the node")
-        };
+        let NodeKind::Service(service) = &given.node.kind else { unreachable!("the table gives us ours") };
         let Address::Tcp(address) = given.address else {
             return Err(InvalidNode::Transport {
                 node: None,
@@ -97,7 +95,7 @@ impl Component for ServiceComponent {
                 allowed: &["tcp"],
             });
         };
-        if let Some((name, _)) = wanted.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
+        if let Some((name, _)) = service.env.iter().find(|it| RESERVED_VARIABLES.contains(&it.0.as_str())) {
             return Err(InvalidNode::ReservedVariable(name.clone()));
         }
         let mut environment = vec![
@@ -118,11 +116,11 @@ impl Component for ServiceComponent {
             }
             secrets.push(("PGPASSWORD".to_owned(), given.users.app.password.clone()));
         }
-        environment.retain(|it| wanted.env.iter().all(|theirs| theirs.0 != it.0));
-        environment.extend(wanted.env.iter().cloned());
+        environment.retain(|it| service.env.iter().all(|variable| variable.0 != it.0));
+        environment.extend(service.env.iter().cloned());
         Ok(LaunchSpec {
             files: Vec::new(),
-            arguments: wanted.command[1..].to_vec(),
+            arguments: service.command[1..].to_vec(),
             environment,
             secrets,
             // Time for a request in flight to complete.

@@ -21,7 +21,7 @@ struct Case {
 
 fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, InvalidNode> {
     let home = Path::new("/run/home");
-    let address = |entrance, port: u16| match entrance {
+    let address = |transport, port: u16| match transport {
         Transport::Unix => Address::Unix(home.join(format!(".s.PGSQL.{port}"))),
         Transport::Tcp | Transport::Tls => Address::Tcp(([127, 0, 0, 1], port).into()),
     };
@@ -36,14 +36,14 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, Invalid
             Transport::Tcp | Transport::Unix => EndpointTls::Off,
         },
     };
-    let door = |name, port| {
+    let endpoint = |name, port| {
         let address = address(Transport::Tcp, port);
         NodeEndpoint { name, address, read_only: None, tls: EndpointTls::Off }
     };
-    let copies = Copies { endpoints: vec![door("it-1", 5001), door("it-2", 5002)], ready: "/health" };
+    let copies = Copies { endpoints: vec![endpoint("it-1", 5001), endpoint("it-2", 5002)], ready: "/health" };
     let health = |port| ([127, 0, 0, 1], port).into();
     let servers = Servers {
-        endpoints: vec![(door("it", 5001), health(5011)), (door("it-2", 5002), health(5012))],
+        endpoints: vec![(endpoint("it", 5001), health(5011)), (endpoint("it-2", 5002), health(5012))],
         read_only: ([127, 0, 0, 1], 5003).into(),
         shutdown_sessions: true,
     };
@@ -86,23 +86,23 @@ fn users() -> Users {
 /// Compares the recipe with `expected/NAME.txt`; `UPDATE_EXPECT=1` rewrites it.
 fn check(name: &str, case: &Case) {
     let node = node(case);
-    let it = recipe(case, &node, &users()).unwrap();
-    let mut got: String = it.environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let spec = recipe(case, &node, &users()).unwrap();
+    let mut got: String = spec.environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     got += &format!(
         "arguments: {}\nstop: {:?}, orphaned: {:?}\nconsole: {:?}, statistics: {:?}\n",
-        it.arguments.join(" "),
-        it.stop.iter().map(|it| it.signal).collect::<Vec<_>>(),
-        it.orphaned,
-        it.console,
-        it.statistics
+        spec.arguments.join(" "),
+        spec.stop.iter().map(|it| it.signal).collect::<Vec<_>>(),
+        spec.orphaned,
+        spec.console,
+        spec.statistics
     );
-    for (name, contents) in &it.files {
+    for (name, contents) in &spec.files {
         got += &format!("==> {name}\n{contents}");
     }
     expect_file![format!("expected/{name}.txt")].assert_eq(&got);
 
     let shown = recipe(case, &node, &users().masked()).unwrap().files;
-    assert_eq!(shown.len(), it.files.len());
+    assert_eq!(shown.len(), spec.files.len());
     let shown = format!("{shown:?}");
     assert!(
         ["apple", "banana", "SHA-256$"].iter().all(|it| !shown.contains(it)),
@@ -164,8 +164,8 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     settings.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-fn case(version: (u32, u32), entrance: Transport, behind: Transport, kind: NodeKind) -> Case {
-    Case { version, kind, entrance, upstream: behind, copies: false, servers: false }
+fn case(version: (u32, u32), transport: Transport, behind: Transport, kind: NodeKind) -> Case {
+    Case { version, kind, entrance: transport, upstream: behind, copies: false, servers: false }
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn rejects_impossible_nodes() {
         "pgdyno itself sets the environment variable PGPASSWORD; remove it from `env`",
     );
     let before = case((0, 0), Tcp, Transport::Unix, service(&[]));
-    let why = recipe(&before, &node(&before), &users()).unwrap_err();
+    let error = recipe(&before, &node(&before), &users()).unwrap_err();
     let expected =
         "a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for next";
-    assert_eq!(why.to_string(), expected);
+    assert_eq!(error.to_string(), expected);
 }

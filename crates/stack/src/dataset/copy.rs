@@ -61,13 +61,13 @@ pub(super) fn copy_rows(
     frame: (&[u8], &[u8]),
     source: RowSource<'_>,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(CopyProgress),
+    on_progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopyProgress, Error> {
     let next = AtomicU64::new(0);
     let mut total = CopyProgress::default();
     let mut add = |it: CopyProgress| {
         total = CopyProgress { rows: total.rows + it.rows, bytes: total.bytes + it.bytes };
-        tell(total);
+        on_progress(total);
     };
     if let [only] = connections {
         copy_share(only, sql, frame, source, &next, &[stop], &mut add)?;

@@ -79,8 +79,8 @@ impl DatasetRecord {
     }
 
     /// True if the dataset with the key `wanted` is complete and all its tables exist.
-    pub fn matches(&self, wanted: &str) -> bool {
-        self.complete && self.content == wanted && self.tables_found == self.tables_created
+    pub fn matches(&self, key: &str) -> bool {
+        self.complete && self.content == key && self.tables_found == self.tables_created
     }
 
     /// Drops our tables, and the schemas that we created for them if nothing else is in them.
@@ -127,7 +127,7 @@ impl DatasetRecord {
 /// Inserts the record, in the transaction that creates the tables.
 pub(super) fn insert_record(
     connection: &mut Connection,
-    wanted: &str,
+    key: &str,
     sheets: &[TableSpec],
     schemas: &[String],
 ) -> Result<(), Error> {
@@ -147,7 +147,7 @@ pub(super) fn insert_record(
             "insert into pgdyno.dataset(content, tables, schemas, names) \
              select {}, made, array[{}]::text[], (select array_agg(format('%I.%I', nspname, relname)) from pg_class c \
              join pg_namespace n on n.oid = relnamespace where c.oid = any(made)) from (select array[{}]::oid[]) as it(made)",
-            quote_literal(wanted),
+            quote_literal(key),
             schemas.join(", "),
             tables.join(", ")
         ))

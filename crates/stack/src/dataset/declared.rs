@@ -11,13 +11,13 @@ pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>,
     let mut mistakes = Vec::new();
     let mut sheets = Vec::new();
     if tables.is_empty() {
-        let why = "no table is declared; write at least one".to_owned();
-        mistakes.push(TableDiagnostic { table: String::new(), column: None, message: why });
+        let message = "no table is declared; write at least one".to_owned();
+        mistakes.push(TableDiagnostic { table: String::new(), column: None, message });
     }
     for (at, table) in tables.iter().enumerate() {
         if tables[..at].iter().any(|it| it.name == table.name) {
-            let why = "it is declared twice; write another name".to_owned();
-            mistakes.push(TableDiagnostic { table: table.name.clone(), column: None, message: why });
+            let message = "it is declared twice; write another name".to_owned();
+            mistakes.push(TableDiagnostic { table: table.name.clone(), column: None, message });
         }
         sheets.extend(table_spec(table, seed, &mut mistakes));
     }
@@ -35,11 +35,11 @@ struct PreparedColumn {
 
 fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> Option<TableSpec> {
     let before = mistakes.len();
-    let mut wrong = |column: Option<&str>, why: String| {
+    let mut wrong = |column: Option<&str>, message: String| {
         mistakes.push(TableDiagnostic {
             table: table.name.clone(),
             column: column.map(str::to_owned),
-            message: why,
+            message,
         });
     };
     let (schema, name) = match table.name.split_once('.') {
@@ -227,29 +227,29 @@ mod tests {
     }
 
     /// χ² test of equal classes against the 0.999 quantile for `classes` − 1, by Wilson and Hilferty.
-    fn assert_uniform(seen: &[u64], what: &str) {
-        let (classes, total) = (seen.len() as f64, seen.iter().sum::<u64>() as f64);
+    fn assert_uniform(counts: &[u64], what: &str) {
+        let (classes, total) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let expected = total / classes;
-        let chi2: f64 = seen.iter().map(|&it| (it as f64 - expected).powi(2) / expected).sum();
+        let chi2: f64 = counts.iter().map(|&it| (it as f64 - expected).powi(2) / expected).sum();
         let free = classes - 1.0;
         let bound = free * (1.0 - 2.0 / (9.0 * free) + 3.09 * (2.0 / (9.0 * free)).sqrt()).powi(3);
-        assert!(chi2 < bound, "{what}: χ² {chi2:.1}, at most {bound:.1}: {seen:?}");
+        assert!(chi2 < bound, "{what}: χ² {chi2:.1}, at most {bound:.1}: {counts:?}");
     }
 
     #[test]
     fn uniform_values_are_evenly_distributed() {
         for seed in 1..=3 {
-            let mut seen = vec![0; 50];
+            let mut counts = vec![0; 50];
             for it in rows(vec![column("c", ColumnGenerator::Uniform { min: -10, max: 39 })], seed, 0..50_000)
             {
-                seen[(it.parse::<i64>().unwrap() + 10) as usize] += 1;
+                counts[(it.parse::<i64>().unwrap() + 10) as usize] += 1;
             }
-            assert_uniform(&seen, &format!("numbers, seed {seed}"));
-            let mut seen = vec![0; 26];
+            assert_uniform(&counts, &format!("numbers, seed {seed}"));
+            let mut counts = vec![0; 26];
             for it in rows(vec![column("c", ColumnGenerator::Text { length: 9 })], seed, 0..10_000) {
-                it.bytes().for_each(|it| seen[usize::from(it - b'a')] += 1);
+                it.bytes().for_each(|it| counts[usize::from(it - b'a')] += 1);
             }
-            assert_uniform(&seen, &format!("letters, seed {seed}"));
+            assert_uniform(&counts, &format!("letters, seed {seed}"));
         }
     }
 
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn builds_table_statements() {
-        let mut it = table(vec![
+        let mut declared = table(vec![
             column("id", ColumnGenerator::Serial),
             Column { null_fraction: 0.5, ..column("so \"called\"", ColumnGenerator::RussianName) },
             Column { sql_type: Some("numeric(10)".to_owned()), ..column("price", ColumnGenerator::Serial) },
@@ -281,10 +281,10 @@ mod tests {
             column("small", ColumnGenerator::Zipfian { min: 0, max: 1 << 20, s: 1.1 }),
             column("at", ColumnGenerator::Point { from: (0.0, 0.0), to: (1.0, 1.0) }),
         ]);
-        it.name = "Shop.goods".to_owned();
-        it.primary_key = vec!["id".to_owned(), "price".to_owned()];
-        it.indexes = vec!["big, (small % 10)".to_owned()];
-        let sheet = &table_specs(&[it], 1).unwrap()[0];
+        declared.name = "Shop.goods".to_owned();
+        declared.primary_key = vec!["id".to_owned(), "price".to_owned()];
+        declared.indexes = vec!["big, (small % 10)".to_owned()];
+        let sheet = &table_specs(&[declared], 1).unwrap()[0];
         assert_eq!(
             sheet.create,
             "create table \"Shop\".\"goods\"(\"id\" bigint not null, \"so \"\"called\"\"\" text, \
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn reports_all_diagnostics_at_once() {
-        let mut it = table(vec![
+        let mut declared = table(vec![
             column("a", ColumnGenerator::Uniform { min: 2, max: 1 }),
             column("a", ColumnGenerator::Zipfian { min: 1, max: 2, s: 1.0 }),
             column(
@@ -312,9 +312,10 @@ mod tests {
             Column { null_fraction: 1.5, ..column("c", ColumnGenerator::Serial) },
             column("d", ColumnGenerator::Json(vec![("x".to_owned(), ColumnGenerator::OneOf(Vec::new()))])),
         ]);
-        it.primary_key = vec!["e".to_owned(), "c".to_owned()];
-        it.name = "pgdyno.t".to_owned();
-        let shown: Vec<String> = table_specs(&[it], 1).unwrap_err().iter().map(ToString::to_string).collect();
+        declared.primary_key = vec!["e".to_owned(), "c".to_owned()];
+        declared.name = "pgdyno.t".to_owned();
+        let shown: Vec<String> =
+            table_specs(&[declared], 1).unwrap_err().iter().map(ToString::to_string).collect();
         assert_eq!(
             shown,
             [

@@ -210,8 +210,8 @@ fn write_tab_number(out: &mut Vec<u8>, number: u64) {
     write_decimal(out, number);
 }
 
-fn write_point(it: Point, out: &mut Vec<u8>) {
-    for degrees in [it.lat, it.lon] {
+fn write_point(point: Point, out: &mut Vec<u8>) {
+    for degrees in [point.lat, point.lon] {
         out.push(b'\t');
         write_degrees(degrees, out);
     }
@@ -252,8 +252,8 @@ mod tests {
     #[test]
     fn table_sizes_follow_scale() {
         let check = |scale: f64, senders: u64, receivers: u64| {
-            let it = Delivery { scale, seed: 1 };
-            assert_eq!((it.senders(), it.receivers()), (senders, receivers), "{scale}");
+            let delivery = Delivery { scale, seed: 1 };
+            assert_eq!((delivery.senders(), delivery.receivers()), (senders, receivers), "{scale}");
         };
         check(1.0, 400_000, 160_000_000);
         check(0.025, 400_000, 4_000_000);
@@ -309,10 +309,13 @@ mod tests {
     #[test]
     fn origins_are_proportional_to_population() {
         for origins in [1, 10, 84, 158, 1000] {
-            let it = Geography::new(origins);
-            assert_eq!(it.origins.len(), origins);
-            assert!(it.origins_by_city.iter().all(|it| !it.is_empty()), "{origins}");
-            assert!(it.origins_by_city.windows(2).all(|it| it[0].len() + 1 >= it[1].len()), "{origins}");
+            let geography = Geography::new(origins);
+            assert_eq!(geography.origins.len(), origins);
+            assert!(geography.origins_by_city.iter().all(|it| !it.is_empty()), "{origins}");
+            assert!(
+                geography.origins_by_city.windows(2).all(|it| it[0].len() + 1 >= it[1].len()),
+                "{origins}"
+            );
         }
         let moscow = Geography::new(1000).origins_by_city[0].len();
         assert!((180..200).contains(&moscow), "nearly a fifth: {moscow}");

@@ -23,15 +23,15 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 pub fn load(
     dataset: &Dataset,
     loader: &Loader<'_>,
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<LoadResult, Error> {
     let begun = Instant::now();
     let sheets = table_specs(dataset)?;
-    let wanted = dataset_record::dataset_key(dataset);
+    let key = dataset_record::dataset_key(dataset);
     let mut connections = vec![loader.connect_stoppable()?];
     let mark = DatasetRecord::read(&mut connections[0])?;
     if let Some(mark) = &mark
-        && mark.matches(&wanted)
+        && mark.matches(&key)
         && !loader.force
     {
         return Ok(LoadResult::new(
@@ -41,7 +41,7 @@ pub fn load(
             true,
         ));
     }
-    drop_previous(&mut connections[0], mark.as_ref(), &sheets, tell)?;
+    drop_previous(&mut connections[0], mark.as_ref(), &sheets, on_progress)?;
     loader.check_stopped()?;
     let many = loader.workers > 1;
     if many {
@@ -49,8 +49,8 @@ pub fn load(
             connections.push(loader.connect_stoppable()?);
         }
     }
-    let made = create_and_fill(&mut connections, &sheets, &wanted, loader.stop, tell)
-        .and_then(|copied| finish_load(&mut connections[0], &sheets, copied, loader.stop, tell));
+    let made = create_and_fill(&mut connections, &sheets, &key, loader.stop, on_progress)
+        .and_then(|copied| finish_load(&mut connections[0], &sheets, copied, loader.stop, on_progress));
     let (sent, copying) = match made {
         Ok(it) => it,
         Err(error) => {
@@ -86,7 +86,7 @@ pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
 /// dataset must not exist.
 pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResult, Error> {
     let sheets = table_specs(dataset)?;
-    let kept: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
+    let blocks: Vec<Vec<(u64, Vec<u8>)>> = sheets.iter().map(render_blocks).collect();
     let mut connections =
         (0..loader.workers.max(1)).map(|_| loader.connect()).collect::<Result<Vec<_>, client::Error>>()?;
     let mark = DatasetRecord::read(&mut connections[0])?;
@@ -98,8 +98,8 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResul
         connections[0].query("commit")?;
     }
     let mut total = CopyProgress::default();
-    for (sheet, kept) in sheets.iter().zip(&kept) {
-        let source = RowSource::Buffered(kept);
+    for (sheet, blocks) in sheets.iter().zip(&blocks) {
+        let source = RowSource::Buffered(blocks);
         let sent = copy_rows(
             &mut connections,
             &sheet.copy_statement(freeze),
@@ -124,7 +124,7 @@ pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResul
 pub(super) fn load_single_table(
     connection: &mut Connection,
     sheet: &TableSpec,
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), client::Error> {
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     connection.query("begin")?;
@@ -137,7 +137,7 @@ pub(super) fn load_single_table(
     let one = std::slice::from_mut(connection);
     let sent =
         copy_rows(one, &sheet.copy_statement(true), sheet.header_and_trailer(), source, &never, &mut |it| {
-            tell(Stage::Rows(it.rows));
+            on_progress(Stage::Rows(it.rows));
         });
     match sent {
         Ok(_) => {}
@@ -147,7 +147,7 @@ pub(super) fn load_single_table(
     }
     connection.query("commit")?;
     let sheets = std::slice::from_ref(sheet);
-    build_keys_and_statistics(connection, sheets, &never, tell).map_err(|it| match it {
+    build_keys_and_statistics(connection, sheets, &never, on_progress).map_err(|it| match it {
         Error::Client(it) => it,
         Error::Stopped => client::Error::Stopped,
         it => unreachable!("its rows are ours: {it}"),
@@ -182,10 +182,10 @@ fn drop_previous(
     connection: &mut Connection,
     mark: Option<&DatasetRecord>,
     sheets: &[TableSpec],
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), Error> {
     if let Some(mark) = mark {
-        tell(Stage::Dropping);
+        on_progress(Stage::Dropping);
         mark.drop_tables(connection)?;
     }
     for sheet in sheets {
@@ -198,11 +198,7 @@ fn drop_previous(
 }
 
 /// Begins a transaction and creates schemas, tables and the record in it.
-fn create_tables(
-    connection: &mut Connection,
-    sheets: &[TableSpec],
-    wanted: &str,
-) -> Result<(), client::Error> {
+fn create_tables(connection: &mut Connection, sheets: &[TableSpec], key: &str) -> Result<(), client::Error> {
     connection.query("begin")?;
     let mut schemas = Vec::new();
     for schema in sheets.iter().filter_map(|it| it.schema.as_ref()) {
@@ -216,19 +212,19 @@ fn create_tables(
     for sheet in sheets {
         connection.query(&sheet.create)?;
     }
-    dataset_record::insert_record(connection, wanted, sheets, &schemas)
+    dataset_record::insert_record(connection, key, sheets, &schemas)
 }
 
 /// Creates and fills the tables; returns the amount sent and the duration of the COPY.
 fn create_and_fill(
     connections: &mut [Connection],
     sheets: &[TableSpec],
-    wanted: &str,
+    key: &str,
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(CopyProgress, Duration), Error> {
     let begun = Instant::now();
-    create_tables(&mut connections[0], sheets, wanted)?;
+    create_tables(&mut connections[0], sheets, key)?;
     // Rows can be frozen only in the transaction that created the table, which only that one connection sees.
     let freeze = connections.len() == 1;
     if !freeze {
@@ -237,7 +233,7 @@ fn create_and_fill(
     let mut total = CopyProgress::default();
     for sheet in sheets {
         let before = total;
-        let mut told = |it: CopyProgress| tell(Stage::Rows(before.rows + it.rows));
+        let mut on_copy = |it: CopyProgress| on_progress(Stage::Rows(before.rows + it.rows));
         let source = RowSource::Generated(sheet, sheet.rows_per_block());
         let sent = copy_rows(
             connections,
@@ -245,7 +241,7 @@ fn create_and_fill(
             sheet.header_and_trailer(),
             source,
             stop,
-            &mut told,
+            &mut on_copy,
         )?;
         total = CopyProgress { rows: before.rows + sent.rows, bytes: before.bytes + sent.bytes };
     }
@@ -260,9 +256,9 @@ fn finish_load(
     sheets: &[TableSpec],
     (sent, copying): (CopyProgress, Duration),
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(CopyProgress, Duration), Error> {
-    build_keys_and_statistics(connection, sheets, stop, tell)?;
+    build_keys_and_statistics(connection, sheets, stop, on_progress)?;
     dataset_record::mark_complete(connection, sent.rows, sent.bytes)?;
     Ok((sent, copying))
 }
@@ -272,14 +268,14 @@ fn build_keys_and_statistics(
     connection: &mut Connection,
     sheets: &[TableSpec],
     stop: &AtomicBool,
-    tell: &mut dyn FnMut(Stage),
+    on_progress: &mut dyn FnMut(Stage),
 ) -> Result<(), Error> {
-    tell(Stage::Keys);
+    on_progress(Stage::Keys);
     for statement in sheets.iter().flat_map(|it| &it.post_load_statements) {
         check_stopped(stop)?;
         connection.query(statement)?;
     }
-    tell(Stage::Statistics);
+    on_progress(Stage::Statistics);
     for sheet in sheets {
         check_stopped(stop)?;
         // Also sets the visibility map and hint bits; otherwise the first readers would.

@@ -94,24 +94,26 @@ impl Pgbench {
         &self,
         connection: &mut Connection,
         steps: &[InitStep],
-        tell: &mut dyn FnMut(InitProgress<'_>),
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         // Building an index may take longer than any timeout.
         connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
         for &step in steps {
-            tell(InitProgress::StepStarted(step));
+            on_progress(InitProgress::StepStarted(step));
             match step {
-                InitStep::DropTables => connection.run_with_notices(DROP, tell)?,
-                InitStep::CreateTables => self.create(connection, tell)?,
-                InitStep::GenerateClientSide => self.generate_client_side(connection, tell)?,
-                InitStep::GenerateServerSide => self.generate_server_side(connection, tell)?,
-                InitStep::Vacuum => VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, tell))?,
-                InitStep::PrimaryKeys => self.primary_keys(connection, tell)?,
+                InitStep::DropTables => connection.run_with_notices(DROP, on_progress)?,
+                InitStep::CreateTables => self.create(connection, on_progress)?,
+                InitStep::GenerateClientSide => self.generate_client_side(connection, on_progress)?,
+                InitStep::GenerateServerSide => self.generate_server_side(connection, on_progress)?,
+                InitStep::Vacuum => {
+                    VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))?
+                }
+                InitStep::PrimaryKeys => self.primary_keys(connection, on_progress)?,
                 InitStep::ForeignKeys => {
-                    FOREIGN_KEYS.iter().try_for_each(|it| connection.run_with_notices(it, tell))?;
+                    FOREIGN_KEYS.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))?;
                 }
             }
-            tell(InitProgress::StepFinished(step));
+            on_progress(InitProgress::StepFinished(step));
         }
         Ok(())
     }
@@ -119,14 +121,14 @@ impl Pgbench {
     fn create(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(InitProgress<'_>),
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
-        self.tables().iter().try_for_each(|it| connection.run_with_notices(it, tell))?;
+        self.tables().iter().try_for_each(|it| connection.run_with_notices(it, on_progress))?;
         let partitions = self.partition_tables();
         if !partitions.is_empty() {
-            tell(InitProgress::Partitions(partitions.len() as u32));
+            on_progress(InitProgress::Partitions(partitions.len() as u32));
         }
-        partitions.iter().try_for_each(|it| connection.run_with_notices(it, tell))
+        partitions.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))
     }
 
     /// Fills the tables from the client, in the transaction that truncates them, so that rows can be frozen.
@@ -136,12 +138,12 @@ impl Pgbench {
     fn generate_client_side(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(InitProgress<'_>),
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         // PostgreSQL rejects FREEZE for partitioned tables; pgbench uses it since version 14.
         let freeze = self.partitions.is_none() && connection.server_version() >= 140_000;
-        connection.run_with_notices("begin", tell)?;
-        connection.run_with_notices(TRUNCATE, tell)?;
+        connection.run_with_notices("begin", on_progress)?;
+        connection.run_with_notices(TRUNCATE, on_progress)?;
         let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS_PER_BRANCH);
         // In this order, in case foreign keys exist already.
         let mut copy = connection.copy_in("copy pgbench_branches(bid, bbalance) from stdin")?;
@@ -160,25 +162,25 @@ impl Pgbench {
         if !options.is_empty() {
             write!(statement, " with ({})", options.join(", ")).expect("strings grow");
         }
-        tell(InitProgress::Sending);
+        on_progress(InitProgress::Sending);
         let mut copy = connection.copy_in(&statement)?;
         if form != AccountFormat::Text {
             copy.send(|out| out.extend_from_slice(BINARY_HEADER))?;
         }
         send_rows(&mut copy, total, |row, out| form.write(row, out), &mut |rows| {
-            tell(InitProgress::Sent(rows, total));
+            on_progress(InitProgress::Sent(rows, total));
         })?;
         if form != AccountFormat::Text {
             copy.send(|out| out.extend_from_slice(&BINARY_TRAILER))?;
         }
         copy.finish()?;
-        connection.run_with_notices("commit", tell)
+        connection.run_with_notices("commit", on_progress)
     }
 
     fn generate_server_side(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(InitProgress<'_>),
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         let branches = self.scale;
         let (tellers, accounts) =
@@ -199,7 +201,7 @@ impl Pgbench {
             ),
             "commit".to_owned(),
         ];
-        statements.iter().try_for_each(|it| connection.run_with_notices(it, tell))
+        statements.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))
     }
 
     /// Adds the primary keys.
@@ -209,7 +211,7 @@ impl Pgbench {
     fn primary_keys(
         &self,
         connection: &mut Connection,
-        tell: &mut dyn FnMut(InitProgress<'_>),
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
     ) -> Result<(), Error> {
         let space = self.index_tablespace.as_ref();
         let space =
@@ -217,7 +219,7 @@ impl Pgbench {
         for (table, key) in [("branches", "bid"), ("tellers", "tid"), ("accounts", "aid")] {
             connection.run_with_notices(
                 &format!("alter table pgbench_{table} add primary key ({key}){space}"),
-                tell,
+                on_progress,
             )?;
         }
         Ok(())
@@ -347,9 +349,13 @@ const FOREIGN_KEYS: [&str; 5] = [
 
 impl Connection {
     /// Runs one statement and passes on the server's notices.
-    fn run_with_notices(&mut self, sql: &str, tell: &mut dyn FnMut(InitProgress<'_>)) -> Result<(), Error> {
+    fn run_with_notices(
+        &mut self,
+        sql: &str,
+        on_progress: &mut dyn FnMut(InitProgress<'_>),
+    ) -> Result<(), Error> {
         let answer = self.query(sql);
-        self.notices.drain(..).for_each(|it| tell(InitProgress::Notice(&it)));
+        self.notices.drain(..).for_each(|it| on_progress(InitProgress::Notice(&it)));
         answer.map(drop)
     }
 }

@@ -13,13 +13,13 @@ pub(super) fn row_rng(seed: u64, row: u64) -> SplitMix64 {
 
 /// Derives a separate seed for anything that has a name.
 pub(super) fn derive_seed(seed: u64, names: &[&str]) -> u64 {
-    let mut it = SplitMix64::mix(seed);
+    let mut rng = SplitMix64::mix(seed);
     for name in names {
-        name.bytes().for_each(|byte| it = SplitMix64::mix(it ^ u64::from(byte)));
+        name.bytes().for_each(|byte| rng = SplitMix64::mix(rng ^ u64::from(byte)));
         // Terminates the name, so that ("ab", "c") differs from ("a", "bc").
-        it = SplitMix64::mix(it ^ 0x100);
+        rng = SplitMix64::mix(rng ^ 0x100);
     }
-    it
+    rng
 }
 
 #[cfg(test)]
@@ -29,11 +29,11 @@ mod tests {
     #[test]
     fn row_sequences_do_not_overlap() {
         for seed in [0, 1, 42, u64::MAX] {
-            let mut seen = std::collections::HashSet::new();
+            let mut drawn = std::collections::HashSet::new();
             for row in 0..10_000 {
                 let mut chance = row_rng(seed, row);
                 for draw in 0..8 {
-                    assert!(seen.insert(chance.next_u64()), "seed {seed}, row {row}, draw {draw}");
+                    assert!(drawn.insert(chance.next_u64()), "seed {seed}, row {row}, draw {draw}");
                 }
             }
         }

@@ -30,8 +30,8 @@ impl Tickets {
     /// Creates schema and table, fills it with one COPY, adds the primary key and collects statistics.
     ///
     /// Fails if the schema exists. Stores no record, so [`super::load()`] does not recognize the table.
-    pub fn load(&self, connection: &mut Connection, tell: &mut dyn FnMut(Stage)) -> Result<(), Error> {
-        load::load_single_table(connection, &self.table_spec(), tell)
+    pub fn load(&self, connection: &mut Connection, on_progress: &mut dyn FnMut(Stage)) -> Result<(), Error> {
+        load::load_single_table(connection, &self.table_spec(), on_progress)
     }
 
     pub(super) fn table_spec(self) -> TableSpec {

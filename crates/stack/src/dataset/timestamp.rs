@@ -4,9 +4,9 @@ use model::utc;
 
 /// Appends `2024-01-01 12:00:00+00`; years 1 to 9999.
 pub(super) fn write_timestamp(seconds: i64, out: &mut Vec<u8>) {
-    let it = utc(seconds);
-    let (year, month, day) = it.to_calendar_date();
-    let (hour, minute, second) = it.as_hms();
+    let time = utc(seconds);
+    let (year, month, day) = time.to_calendar_date();
+    let (hour, minute, second) = time.as_hms();
     let pairs = [
         ("", (year / 100) as u8),
         ("", (year % 100) as u8),

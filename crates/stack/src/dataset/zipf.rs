@@ -60,11 +60,11 @@ mod tests {
     fn frequencies_follow_zipf_law() {
         for (n, s) in [(100, 1.01), (1000, 1.2), (1_000_000, 1.5), (20, 3.0), (11, 1.001)] {
             let zipf = Zipf::new(n, s);
-            let (draws, mut seen) = (200_000u64, [0u64; 11]);
+            let (draws, mut counts) = (200_000u64, [0u64; 11]);
             for row in 0..draws {
                 let k = zipf.sample(&mut row_rng(7, row));
                 assert!((1..=n).contains(&k), "{k} of {n}");
-                seen[(k as usize - 1).min(10)] += 1;
+                counts[(k as usize - 1).min(10)] += 1;
             }
             let weight = |k: u64| (k as f64).powf(-s);
             let all: f64 = (1..=n).map(weight).sum();
@@ -74,11 +74,11 @@ mod tests {
             };
             let off = |at: usize| {
                 let expected = share(at) * draws as f64;
-                (seen[at] as f64 - expected).powi(2) / expected
+                (counts[at] as f64 - expected).powi(2) / expected
             };
             let chi2: f64 = (0..11).map(off).sum();
             // The 0.999 quantile of χ² with 10 degrees of freedom.
-            assert!(chi2 < 29.59, "n {n}, s {s}: χ² {chi2:.1}, {seen:?}");
+            assert!(chi2 < 29.59, "n {n}, s {s}: χ² {chi2:.1}, {counts:?}");
         }
     }
 

@@ -31,9 +31,17 @@ pub(super) struct ReplicaReader<N> {
 }
 
 impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
-    pub fn new(of: DirectServer, now: N, tell: Sender<Observation>) -> ReplicaReader<N> {
+    pub fn new(of: DirectServer, now: N, sender: Sender<Observation>) -> ReplicaReader<N> {
         let (pending, own, visible_us) = (Vec::new(), ReadCounter::default(), Vec::new());
-        ReplicaReader { session: ReplicaSession::new(of), now, tell, pending, own, unanswered: 0, visible_us }
+        ReplicaReader {
+            session: ReplicaSession::new(of),
+            now,
+            tell: sender,
+            pending,
+            own,
+            unanswered: 0,
+            visible_us,
+        }
     }
 
     /// Runs until the sender is dropped and no number is pending, or until `hurry` is set.

@@ -7,10 +7,10 @@ fn reads((all, old, changes): (u64, u64, u64)) -> ReadCounts {
 
 #[test]
 fn counts_stale_reads_and_changes() {
-    let check = |seen: &str, expected| {
+    let check = |outcomes: &str, expected| {
         let mut counter = ReadCounter::default();
-        seen.chars().for_each(|it| counter.count(it == 'o'));
-        assert_eq!(counter.reads, reads(expected), "{seen}");
+        outcomes.chars().for_each(|it| counter.count(it == 'o'));
+        assert_eq!(counter.reads, reads(expected), "{outcomes}");
     };
     check("", (0, 0, 0));
     check("o", (1, 1, 0));
@@ -20,10 +20,10 @@ fn counts_stale_reads_and_changes() {
 
 #[test]
 fn detects_reads_older_than_highest_seen() {
-    let check = |seen: &[u64], expected| {
+    let check = |results: &[u64], expected| {
         let mut turns = RoundRobinReader::new(&[]);
-        seen.iter().for_each(|it| turns.record(*it));
-        assert_eq!(turns.reads(), reads(expected), "{seen:?}");
+        results.iter().for_each(|it| turns.record(*it));
+        assert_eq!(turns.reads(), reads(expected), "{results:?}");
     };
     check(&[], (0, 0, 0));
     // The first read has no predecessor.

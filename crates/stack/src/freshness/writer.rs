@@ -83,8 +83,8 @@ impl NumberWriter {
     }
 
     fn notify(&self, number: AcknowledgedNumber) {
-        let others = self.readers.iter().enumerate().filter(|it| it.0 != number.server);
-        for it in others.map(|it| it.1).chain(&self.turns) {
+        let readers = self.readers.iter().enumerate().filter(|it| it.0 != number.server);
+        for it in readers.map(|it| it.1).chain(&self.turns) {
             // The readers end after the writer.
             let _ = it.send(number);
         }

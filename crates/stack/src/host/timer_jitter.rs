@@ -22,9 +22,10 @@ impl TimerJitter {
     /// Each wake-up costs some µs of CPU time.
     pub fn start(every: Nanos) -> TimerJitter {
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stop);
-        let thread =
-            std::thread::Builder::new().name("jitter".to_owned()).spawn(move || measure_jitter(&seen, every));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("jitter".to_owned())
+            .spawn(move || measure_jitter(&stopped, every));
         // If no thread can be started there are no samples. That differs from zero jitter: the histogram's count is
         // 0.
         TimerJitter { stop, thread: thread.ok() }

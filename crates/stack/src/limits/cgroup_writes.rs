@@ -86,9 +86,9 @@ pub(super) fn cgroup_writes(
                     }
                 }
             }
-            Err(why) => {
-                let asked = io.iter().filter(|it| it.1.is_some());
-                impossible.extend(asked.map(|it| UnappliedLimit { limit: it.0, reason: why.clone() }));
+            Err(reason) => {
+                let requested = io.iter().filter(|it| it.1.is_some());
+                impossible.extend(requested.map(|it| UnappliedLimit { limit: it.0, reason: reason.clone() }));
             }
         }
     }

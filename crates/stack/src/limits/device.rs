@@ -47,8 +47,8 @@ fn find_whole_disk(
         let on_disk = source.starts_with("/dev/").then(|| number(Path::new(source))).flatten();
         on_disk.ok_or_else(|| UnappliedReason::NoDisk(kind.to_owned()))?
     };
-    let whole = parent(device).and_then(|it| Disk::parse(it.trim()));
-    Ok(whole.unwrap_or(device))
+    let disk = parent(device).and_then(|it| Disk::parse(it.trim()));
+    Ok(disk.unwrap_or(device))
 }
 
 /// Kind and source of the file system that holds a path, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
@@ -65,8 +65,8 @@ fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
 
 impl Disk {
     /// Unpacks `st_dev`; see `makedev(3)`.
-    fn from_number(it: u64) -> Disk {
-        Disk { major: rustix::fs::major(it), minor: rustix::fs::minor(it) }
+    fn from_number(number: u64) -> Disk {
+        Disk { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
     }
 
     fn parse(text: &str) -> Option<Disk> {

@@ -41,11 +41,11 @@ impl GroupEntry {
         cpus: &[u32],
         mut not_applied: Vec<UnappliedLimit>,
     ) -> io::Result<GroupEntry> {
-        let mut doors = Vec::new();
+        let mut procs_files = Vec::new();
         for place in places {
             let path = place.directory.join("cgroup.procs");
             match OpenOptions::new().write(true).open(&path) {
-                Ok(door) => doors.push((door, place)),
+                Ok(file) => procs_files.push((file, place)),
                 Err(error) => not_applied.extend(place.limits_not_applied(&refused_error(&path, &error))),
             }
         }
@@ -54,13 +54,13 @@ impl GroupEntry {
             // A process can leave its affinity, but not a cpuset group. Without a group, set at least the affinity.
             not_applied.retain(|it| it.limit != Limit::Cpus);
             match cpu_set(cpus) {
-                Ok(_) if doors.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
+                Ok(_) if procs_files.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
                 Ok(set) => affinity = Some(set),
-                Err(why) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason: why }),
+                Err(reason) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason }),
             }
         }
         not_applied.sort_by_key(|it| it.limit);
-        Ok(GroupEntry { procs_files: doors, affinity, report: io::pipe()?, not_applied, version })
+        Ok(GroupEntry { procs_files, affinity, report: io::pipe()?, not_applied, version })
     }
 
     /// Called between fork and exec: makes system calls only.
@@ -68,9 +68,9 @@ impl GroupEntry {
         let fail = |which: u8, error: Errno| {
             let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
         };
-        for (which, (door, _)) in self.procs_files.iter().enumerate() {
+        for (which, (file, _)) in self.procs_files.iter().enumerate() {
             // Zero stands for the writing process.
-            if let Err(error) = rustix::io::write(door.as_fd(), b"0") {
+            if let Err(error) = rustix::io::write(file.as_fd(), b"0") {
                 fail(which as u8, error);
             }
         }
@@ -84,8 +84,8 @@ impl GroupEntry {
     /// Moves another process, with all its threads, into the groups.
     pub fn move_process(self, pid: u32) -> (Option<Group>, Vec<UnappliedLimit>) {
         let (mut inside, mut not_applied) = (Vec::new(), self.not_applied);
-        for (mut door, place) in self.procs_files {
-            match door.write_all(pid.to_string().as_bytes()) {
+        for (mut file, place) in self.procs_files {
+            match file.write_all(pid.to_string().as_bytes()) {
                 Ok(()) => inside.push(place),
                 Err(error) => {
                     not_applied.extend(place.limits_not_applied(&refused_error(&place.directory, &error)));
@@ -97,12 +97,11 @@ impl GroupEntry {
 
     /// Called after the process has started: its group, and the limits that are not in effect.
     pub fn finish(self) -> (Option<Group>, Vec<UnappliedLimit>) {
-        let GroupEntry { procs_files: doors, report: (mut report, ours), mut not_applied, version, .. } =
-            self;
-        drop(ours);
+        let GroupEntry { procs_files, report: (mut report, writer), mut not_applied, version, .. } = self;
+        drop(writer);
         let mut failures = Vec::new();
         let _ = report.read_to_end(&mut failures);
-        let mut inside: Vec<GroupDirectory> = doors.into_iter().map(|it| it.1).collect();
+        let mut inside: Vec<GroupDirectory> = procs_files.into_iter().map(|it| it.1).collect();
         let mut outside = Vec::new();
         for failure in failures.chunks_exact(2) {
             let error = io::Error::from_raw_os_error(i32::from(failure[1]));
@@ -125,9 +124,9 @@ impl GroupEntry {
 impl GroupDirectory {
     fn limits_not_applied<'a>(
         &'a self,
-        why: &'a UnappliedReason,
+        reason: &'a UnappliedReason,
     ) -> impl Iterator<Item = UnappliedLimit> + 'a {
-        self.limits.iter().map(|&limit| UnappliedLimit { limit, reason: why.clone() })
+        self.limits.iter().map(|&limit| UnappliedLimit { limit, reason: reason.clone() })
     }
 }
 

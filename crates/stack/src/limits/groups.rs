@@ -87,34 +87,35 @@ impl Groups {
         let (lines, mut not_applied) =
             cgroup_writes(limits, self.version, || find_disk(&self.data_directory));
         let mut places: Vec<GroupDirectory> = Vec::new();
-        let mut wanted: Vec<(&str, Vec<Limit>)> = Vec::new();
+        let mut controllers: Vec<(&str, Vec<Limit>)> = Vec::new();
         for line in lines.iter().filter(|it| !it.optional) {
-            match wanted.iter_mut().find(|it| it.0 == line.controller) {
+            match controllers.iter_mut().find(|it| it.0 == line.controller) {
                 Some(it) => it.1.push(line.limit),
-                None => wanted.push((line.controller, vec![line.limit])),
+                None => controllers.push((line.controller, vec![line.limit])),
             }
         }
         // `cpuacct` only counts. If it is mounted with `cpu`, both share a directory.
-        let counts = self.version == CgroupVersion::V1 && !wanted.is_empty();
+        let counts = self.version == CgroupVersion::V1 && !controllers.is_empty();
         let apart = |of: &str| {
             let find = |name: &str| self.cgroups.v1.iter().find(|it| it.name == name).map(|it| &it.directory);
-            find(of).is_some_and(|place| wanted.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(place))
+            find(of)
+                .is_some_and(|place| controllers.iter().any(|it| it.0 == "cpu") || find("cpu") != Some(place))
         };
         if counts && apart("cpuacct") {
-            wanted.push(("cpuacct", Vec::new()));
+            controllers.push(("cpuacct", Vec::new()));
         }
-        if self.version == CgroupVersion::V2 && self.base.is_none() && !wanted.is_empty() {
-            self.choose_base(&wanted.iter().map(|it| it.0).collect::<Vec<_>>());
+        if self.version == CgroupVersion::V2 && self.base.is_none() && !controllers.is_empty() {
+            self.choose_base(&controllers.iter().map(|it| it.0).collect::<Vec<_>>());
         }
-        for (controller, mut limits) in wanted {
+        for (controller, mut limits) in controllers {
             limits.dedup();
             match self.create_node_group(node, controller) {
                 Ok(directory) => {
                     places.push(GroupDirectory { controller: controller.to_owned(), directory, limits });
                 }
-                Err(why) => {
+                Err(reason) => {
                     not_applied.extend(
-                        limits.into_iter().map(|limit| UnappliedLimit { limit, reason: why.clone() }),
+                        limits.into_iter().map(|limit| UnappliedLimit { limit, reason: reason.clone() }),
                     );
                 }
             }
@@ -152,9 +153,9 @@ impl Groups {
                     .ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?
                     .directory
                     .clone();
-                let ours = above.join(&self.name);
-                let its = ours.join(node);
-                for (directory, above) in [(&ours, &above), (&its, &ours)] {
+                let run_group = above.join(&self.name);
+                let its = run_group.join(node);
+                for (directory, above) in [(&run_group, &above), (&its, &run_group)] {
                     self.create_directory(directory)?;
                     if controller == "cpuset" {
                         // A new group has no values for these files and cannot be entered without them; cpuset(7).
@@ -174,11 +175,11 @@ impl Groups {
                 }
                 let above =
                     self.base.clone().ok_or_else(|| UnappliedReason::NoController(controller.to_owned()))?;
-                let ours = above.join(&self.name);
+                let run_group = above.join(&self.name);
                 self.enable_controller(&above, controller)?;
-                self.create_directory(&ours)?;
-                self.enable_controller(&ours, controller)?;
-                let its = ours.join(node);
+                self.create_directory(&run_group)?;
+                self.enable_controller(&run_group, controller)?;
+                let its = run_group.join(node);
                 self.create_directory(&its)?;
                 Ok(its)
             }
@@ -203,17 +204,17 @@ impl Groups {
         Ok(())
     }
 
-    /// cgroup v2: chooses the nearest group, from the keeper's own group upwards, that can enable the wanted
-    /// controllers. If none can, it chooses the keeper's own group.
-    fn choose_base(&mut self, wanted: &[&str]) {
-        let Some(ours) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
-        let wanted: Vec<&str> = wanted.iter().copied().filter(|it| *it != "cpuset").collect();
-        let all = ours.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
+    /// Version 2: chooses the nearest group, from the keeper's own upwards, that can enable the wanted controllers;
+    /// its own if none can.
+    fn choose_base(&mut self, controllers: &[&str]) {
+        let Some(own) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
+        let controllers: Vec<&str> = controllers.iter().copied().filter(|it| *it != "cpuset").collect();
+        let all = own.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
         let able = all.map(Path::to_owned).collect::<Vec<_>>().into_iter().find(|it| {
-            wanted.iter().all(|controller| self.enable_controller(it, controller).is_ok())
+            controllers.iter().all(|controller| self.enable_controller(it, controller).is_ok())
                 && rustix::fs::access(it, rustix::fs::Access::WRITE_OK).is_ok()
         });
-        self.base = Some(able.unwrap_or(ours));
+        self.base = Some(able.unwrap_or(own));
     }
 
     /// Version 2: enables a controller for the children of a group.
@@ -236,8 +237,8 @@ impl Groups {
         limits: &Limits,
     ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
         // CPUs are limited by the affinity of its threads: a cpuset group would be harder to leave.
-        let entrance = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
-        Ok(entrance.move_process(pid))
+        let entry = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
+        Ok(entry.move_process(pid))
     }
 
     /// Moves a process back into the keeper's own groups.
@@ -252,8 +253,8 @@ impl Groups {
     }
 
     /// Removes all groups; false if some remain. Their processes must have ended and been reaped.
-    pub fn remove(&mut self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
+    pub fn remove(&mut self, timeout: Duration) -> bool {
+        let until = Instant::now() + timeout;
         let mut all_gone = true;
         for path in self.created.drain(..).rev() {
             // A reaped process may still belong to its group for a moment.
@@ -318,8 +319,8 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
 fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     let names: Vec<Component<'_>> = path.components().collect();
     let plain = names.iter().skip(1).all(|it| matches!(it, Component::Normal(_)));
-    let ours = format!("{PREFIX}{keeper}");
-    let named = names.iter().rev().take(2).any(|it| it.as_os_str() == ours.as_str());
+    let name = format!("{PREFIX}{keeper}");
+    let named = names.iter().rev().take(2).any(|it| it.as_os_str() == name.as_str());
     // Source: statfs(2), CGROUP_SUPER_MAGIC and CGROUP2_SUPER_MAGIC.
     let groups =
         || rustix::fs::statfs(path).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270));
@@ -386,16 +387,16 @@ mod tests {
             |name: &str| Controller { name: name.to_owned(), directory: directory.clone(), writable: true };
         let cgroups = Cgroups { v1: Vec::new(), v2: ["cpu", "memory", "io"].map(controller).to_vec() };
         let mut groups = Groups::new(cgroups, Path::new("/nowhere"), None);
-        let entrance = groups.prepare_node("node", limits).unwrap();
-        entrance.enter();
-        let (group, not_applied) = entrance.finish();
+        let entry = groups.prepare_node("node", limits).unwrap();
+        entry.enter();
+        let (group, not_applied) = entry.finish();
         for (file, text) in expected {
-            let ours = file.replace("OURS", &groups.name);
-            assert_eq!(tree.text(&ours), *text, "{name}: {file}");
+            let path = file.replace("OURS", &groups.name);
+            assert_eq!(tree.text(&path), *text, "{name}: {file}");
         }
-        let told: Vec<String> =
+        let unapplied: Vec<String> =
             not_applied.iter().map(|it| it.to_string().replace(tree.0.to_str().unwrap(), "")).collect();
-        assert_eq!(told, not, "{name}");
+        assert_eq!(unapplied, not, "{name}");
         assert_eq!(group.is_some(), expected.iter().any(|it| it.0.ends_with("cgroup.procs")), "{name}");
     }
 

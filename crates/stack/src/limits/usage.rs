@@ -71,11 +71,11 @@ impl Usage {
     pub fn read_file(&mut self, source: CounterFile, text: &str) {
         match source {
             CounterFile::CpuStat => {
-                let it = read_cpu_stat(text);
-                self.cpu_seconds = it.cpu_seconds.or(self.cpu_seconds);
-                self.periods = it.periods.or(self.periods);
-                self.throttled = it.throttled.or(self.throttled);
-                self.throttled_seconds = it.throttled_seconds.or(self.throttled_seconds);
+                let stat = read_cpu_stat(text);
+                self.cpu_seconds = stat.cpu_seconds.or(self.cpu_seconds);
+                self.periods = stat.periods.or(self.periods);
+                self.throttled = stat.throttled.or(self.throttled);
+                self.throttled_seconds = stat.throttled_seconds.or(self.throttled_seconds);
             }
             CounterFile::CpuUsage => self.cpu_seconds = number(text).map(|it| it as f64 / 1e9),
             CounterFile::Memory => self.memory = number(text),

@@ -69,8 +69,8 @@ impl LogFollower {
         let mut from = 0;
         while let Some(length) = self.partial[from..].iter().position(|it| *it == b'\n') {
             let line = String::from_utf8_lossy(&self.partial[from..from + length]);
-            if let Some(remark) = self.reader.line(line.trim_end_matches('\r')) {
-                self.throttle.take(at, remark, out);
+            if let Some(record) = self.reader.line(line.trim_end_matches('\r')) {
+                self.throttle.take(at, record, out);
             }
             from += length + 1;
         }

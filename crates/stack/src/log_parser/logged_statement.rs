@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn debug_output_masks_values() {
-        let it = LoggedStatement {
+        let statement = LoggedStatement {
             text: "select 'secret'".into(),
             values: vec![Some("secret".into())],
             millis: 1.0,
             pid: 1,
         };
-        assert_eq!(format!("{it:?}"), "select ? (1 values, 1 ms)");
+        assert_eq!(format!("{statement:?}"), "select ? (1 values, 1 ms)");
     }
 }

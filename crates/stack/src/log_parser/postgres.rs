@@ -219,16 +219,18 @@ fn split_session(rest: &str) -> Option<(&str, LogSession, &str)> {
 fn duration_end(text: &str) -> Option<usize> {
     let at = text.find(": ")? + 2;
     let rest = &text[at..];
-    let whole = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let decimals = rest.get(whole + 1..).map_or(0, |it| it.bytes().take_while(u8::is_ascii_digit).count());
-    (whole > 0 && decimals == 3 && rest.as_bytes()[whole] == b'.').then_some(at + whole + 4)
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let decimals = rest.get(digits + 1..).map_or(0, |it| it.bytes().take_while(u8::is_ascii_digit).count());
+    (digits > 0 && decimals == 3 && rest.as_bytes()[digits] == b'.').then_some(at + digits + 4)
 }
 
 /// Text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
 fn slow_statement_text(text: &str) -> Option<String> {
-    let (told, rest) = text.split_at(duration_end(text)?);
+    let (duration, rest) = text.split_at(duration_end(text)?);
     Some(match rest.split_once(": ") {
-        Some((words, statement)) => normalize_message(&format!("{told}{words}: {}", mask_values(statement))),
+        Some((words, statement)) => {
+            normalize_message(&format!("{duration}{words}: {}", mask_values(statement)))
+        }
         None => normalize_message(text),
     })
 }
@@ -248,10 +250,10 @@ mod tests {
         let mut reader = LogReader::new(LogFormat::Postgres);
         reader.main_pid = Some(7);
         let mut shown = String::new();
-        for remark in log.lines().filter_map(|it| reader.line(it)) {
-            let code = remark.code.as_deref().unwrap_or("-");
-            let session = remark.session.map(|it| format!("{} {}: ", it.client, it.application));
-            writeln!(shown, "{:?} {code} {}{}", remark.kind, session.unwrap_or_default(), remark.text)
+        for record in log.lines().filter_map(|it| reader.line(it)) {
+            let code = record.code.as_deref().unwrap_or("-");
+            let session = record.session.map(|it| format!("{} {}: ", it.client, it.application));
+            writeln!(shown, "{:?} {code} {}{}", record.kind, session.unwrap_or_default(), record.text)
                 .unwrap();
         }
         assert_eq!(shown, expected);

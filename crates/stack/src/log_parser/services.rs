@@ -48,8 +48,8 @@ mod tests {
     #[test]
     fn parses_service_lines() {
         let check = |line: &str, expected: &str| {
-            let told = parse(line).map_or("-".to_owned(), |it| format!("{:?} {}", it.kind, it.text));
-            assert_eq!(told, expected, "{line}");
+            let actual = parse(line).map_or("-".to_owned(), |it| format!("{:?} {}", it.kind, it.text));
+            assert_eq!(actual, expected, "{line}");
         };
         check("2026/11/21 11:00:00 WARN the database refused id=42", "Other the database refused id=?");
         check("2026/11/21 11:00:00 INFO listening address=127.0.0.1:1", "-");

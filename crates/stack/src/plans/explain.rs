@@ -40,10 +40,10 @@ fn mask_conditions(node: &mut PlanNode) {
 pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
-    asked: &str,
+    query: &str,
 ) -> Result<Result<PlanNode, NoPlan>, Error> {
     let answer =
-        separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {asked}")))?;
+        separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {query}")))?;
     Ok(answer.and_then(|it| {
         let json: Vec<&str> = it.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
         parse_plan(&json.join("\n")).ok_or(NoPlan::Unreadable)
@@ -68,7 +68,7 @@ type IndexCosts = (u64, Vec<Option<f64>>);
 pub(super) fn costs_with_index(
     connection: &mut Connection,
     ddl: &str,
-    asked: &[Option<&str>],
+    targets: &[Option<&str>],
 ) -> Result<Result<IndexCosts, NoPlan>, Error> {
     let make = format!(
         "select indexname, hypopg_relation_size(indexrelid) from hypopg_create_index({})",
@@ -76,12 +76,12 @@ pub(super) fn costs_with_index(
     );
     let made = match separate_server_error(connection.query(&make))? {
         Ok(it) => it,
-        Err(why) => return Ok(Err(why)),
+        Err(error) => return Ok(Err(error)),
     };
     let cell = |at: usize| made.rows.first()?.get(at)?.clone();
     let (name, bytes) = (cell(0), cell(1).and_then(|it| it.parse().ok()).unwrap_or(0));
     let mut costs = Vec::new();
-    for it in asked {
+    for it in targets {
         let plan = it.map(|it| explain(connection, "", it)).transpose()?.and_then(Result::ok);
         let takes = plan.as_ref().is_some_and(|it| it.flatten().iter().any(|node| node.index == name));
         costs.push(plan.filter(|_| takes).map(|it| it.cost));
@@ -92,9 +92,9 @@ pub(super) fn costs_with_index(
 
 /// Separates an error of the server, after which the session is usable, from other errors.
 pub(super) fn separate_server_error(
-    it: Result<QueryResult, Error>,
+    result: Result<QueryResult, Error>,
 ) -> Result<Result<QueryResult, NoPlan>, Error> {
-    match it {
+    match result {
         Ok(it) => Ok(Ok(it)),
         Err(Error::Server(it)) if it.severity == "ERROR" => Ok(Err(NoPlan::Server(it.message))),
         Err(it) => Err(it),

@@ -121,8 +121,8 @@ impl Drop for StatementCapture {
 }
 
 impl From<Error> for CaptureError {
-    fn from(it: Error) -> CaptureError {
-        CaptureError::Client(it)
+    fn from(error: Error) -> CaptureError {
+        CaptureError::Client(error)
     }
 }
 

@@ -61,8 +61,8 @@ pub(super) fn table_statistics(
     })
 }
 
-fn parse_number(it: &Option<String>) -> Option<f64> {
-    it.as_ref()?.parse().ok()
+fn parse_number(text: &Option<String>) -> Option<f64> {
+    text.as_ref()?.parse().ok()
 }
 
 /// Column name without SQL's quotes.

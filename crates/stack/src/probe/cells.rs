@@ -31,10 +31,10 @@ impl ColumnMapping<'_> {
         }
         let mut values: Vec<(&'static Series, Vec<(usize, f64)>)> = Vec::new();
         for series in self.series {
-            let others: Vec<&str> =
+            let source_columns: Vec<&str> =
                 self.columns.iter().filter(|it| it.1 == series.name).map(|it| it.0).collect();
             let own = series.name.strip_prefix(self.prefix).unwrap_or(series.name);
-            let names = if others.is_empty() { vec![own] } else { others };
+            let names = if source_columns.is_empty() { vec![own] } else { source_columns };
             let known = names.iter().filter_map(|it| Some((column(it)?, (self.scale)(it))));
             values.push((series, known.collect()));
         }

@@ -29,15 +29,15 @@ pub struct UndecidedError {
 /// or any. With fewer answers the last commits may exist only on replicas that did not answer, so none is promoted.
 /// Without synchronous replication one answer is enough.
 pub fn choose_replica(
-    seen: &[Option<ReplicationState>],
+    states: &[Option<ReplicationState>],
     sync: SyncMode,
     choice: PromotionPolicy,
 ) -> Result<PromotionChoice, UndecidedError> {
     let confirmed = sync.count() as usize;
-    let needed = if confirmed == 0 { 1 } else { (seen.len() + 1).saturating_sub(confirmed).max(1) };
+    let needed = if confirmed == 0 { 1 } else { (states.len() + 1).saturating_sub(confirmed).max(1) };
     let standing = |state: &Option<ReplicationState>| state.filter(|it| it.in_recovery);
     let known: Vec<(usize, ReplicationState)> =
-        seen.iter().enumerate().filter_map(|(at, it)| Some((at, standing(it)?))).collect();
+        states.iter().enumerate().filter_map(|(at, it)| Some((at, standing(it)?))).collect();
     let undecided = UndecidedError { answers: known.len(), needed };
     if known.len() < needed {
         return Err(undecided);
@@ -73,13 +73,13 @@ mod tests {
                 is_receiving: false,
             })
         };
-        let seen: Vec<_> = text.split(' ').map(state).collect();
-        let told = match choose_replica(&seen, sync, choice) {
+        let states: Vec<_> = text.split(' ').map(state).collect();
+        let actual = match choose_replica(&states, sync, choice) {
             Ok(PromotionChoice { replica, safe: true }) => format!("{replica} safe"),
             Ok(PromotionChoice { replica, safe: false }) => format!("{replica}"),
             Err(UndecidedError { answers, needed }) => format!("{answers} of {needed}"),
         };
-        assert_eq!(told, expected, "{text} {sync:?} {choice:?}");
+        assert_eq!(actual, expected, "{text} {sync:?} {choice:?}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl HealthServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let mut asked = RoleProbe { target: target.clone(), session: None, last: None };
+        let mut probe = RoleProbe { target: target.clone(), session: None, last: None };
         let stopped = Arc::clone(&stop);
         let answer = move || {
             for stream in listener.incoming() {
@@ -52,7 +52,7 @@ impl HealthServer {
                     return;
                 }
                 // A client that disconnects is no error.
-                let _ = stream.and_then(|it| asked.answer(&it));
+                let _ = stream.and_then(|it| probe.answer(&it));
             }
         };
         let thread = std::thread::Builder::new().name(format!("health {name}")).spawn(answer)?;
@@ -87,9 +87,9 @@ impl RoleProbe {
                 break;
             }
         }
-        let wanted = first.split(' ').nth(1).unwrap_or_default();
+        let path = first.split(' ').nth(1).unwrap_or_default();
         let role = self.role();
-        let status = match (wanted, role) {
+        let status = match (path, role) {
             ("/primary", Some(Role::Primary)) | ("/replica", Some(Role::Replica)) | ("/health", Some(_)) => {
                 "200 OK"
             }

@@ -101,8 +101,8 @@ impl DatabaseState {
         let grown = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;
             let (was, is) = (before.heap + before.indexes, now.heap + now.indexes);
-            let told = is > was || now.dead > 0;
-            told.then(|| Bloat { table: now.name.clone(), before: was, now: is, dead: now.dead })
+            let bloated = is > was || now.dead > 0;
+            bloated.then(|| Bloat { table: now.name.clone(), before: was, now: is, dead: now.dead })
         };
         self.tables.iter().filter_map(grown).collect()
     }

@@ -50,11 +50,11 @@ impl ServerPoller {
             Some(it) => it,
             none => none.insert(self.server.target.open(CONNECT_TIMEOUT)?),
         };
-        let asked = now();
+        let at = now();
         let (server, in_recovery) =
             identity::parse_identity(&session.query(IDENTITY_SQL)?, self.server.address.as_deref());
         if in_recovery {
-            return Ok(ServerObservation { at: asked, server, in_recovery, writes: None });
+            return Ok(ServerObservation { at, server, in_recovery, writes: None });
         }
         let answer = session.query(&self.primary_sql)?;
         Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
@@ -104,7 +104,7 @@ pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
 fn parse_commit_settings(answer: &QueryResult) -> (String, String, Vec<StreamingReplica>) {
     let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
     let first = answer.rows.first().map_or(&[][..], Vec::as_slice);
-    let told = |at: usize| cell(first, at).unwrap_or_default();
+    let text = |at: usize| cell(first, at).unwrap_or_default();
     let follower = |row: &Vec<Option<String>>| {
         Some(StreamingReplica {
             name: cell(row, 2)?,
@@ -112,5 +112,5 @@ fn parse_commit_settings(answer: &QueryResult) -> (String, String, Vec<Streaming
             flushed: cell(row, 4).as_deref().and_then(Lsn::parse),
         })
     };
-    (told(0), told(1), answer.rows.iter().filter_map(follower).collect())
+    (text(0), text(1), answer.rows.iter().filter_map(follower).collect())
 }

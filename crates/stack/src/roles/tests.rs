@@ -2,7 +2,7 @@ use super::*;
 
 /// Polls as `role:timeline`, and for a primary `:commit:names:followers`; `-` is no response. Polls are 10 apart.
 fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
-    let mut seen = ServerHistory::default();
+    let mut history = ServerHistory::default();
     for (number, word) in glances.split(' ').enumerate() {
         let at = Nanos(number as u64 * 10);
         let parts: Vec<&str> = word.split(':').collect();
@@ -23,10 +23,10 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
             });
             ServerObservation { at, server, in_recovery: parts[0] == "s", writes }
         });
-        seen.record("n", glance);
+        history.record("n", glance);
     }
     let role = |it: bool| if it { "s" } else { "p" };
-    let all = &seen.all;
+    let all = &history.all;
     let words: Vec<String> = all
         .role_periods
         .iter()

@@ -36,7 +36,7 @@ struct SampledNode {
 
 impl LocalSampler {
     pub(super) fn new(points: Vec<(SamplingTarget, Collector)>) -> LocalSampler {
-        let nodes = points.into_iter().map(|(point, desk)| SampledNode::new(point, desk)).collect();
+        let nodes = points.into_iter().map(|(point, collector)| SampledNode::new(point, collector)).collect();
         LocalSampler { nodes }
     }
 
@@ -58,7 +58,7 @@ impl LocalSampler {
 }
 
 impl SampledNode {
-    fn new(point: SamplingTarget, desk: Collector) -> SampledNode {
+    fn new(point: SamplingTarget, collector: Collector) -> SampledNode {
         let mut applies = Vec::new();
         if point.kind == SamplingTargetKind::Host {
             applies.push(ProbeTarget::Host);
@@ -74,7 +74,7 @@ impl SampledNode {
         let follow =
             |(path, format): (&PathBuf, LogFormat)| LogFollower::from_end(path.clone(), format, &point.node);
         let log = point.log.as_ref().zip(format).map(follow);
-        SampledNode { point, collector: desk, schedule: dues, threads: LifetimeSum::default(), log }
+        SampledNode { point, collector, schedule: dues, threads: LifetimeSum::default(), log }
     }
 
     fn next(&self) -> Option<Instant> {
@@ -100,7 +100,7 @@ impl SampledNode {
     }
 
     fn round(&mut self, everything: bool) {
-        let SampledNode { point, collector: desk, schedule: dues, threads, .. } = self;
+        let SampledNode { point, collector, schedule: dues, threads, .. } = self;
         let now = Instant::now();
         let mut processes = None;
         for due in dues.iter_mut().filter(|it| !it.disabled && (everything || it.next <= now)) {
@@ -135,9 +135,9 @@ impl SampledNode {
             };
             due.asked(size);
             match done {
-                Ok(()) => desk.samples(desk.now(), readings),
+                Ok(()) => collector.samples(collector.now(), readings),
                 Err(error) => {
-                    desk.missing(due.probe.name, || error.to_string());
+                    collector.missing(due.probe.name, || error.to_string());
                     due.disabled = true;
                 }
             }

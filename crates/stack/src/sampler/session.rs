@@ -26,7 +26,7 @@ const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_tr
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
 /// Queries a PostgreSQL server or the console of a pooler; returns the CPU time of its server processes.
-pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &StopSignal) -> Nanos {
+pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, stop: &StopSignal) -> Nanos {
     let mut servers = Nanos::ZERO;
     let mut pause = BACKOFF.0;
     let mut session: Option<Session> = None;
@@ -35,7 +35,7 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &
         if session.is_none() {
             match Session::open(target, on) {
                 Ok(it) => session = Some(it),
-                Err(error) => desk.missing("connection", || error.to_string()),
+                Err(error) => collector.missing("connection", || error.to_string()),
             }
         }
         let Some(open) = &mut session else {
@@ -46,9 +46,9 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut desk: Collector, stop: &
             pause = (pause * 2).min(BACKOFF.1);
             continue;
         };
-        let broken = open.round(&mut desk, last, stop).err();
+        let broken = open.round(&mut collector, last, stop).err();
         if let Some(error) = &broken {
-            desk.missing("connection", || error.to_string());
+            collector.missing("connection", || error.to_string());
             stop.wait(Instant::now() + pause);
             pause = (pause * 2).min(BACKOFF.1);
         } else {
@@ -105,7 +105,7 @@ impl Session {
     }
 
     /// Runs the probes that are due, or all; an error means that the session is broken.
-    fn round(&mut self, desk: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
+    fn round(&mut self, collector: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
         for due in &mut self.dues {
             if due.disabled || (!everything && due.next > Instant::now()) {
                 continue;
@@ -114,7 +114,7 @@ impl Session {
             if !everything && stop.is_set() {
                 return Ok(());
             }
-            let asked = match due.ask {
+            let result = match due.ask {
                 ProbeRequest::Sql(sql) => {
                     self.transactions += 1 + u64::from(!self.prepared.contains(&due.probe.name));
                     prepared(&mut self.connection, &mut self.prepared, due.probe.name, sql)
@@ -126,21 +126,21 @@ impl Session {
                 | ProbeRequest::Entries(_)
                 | ProbeRequest::Group => continue,
             };
-            let at = desk.now();
-            match asked {
+            let at = collector.now();
+            match result {
                 Ok(rows) => {
                     due.asked(rows.rows.len());
-                    hand_in(desk, due, at, &ProbeResponse::Rows(rows));
+                    hand_in(collector, due, at, &ProbeResponse::Rows(rows));
                     if std::ptr::eq(due.probe, &raw const pg_database::PROBE) {
-                        desk.samples(at, vec![pg_database::own_transactions(self.transactions)]);
+                        collector.samples(at, vec![pg_database::own_transactions(self.transactions)]);
                     }
                 }
                 Err(error) if error.code() == Code::SqlState(*b"57014") => {
-                    desk.missing(due.probe.name, || error.to_string());
+                    collector.missing(due.probe.name, || error.to_string());
                     due.postpone(RETRY_INTERVAL);
                 }
                 Err(Error::Server(refusal)) if refusal.severity == "ERROR" => {
-                    desk.missing(due.probe.name, || refusal.message.clone());
+                    collector.missing(due.probe.name, || refusal.message.clone());
                     due.disabled = true;
                 }
                 Err(error) => return Err(error),
@@ -176,12 +176,12 @@ fn prepared(
 }
 
 /// Reads the response and passes the readings on; disables a probe that cannot read it.
-fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
+fn hand_in(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
-        Ok(()) => desk.samples(at, readings),
+        Ok(()) => collector.samples(at, readings),
         Err(error) => {
-            desk.missing(due.probe.name, || error.to_string());
+            collector.missing(due.probe.name, || error.to_string());
             due.disabled = true;
         }
     }
@@ -193,7 +193,7 @@ fn hand_in(desk: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeRe
 pub(super) fn run_texts(
     ask: &dyn Fn(ProbeRequest) -> Option<io::Result<String>>,
     on: ProbeTarget,
-    mut desk: Collector,
+    mut collector: Collector,
     stop: &StopSignal,
 ) -> Nanos {
     let mut dues = DueProbe::all(on, 0);
@@ -204,11 +204,11 @@ pub(super) fn run_texts(
             match answer {
                 Ok(text) => {
                     due.asked(text.lines().count());
-                    let at = desk.now();
-                    hand_in(&mut desk, due, at, &ProbeResponse::Texts(vec![text]));
+                    let at = collector.now();
+                    hand_in(&mut collector, due, at, &ProbeResponse::Texts(vec![text]));
                 }
                 Err(error) => {
-                    desk.missing("connection", || error.to_string());
+                    collector.missing("connection", || error.to_string());
                     due.postpone(RETRY_INTERVAL);
                 }
             }

@@ -135,9 +135,9 @@ impl PidNamespace {
 
     /// Signals every process except the first, including those that start meanwhile.
     pub fn signal_all(self, first: Pid, signal: Sig) {
-        let mut told = Vec::new();
+        let mut signalled = Vec::new();
         for _ in 0..ROUNDS {
-            let new = self.processes().into_iter().filter(|it| *it != first && !told.contains(it));
+            let new = self.processes().into_iter().filter(|it| *it != first && !signalled.contains(it));
             let new: Vec<Pid> = new.collect();
             if new.is_empty() {
                 return;
@@ -146,7 +146,7 @@ impl PidNamespace {
                 if let Ok(handle) = self.handle(it) {
                     let _ = pidfd_send_signal(&handle, signal.into());
                 }
-                told.push(it);
+                signalled.push(it);
             }
         }
     }

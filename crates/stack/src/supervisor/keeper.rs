@@ -191,14 +191,14 @@ impl Keeper {
     }
 
     /// Waits until an order arrives, a node ends, or `patience` has passed.
-    fn wait_for_event(&self, patience: Option<Duration>) {
-        let patience = patience.map(|it| Timespec::try_from(it).expect("patience is short"));
+    fn wait_for_event(&self, timeout: Option<Duration>) {
+        let timeout = timeout.map(|it| Timespec::try_from(it).expect("patience is short"));
         let mut fds: Vec<PollFd<'_>> =
             self.nodes.iter().map(|it| PollFd::new(&it.pidfd, PollFlags::IN)).collect();
-        if patience.is_none() {
+        if timeout.is_none() {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
-        let _ = poll(&mut fds, patience.as_ref());
+        let _ = poll(&mut fds, timeout.as_ref());
     }
 
     /// Reaps ended processes and reports ended nodes; false if the supervisor has ended.
@@ -265,7 +265,7 @@ impl Keeper {
             let before = sched_getaffinity(Some(pid)).ok();
             match cpu_set(&limits.cpus).and_then(|it| run_on(pid, &it)) {
                 Ok(()) => generator.affinity = before,
-                Err(why) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason: why }),
+                Err(reason) => not_applied.push(UnappliedLimit { limit: Limit::Cpus, reason }),
             }
         }
         self.generator = Some(generator);
@@ -349,8 +349,8 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
 
 /// Child processes of the keeper.
 fn children() -> Vec<Pid> {
-    let ours = std::process::id();
-    let of_ours = apart::parents().into_iter().filter(|it| it.1 == ours);
+    let keeper = std::process::id();
+    let of_ours = apart::parents().into_iter().filter(|it| it.1 == keeper);
     of_ours.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
 }
 
@@ -399,10 +399,10 @@ impl KeptNode {
             // The standard library drops the supplementary groups too.
             command.uid(user.uid).gid(user.gid);
         }
-        let entrance =
+        let entry =
             groups.prepare_node(&launch.name, &launch.limits).map_err(KeeperError::io("control group"))?;
-        let entrance = Arc::new(entrance);
-        let inside = Arc::clone(&entrance);
+        let entry = Arc::new(entry);
+        let inside = Arc::clone(&entry);
         // A handle of the keeper becomes readable when the keeper ends, from any namespace.
         let keeper = pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let keeper = keeper.map_err(KeeperError::io("pidfd_open"))?;
@@ -435,8 +435,8 @@ impl KeptNode {
         let world = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
         drop(command);
-        let entrance = Arc::into_inner(entrance).expect("the command is gone");
-        let (group, mut not_applied) = entrance.finish();
+        let entry = Arc::into_inner(entry).expect("the command is gone");
+        let (group, mut not_applied) = entry.finish();
         not_applied.extend(check_affinity(pid, &launch.limits.cpus, &not_applied));
         Ok((KeptNode { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
     }
@@ -492,17 +492,17 @@ fn number(of: Pid) -> u32 {
 }
 
 /// Checks the CPU affinity: the kernel silently omits CPUs that a process may not use.
-fn check_affinity(pid: Pid, wanted: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
-    if wanted.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
+fn check_affinity(pid: Pid, cpus: &[u32], known: &[UnappliedLimit]) -> Option<UnappliedLimit> {
+    if cpus.is_empty() || known.iter().any(|it| it.limit == Limit::Cpus) {
         return None;
     }
-    let wanted = cpu_set(wanted).ok()?;
+    let cpus = cpu_set(cpus).ok()?;
     // An ended process has no affinity to check.
     let found = sched_getaffinity(Some(pid)).ok()?;
     let numbers: Vec<String> =
         (0..CpuSet::MAX_CPU).filter(|&it| found.is_set(it)).map(|it| it.to_string()).collect();
-    let why = || UnappliedReason::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
-    (found != wanted).then(|| UnappliedLimit { limit: Limit::Cpus, reason: why() })
+    let reason = || UnappliedReason::NoSuchProcessors(format!("it may run on {} only", numbers.join(", ")));
+    (found != cpus).then(|| UnappliedLimit { limit: Limit::Cpus, reason: reason() })
 }
 
 /// Reads the bytes that are available now; `None` if there are none.

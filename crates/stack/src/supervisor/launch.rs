@@ -129,8 +129,8 @@ impl User {
 }
 
 impl From<Sig> for rustix::process::Signal {
-    fn from(it: Sig) -> Self {
-        match it {
+    fn from(signal: Sig) -> Self {
+        match signal {
             Sig::Hup => Self::HUP,
             Sig::Int => Self::INT,
             Sig::Quit => Self::QUIT,
@@ -147,8 +147,8 @@ mod hidden {
     use serde::{Deserialize, Deserializer, Serializer};
     use wire::pg::Secret;
 
-    pub fn serialize<S: Serializer>(it: &[(String, Secret)], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(it.iter().map(|(name, secret)| (name, secret.reveal())))
+    pub fn serialize<S: Serializer>(variables: &[(String, Secret)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(variables.iter().map(|(name, secret)| (name, secret.reveal())))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, Secret)>, D::Error> {

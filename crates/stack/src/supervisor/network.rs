@@ -44,12 +44,12 @@ impl NetworkBridge {
         ip("link set dev lo up")?;
         ip("link add dev hub type bridge")?;
         ip("link set dev hub up")?;
-        let ours = format!("pgdyno{network}");
-        ip(&format!("link add dev uplink type veth peer name {ours} netns {}", path(&hub.machine)))?;
+        let cable = format!("pgdyno{network}");
+        ip(&format!("link add dev uplink type veth peer name {cable} netns {}", path(&hub.machine)))?;
         ip("link set dev uplink master hub up")?;
         drop(leave);
-        ip(&format!("addr add {}/24 dev {ours}", address(network, 1)))?;
-        ip(&format!("link set dev {ours} up"))?;
+        ip(&format!("addr add {}/24 dev {cable}", address(network, 1)))?;
+        ip(&format!("link set dev {cable} up"))?;
         Ok(hub)
     }
 

@@ -73,9 +73,9 @@ impl RunDirectory {
     /// Removes the directory, unless another one has replaced it at its path.
     pub fn remove(self) {
         let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
-        let ours = self.lock.metadata().map(identity).ok();
+        let own = self.lock.metadata().map(identity).ok();
         let there = self.path.join(LOCK).symlink_metadata().map(identity).ok();
-        if ours.is_some() && ours == there {
+        if own.is_some() && own == there {
             let _ = remove_dir_all(&self.path);
         }
     }
@@ -127,8 +127,8 @@ fn sweep(base: &Path) -> Vec<StaleRunDirectory> {
     let abandoned = paths.into_iter().filter_map(|path| Some((abandoned(&path)?, path)));
     abandoned
         .map(|((mark, _lock), directory)| {
-            let kept = clear(&directory, &mark);
-            StaleRunDirectory { directory, retained: kept }
+            let retained = clear(&directory, &mark);
+            StaleRunDirectory { directory, retained }
         })
         .collect()
 }
@@ -164,7 +164,7 @@ fn clear(directory: &Path, mark: &LockFile) -> Option<RetainReason> {
     }
     match in_use(directory) {
         Ok(None) => remove_dir_all(directory).err().and_then(|it| system(&it)),
-        Ok(kept) => kept,
+        Ok(reason) => reason,
         Err(it) => system(&it),
     }
 }
@@ -217,8 +217,8 @@ mod tests {
             let path = base.directory(name, lock);
             let leftovers = sweep(&base.0);
             assert_eq!(!path.exists(), removed, "{name}: {lock}");
-            let told = StaleRunDirectory { directory: path.clone(), retained: None };
-            assert_eq!(leftovers, if removed { vec![told] } else { vec![] }, "{name}: {lock}");
+            let stale = StaleRunDirectory { directory: path.clone(), retained: None };
+            assert_eq!(leftovers, if removed { vec![stale] } else { vec![] }, "{name}: {lock}");
             let _ = remove_dir_all(path);
         };
         check("pgdyno-17", &mark(), true);
@@ -299,10 +299,10 @@ mod tests {
         let mut child =
             Command::new("sleep").arg("1000").current_dir(&path).stdin(Stdio::null()).spawn().unwrap();
         let found = sweep(&base.0);
-        let kept = RetainReason::InUse { pid: child.id(), program: "sleep".to_owned() };
+        let reason = RetainReason::InUse { pid: child.id(), program: "sleep".to_owned() };
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(found, [StaleRunDirectory { directory: path.clone(), retained: Some(kept) }]);
+        assert_eq!(found, [StaleRunDirectory { directory: path.clone(), retained: Some(reason) }]);
         assert!(path.join("data").exists());
         assert_eq!(sweep(&base.0), [StaleRunDirectory { directory: path.clone(), retained: None }]);
         assert!(!path.exists());

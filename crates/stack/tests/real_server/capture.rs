@@ -21,8 +21,8 @@ use std::path::Path;
 pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
     let mut readings = Vec::new();
     (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
-    let wanted = std::env::var("PGDYNO_CAPTURE").unwrap_or_default();
-    if wanted == "all" || wanted == probe.name {
+    let selected = std::env::var("PGDYNO_CAPTURE").unwrap_or_default();
+    if selected == "all" || selected == probe.name {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/probe").join(probe.name);
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join(format!("{version}.txt")), text).unwrap();
@@ -109,10 +109,10 @@ fn pooler_and_balancer() {
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
         postgres(Transport::Unix),
     ];
-    let stand = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = stand.chain.endpoint().open(PATIENCE).unwrap();
+    let test_stack = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = test_stack.chain.endpoint().open(PATIENCE).unwrap();
     client.query("begin; select 1").unwrap();
-    let pooler = stand.chain.find_node("pooler").unwrap();
+    let pooler = test_stack.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
     capture(
         ProbeTarget::Product(&product::PGBOUNCER),
@@ -120,7 +120,7 @@ fn pooler_and_balancer() {
         &format!("pgbouncer-{}", short(&pooler.version)),
         &mut console,
     );
-    let balancer = stand.chain.find_node("balancer").unwrap();
+    let balancer = test_stack.chain.find_node("balancer").unwrap();
     for probe in probes().filter(|it| it.target == ProbeTarget::Product(&product::HAPROXY)) {
         let Some(ProbeRequest::Stats(question)) = (probe.request)(0) else { continue };
         let mut stream = UnixStream::connect(balancer.statistics.as_ref().unwrap()).unwrap();
@@ -138,10 +138,10 @@ fn pooler_and_balancer() {
 #[test]
 fn pgpool_console() {
     let nodes = [pgpool(Transport::Tcp), postgres(Transport::Unix)];
-    let stand = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = stand.chain.endpoint().open(PATIENCE).unwrap();
+    let test_stack = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
+    let mut client = test_stack.chain.endpoint().open(PATIENCE).unwrap();
     client.query("begin; select 1").unwrap();
-    let pooler = stand.chain.find_node("pooler").unwrap();
+    let pooler = test_stack.chain.find_node("pooler").unwrap();
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
     let version = format!("pgpool-{}", short(&pooler.version));
     capture(ProbeTarget::Product(&product::PGPOOL), 0, &version, &mut console);

@@ -39,29 +39,29 @@ impl TestStack {
     }
 }
 
-pub fn node(name: &str, entrance: Transport, kind: NodeKind) -> Node {
-    Node { name: name.to_owned(), kind, transport: entrance, limits: Limits::default() }
+pub fn node(name: &str, transport: Transport, kind: NodeKind) -> Node {
+    Node { name: name.to_owned(), kind, transport, limits: Limits::default() }
 }
 
-pub fn postgres(entrance: Transport) -> Node {
+pub fn postgres(transport: Transport) -> Node {
     let settings = vec![("shared_buffers".to_owned(), "16MB".to_owned())];
-    node("postgres", entrance, NodeKind::Postgres(Postgres { version: None, max_connections: 20, settings }))
+    node("postgres", transport, NodeKind::Postgres(Postgres { version: None, max_connections: 20, settings }))
 }
 
-pub fn pgbouncer(entrance: Transport, mode: PoolMode) -> Node {
-    pooler(&product::PGBOUNCER, entrance, mode)
+pub fn pgbouncer(transport: Transport, mode: PoolMode) -> Node {
+    pooler(&product::PGBOUNCER, transport, mode)
 }
 
-pub fn odyssey(entrance: Transport, mode: PoolMode) -> Node {
-    pooler(&product::ODYSSEY, entrance, mode)
+pub fn odyssey(transport: Transport, mode: PoolMode) -> Node {
+    pooler(&product::ODYSSEY, transport, mode)
 }
 
-pub fn pgpool(entrance: Transport) -> Node {
-    pooler(&product::PGPOOL, entrance, PoolMode::Session)
+pub fn pgpool(transport: Transport) -> Node {
+    pooler(&product::PGPOOL, transport, PoolMode::Session)
 }
 
-pub fn pooler(product: &'static Product, entrance: Transport, mode: PoolMode) -> Node {
-    let it = Pooler {
+pub fn pooler(product: &'static Product, transport: Transport, mode: PoolMode) -> Node {
+    let pooler = Pooler {
         product,
         version: None,
         mode,
@@ -71,18 +71,18 @@ pub fn pooler(product: &'static Product, entrance: Transport, mode: PoolMode) ->
         pool_timeout: Nanos::from_millis(4000),
         settings: Vec::new(),
     };
-    node("pooler", entrance, NodeKind::Pooler(it))
+    node("pooler", transport, NodeKind::Pooler(pooler))
 }
 
-pub fn haproxy(entrance: Transport, maxconn: Option<u32>) -> Node {
-    let it = Balancer {
+pub fn haproxy(transport: Transport, maxconn: Option<u32>) -> Node {
+    let balancer = Balancer {
         product: &product::HAPROXY,
         maxconn,
         queue_timeout: Nanos::from_millis(300),
         check: Some(Nanos::from_millis(100)),
         retries: None,
     };
-    node("balancer", entrance, NodeKind::Balancer(it))
+    node("balancer", transport, NodeKind::Balancer(balancer))
 }
 
 pub fn stack(nodes: &[Node]) -> Stack {
@@ -109,12 +109,12 @@ fn newer_poolers_keep_prepared_statements() {
     let mut pooler = pgbouncer(Transport::Tcp, PoolMode::Transaction);
     let NodeKind::Pooler(it) = &mut pooler.kind else { unreachable!() };
     it.version = Some((1, 21));
-    let stand = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
+    let test_stack = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
-    let pooler = stand.chain.find_node("pooler").unwrap();
+    let pooler = test_stack.chain.find_node("pooler").unwrap();
     assert!(!pooler.version.contains(" 1.18"), "{}", pooler.version);
     let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
     let config = console.query("show config").unwrap();
@@ -126,32 +126,32 @@ fn newer_poolers_keep_prepared_statements() {
 fn every_chain_serves_over_the_hops_that_were_asked_for() {
     use PoolMode::{Session, Statement, Transaction};
     use Transport::{Tcp, Tls, Unix};
-    let mut stand = TestStack::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    let mut test_stack = TestStack::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     let mut check = |nodes: &[Node], expected: &str| {
-        if let Err(problem) = stand.reconcile(&stack(nodes)) {
+        if let Err(problem) = test_stack.reconcile(&stack(nodes)) {
             assert!(skipped(&problem), "{expected}: {problem}");
             return;
         }
-        assert_eq!(stand.hops(), expected);
-        for it in stand.chain.nodes() {
+        assert_eq!(test_stack.hops(), expected);
+        for it in test_stack.chain.nodes() {
             assert!(it.version.contains('.'), "{}: {}", it.plan.name, it.version);
         }
         assert_eq!(
-            ask(stand.chain.endpoint(), "select current_user || ' ' || current_database()"),
+            ask(test_stack.chain.endpoint(), "select current_user || ' ' || current_database()"),
             "app app"
         );
         // A pooler sends a cancel key of its own; a balancer and Pgpool-II pass on the server's.
         let own_key =
             |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
-        let direct = stand.chain.endpoint().open(PATIENCE).unwrap().is_direct();
+        let direct = test_stack.chain.endpoint().open(PATIENCE).unwrap().is_direct();
         assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
-        assert_eq!(stand.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
+        assert_eq!(test_stack.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };
-    for entrance in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
-        let base = postgres(entrance.0);
-        check(std::slice::from_ref(&base), entrance.1);
+    for transport in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
+        let base = postgres(transport.0);
+        check(std::slice::from_ref(&base), transport.1);
         for front in [(Unix, "unix"), (Tcp, "tcp"), (Tls, "tls")] {
-            let expected = format!("{} {}", front.1, entrance.1);
+            let expected = format!("{} {}", front.1, transport.1);
             for mode in [Session, Transaction, Statement] {
                 check(&[pgbouncer(front.0, mode), base.clone()], &expected);
             }
@@ -159,7 +159,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
                 check(&[odyssey(front.0, mode), base.clone()], &expected);
             }
             check(&[pgpool(front.0), base.clone()], &expected);
-            if (front.0 == Tls) == (entrance.0 == Tls) {
+            if (front.0 == Tls) == (transport.0 == Tls) {
                 check(&[haproxy(front.0, Some(5)), base.clone()], &expected);
             }
         }

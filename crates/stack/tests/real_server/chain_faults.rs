@@ -44,31 +44,31 @@ fn with_password(target: &Target, password: &str) -> Target {
 #[test]
 fn a_wrong_password_is_refused_with_the_right_message() {
     let base = postgres(Transport::Tcp);
-    let mut stand = up(std::slice::from_ref(&base));
+    let mut test_stack = up(std::slice::from_ref(&base));
     let mut check = |nodes: &[Node], expected: &[&str]| {
-        if let Err(problem) = stand.reconcile(&stack(nodes)) {
+        if let Err(problem) = test_stack.reconcile(&stack(nodes)) {
             assert!(skipped(&problem), "{problem}");
             return;
         }
-        let said = ask(&with_password(stand.chain.endpoint(), "wrong"), "select 1");
-        assert!(expected.iter().any(|it| said.ends_with(it)), "{said}");
+        let error = ask(&with_password(test_stack.chain.endpoint(), "wrong"), "select 1");
+        assert!(expected.iter().any(|it| error.ends_with(it)), "{error}");
     };
-    let ours = "FATAL: password authentication failed for user \"app\" (SQLSTATE 28P01)";
+    let server_error = "FATAL: password authentication failed for user \"app\" (SQLSTATE 28P01)";
     let [pgbouncer, odyssey, haproxy, pgpool] = fronts();
-    check(std::slice::from_ref(&base), &[ours]);
-    check(&[haproxy, base.clone()], &[ours]);
+    check(std::slice::from_ref(&base), &[server_error]);
+    check(&[haproxy, base.clone()], &[server_error]);
     // Poolers have error messages of their own; PgBouncer passes on the server's since 1.19.
-    check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", ours]);
+    check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", server_error]);
     check(&[pgpool, base.clone()], &["username \"app\" or password does not exist in backend"]);
     check(&[odyssey, base], &[": password authentication failed for user \"app\" (SQLSTATE 28000)"]);
 }
 
 #[test]
 fn too_many_clients_are_told_apart() {
-    let stand = up(&[postgres(Transport::Unix)]);
+    let test_stack = up(&[postgres(Transport::Unix)]);
     let mut sessions = Vec::new();
     let error = loop {
-        match stand.chain.endpoint().open(PATIENCE) {
+        match test_stack.chain.endpoint().open(PATIENCE) {
             Ok(it) => sessions.push(it),
             Err(error) => break error,
         }
@@ -76,7 +76,7 @@ fn too_many_clients_are_told_apart() {
     assert_eq!(error.code(), Code::SqlState(*b"53300"), "{error}");
     // Three slots are reserved for superusers.
     assert_eq!(sessions.len(), 17);
-    assert_eq!(ask(stand.chain.nodes()[0].admin.as_ref().unwrap(), "select 1"), "1");
+    assert_eq!(ask(test_stack.chain.nodes()[0].admin.as_ref().unwrap(), "select 1"), "1");
 }
 
 #[test]
@@ -111,21 +111,22 @@ fn a_taken_port_is_survived() {
 #[test]
 fn what_cannot_be_had_is_told_and_nothing_is_touched() {
     let base = postgres(Transport::Unix);
-    let mut stand = up(std::slice::from_ref(&base));
+    let mut test_stack = up(std::slice::from_ref(&base));
     let none = Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
     for (front, name) in fronts().into_iter().zip(["PgBouncer", "Odyssey", "HAProxy", "Pgpool-II"]) {
-        let wanted = stack(&[front, base.clone()]);
-        let problem = stand.chain.reconcile(&mut stand.supervisor, &wanted, &none, &mut |_| {}).unwrap_err();
+        let plan = stack(&[front, base.clone()]);
+        let problem =
+            test_stack.chain.reconcile(&mut test_stack.supervisor, &plan, &none, &mut |_| {}).unwrap_err();
         assert!(matches!(&problem, ChainError::Unavailable(it) if it.component == name), "{problem}");
-        assert_eq!(ask(stand.chain.endpoint(), "select 1"), "1");
+        assert_eq!(ask(test_stack.chain.endpoint(), "select 1"), "1");
     }
 }
 
 #[test]
 fn what_cannot_be_built_is_told() {
     let base = postgres(Transport::Tcp);
-    let mut stand = up(std::slice::from_ref(&base));
-    let mut check = |nodes: &[Node], expected: &str| match stand.reconcile(&stack(nodes)) {
+    let mut test_stack = up(std::slice::from_ref(&base));
+    let mut check = |nodes: &[Node], expected: &str| match test_stack.reconcile(&stack(nodes)) {
         Err(it) if skipped(&it) => {}
         other => assert_eq!(other.unwrap_err().to_string(), expected),
     };
@@ -146,9 +147,9 @@ fn what_cannot_be_built_is_told() {
 
 #[test]
 fn a_balancer_queues_and_its_queue_ends() {
-    let mut stand = up(&[haproxy(Transport::Tcp, Some(1)), postgres(Transport::Unix)]);
-    let mut first = stand.chain.endpoint().open(PATIENCE).unwrap();
-    let error = stand.chain.endpoint().open(PATIENCE).unwrap_err();
+    let mut test_stack = up(&[haproxy(Transport::Tcp, Some(1)), postgres(Transport::Unix)]);
+    let mut first = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+    let error = test_stack.chain.endpoint().open(PATIENCE).unwrap_err();
     assert_eq!(error.code(), Code::RESET, "{error}");
     assert_eq!(first.value("select 1").unwrap().as_deref(), Some("1"));
     drop(first);
@@ -156,11 +157,11 @@ fn a_balancer_queues_and_its_queue_ends() {
     let mut patient = haproxy(Transport::Tcp, Some(1));
     let NodeKind::Balancer(it) = &mut patient.kind else { unreachable!() };
     it.queue_timeout = model::Nanos::from_secs(60);
-    stand.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
-    let first = stand.chain.endpoint().open(PATIENCE).unwrap();
-    let target = stand.chain.endpoint().clone();
+    test_stack.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
+    let first = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+    let target = test_stack.chain.endpoint().clone();
     let second = std::thread::spawn(move || ask(&target, "select 2"));
-    let statistics = stand.chain.nodes()[0].statistics.clone().unwrap();
+    let statistics = test_stack.chain.nodes()[0].statistics.clone().unwrap();
     let until = std::time::Instant::now() + PATIENCE;
     while queued(&statistics) != "1" {
         assert!(std::time::Instant::now() < until, "nobody is in the queue");
@@ -183,25 +184,25 @@ fn queued(statistics: &Path) -> String {
 #[test]
 fn what_was_killed_serves_again_at_its_address() {
     let base = postgres(Transport::Unix);
-    let mut stand = up(std::slice::from_ref(&base));
+    let mut test_stack = up(std::slice::from_ref(&base));
     for front in fronts() {
         let name = front.name.clone();
-        match stand.reconcile(&stack(&[front, base.clone()])) {
+        match test_stack.reconcile(&stack(&[front, base.clone()])) {
             Err(it) if skipped(&it) => continue,
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
-        let target = stand.chain.endpoint().clone();
+        let target = test_stack.chain.endpoint().clone();
         let mut session = target.open(PATIENCE).unwrap();
-        let end = stand.chain.kill(&mut stand.supervisor, &name).unwrap();
+        let end = test_stack.chain.kill(&mut test_stack.supervisor, &name).unwrap();
         assert_eq!(end, End::Signal(9));
         session.query("select 1").unwrap_err();
-        stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
+        test_stack.chain.restart(&mut test_stack.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(ask(&target, "select 3"), "3", "{name}");
         // Restarts it once more while it runs, and the PostgreSQL server behind it.
-        stand.chain.restart(&mut stand.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
-        stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
-        stand.chain.restart(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
-        let admin = stand.chain.find_node("postgres").unwrap().admin.clone().unwrap();
+        test_stack.chain.restart(&mut test_stack.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
+        test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+        test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+        let admin = test_stack.chain.find_node("postgres").unwrap().admin.clone().unwrap();
         assert_eq!(ask(&admin, "select 4"), "4");
     }
 }
@@ -210,70 +211,71 @@ fn what_was_killed_serves_again_at_its_address() {
 fn equal_nodes_stay_and_a_dead_one_is_replaced() {
     let base = postgres(Transport::Unix);
     let pooler = |mode| pgbouncer(Transport::Tcp, mode);
-    let mut stand = up(&[pooler(PoolMode::Session), base.clone()]);
-    let numbers = |stand: &TestStack| stand.chain.nodes().iter().map(|it| it.node).collect::<Vec<_>>();
-    let before = numbers(&stand);
-    stand.reconcile(&stack(&[pooler(PoolMode::Session), base.clone()])).unwrap();
-    assert_eq!(numbers(&stand), before);
-    stand.reconcile(&stack(&[pooler(PoolMode::Transaction), base.clone()])).unwrap();
-    assert_eq!(numbers(&stand)[1], before[1]);
-    assert_ne!(numbers(&stand)[0], before[0]);
-    stand.chain.kill(&mut stand.supervisor, "pooler").unwrap();
-    let dead = numbers(&stand);
-    stand.reconcile(&stack(&[pooler(PoolMode::Transaction), base])).unwrap();
-    assert_eq!(numbers(&stand)[1], dead[1]);
-    assert_ne!(numbers(&stand)[0], dead[0]);
+    let mut test_stack = up(&[pooler(PoolMode::Session), base.clone()]);
+    let numbers =
+        |test_stack: &TestStack| test_stack.chain.nodes().iter().map(|it| it.node).collect::<Vec<_>>();
+    let before = numbers(&test_stack);
+    test_stack.reconcile(&stack(&[pooler(PoolMode::Session), base.clone()])).unwrap();
+    assert_eq!(numbers(&test_stack), before);
+    test_stack.reconcile(&stack(&[pooler(PoolMode::Transaction), base.clone()])).unwrap();
+    assert_eq!(numbers(&test_stack)[1], before[1]);
+    assert_ne!(numbers(&test_stack)[0], before[0]);
+    test_stack.chain.kill(&mut test_stack.supervisor, "pooler").unwrap();
+    let dead = numbers(&test_stack);
+    test_stack.reconcile(&stack(&[pooler(PoolMode::Transaction), base])).unwrap();
+    assert_eq!(numbers(&test_stack)[1], dead[1]);
+    assert_ne!(numbers(&test_stack)[0], dead[0]);
 }
 
 #[test]
 fn a_database_keeps_its_data_under_other_settings() {
-    let mut stand = up(&[postgres(Transport::Unix)]);
-    let cluster = stand.chain.nodes()[0].cluster_id();
-    ask(stand.chain.endpoint(), "create table kept as select 42 as it");
+    let mut test_stack = up(&[postgres(Transport::Unix)]);
+    let cluster = test_stack.chain.nodes()[0].cluster_id();
+    ask(test_stack.chain.endpoint(), "create table kept as select 42 as it");
     let mut other = postgres(Transport::Tls);
     let NodeKind::Postgres(it) = &mut other.kind else { unreachable!("it is one") };
     it.max_connections = 33;
-    stand.reconcile(&stack(&[other])).expect("it starts again");
-    assert_eq!(ask(stand.chain.endpoint(), "select it from kept"), "42");
-    assert_eq!(ask(stand.chain.endpoint(), "show max_connections"), "33");
-    assert_eq!(stand.chain.nodes()[0].cluster_id(), cluster);
+    test_stack.reconcile(&stack(&[other])).expect("it starts again");
+    assert_eq!(ask(test_stack.chain.endpoint(), "select it from kept"), "42");
+    assert_eq!(ask(test_stack.chain.endpoint(), "show max_connections"), "33");
+    assert_eq!(test_stack.chain.nodes()[0].cluster_id(), cluster);
     // A different name means a different database.
     let mut renamed = postgres(Transport::Unix);
     renamed.name = "other".to_owned();
-    stand.reconcile(&stack(&[renamed])).expect("a new one starts");
-    assert_ne!(stand.chain.nodes()[0].cluster_id(), cluster);
-    assert!(ask(stand.chain.endpoint(), "select it from kept").contains("42P01"));
+    test_stack.reconcile(&stack(&[renamed])).expect("a new one starts");
+    assert_ne!(test_stack.chain.nodes()[0].cluster_id(), cluster);
+    assert!(ask(test_stack.chain.endpoint(), "select it from kept").contains("42P01"));
 }
 
 #[test]
 fn a_quiet_database_can_be_replaced() {
     let base = postgres(Transport::Tcp);
-    let mut stand = up(std::slice::from_ref(&base));
+    let mut test_stack = up(std::slice::from_ref(&base));
     let both = [haproxy(Transport::Tcp, None), pgbouncer(Transport::Unix, PoolMode::Transaction)];
     let mut chains: Vec<Vec<Node>> = fronts().into_iter().map(|it| vec![it, base.clone()]).collect();
     chains.push(both.into_iter().chain([base.clone()]).collect());
     chains.push(vec![base]);
     for nodes in chains {
-        match stand.reconcile(&stack(&nodes)) {
+        match test_stack.reconcile(&stack(&nodes)) {
             Err(it) if skipped(&it) => continue,
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
-        let mut session = stand.chain.endpoint().open(PATIENCE).unwrap();
+        let mut session = test_stack.chain.endpoint().open(PATIENCE).unwrap();
         session.query("select 1").unwrap();
         let mut chain = std::time::Instant::now();
-        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
+        test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
         let quiesced = chain.elapsed();
         session.query("select 1").unwrap_err();
-        let admin = stand.chain.postgres().unwrap().admin.clone().unwrap();
+        let admin = test_stack.chain.postgres().unwrap().admin.clone().unwrap();
         let mut admin = admin.open(PATIENCE).unwrap();
         admin.query("drop database app").unwrap();
         admin.query("create database app owner app").unwrap();
         chain = std::time::Instant::now();
-        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
+        test_stack.chain.resume(&mut test_stack.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
         println!("{} nodes: quiet after {quiesced:?}, back after {:?}", nodes.len(), chain.elapsed());
-        assert_eq!(stand.chain.nodes().len(), nodes.len());
-        assert_eq!(ask(stand.chain.endpoint(), "select current_database()"), "app");
-        assert_eq!(ask(&stand.chain.endpoint_for("postgres"), "select current_database()"), "postgres");
+        assert_eq!(test_stack.chain.nodes().len(), nodes.len());
+        assert_eq!(ask(test_stack.chain.endpoint(), "select current_database()"), "app");
+        assert_eq!(ask(&test_stack.chain.endpoint_for("postgres"), "select current_database()"), "postgres");
     }
 }
 
@@ -303,35 +305,35 @@ fn poolers_that_were_there_before_are_asked_too() {
     for front in [pgbouncer(Transport::Tls, PoolMode::Session), odyssey(Transport::Tcp, PoolMode::Session)] {
         let protected = front.transport == Transport::Tls;
         let product = front.kind.product();
-        let theirs = match TestStack::up(&stack(&[front, postgres(Transport::Unix)])) {
+        let existing = match TestStack::up(&stack(&[front, postgres(Transport::Unix)])) {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
             Err(it) => panic!("{it}"),
         };
-        let users = theirs.chain.users();
+        let users = existing.chain.users();
         let lines = [("app", &users.app.password), ("pgdyno", &users.console.password)];
         let passwords = Passwords::new("poolers", &lines);
-        let Address::Tcp(at) = theirs.chain.endpoint().address else { unreachable!() };
+        let Address::Tcp(at) = existing.chain.endpoint().address else { unreachable!() };
         let dsn = |user: &str, database: &str| {
             let file = passwords.0.display();
             // Without a TLS setting, the transport that is found is kept.
             format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
         };
-        let console = theirs.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();
-        let it = AttachedNode {
+        let console = existing.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();
+        let attached_node = AttachedNode {
             dsn: dsn("app", "app"),
             admin: Some(dsn("pgdyno", &console)),
             product,
             allow: None,
             other_sessions: 0,
         };
-        let ours = up(&[node("theirs", Transport::Tcp, NodeKind::Attached(it))]);
-        assert_eq!(ask(ours.chain.endpoint(), "select current_user"), "app");
-        let running = &ours.chain.nodes()[0];
-        assert!(running.is_attached() && ours.chain.postgres().is_none());
+        let attached = up(&[node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))]);
+        assert_eq!(ask(attached.chain.endpoint(), "select current_user"), "app");
+        let running = &attached.chain.nodes()[0];
+        assert!(running.is_attached() && attached.chain.postgres().is_none());
         assert_eq!(matches!(running.hop, ServerTransport::TcpTls { .. }), protected);
         assert_ne!(running.endpoint.login.ssl, SslMode::Prefer);
-        let version = theirs.chain.nodes()[0].version.clone();
+        let version = existing.chain.nodes()[0].version.clone();
         assert_eq!(running.version, version);
         running.admin.as_ref().unwrap().open(PATIENCE).unwrap().query("show pools").unwrap();
     }
@@ -344,8 +346,8 @@ fn nodes_may_open_as_many_files_as_the_system_allows() {
     let all = getrlimit(Resource::Nofile).maximum;
     let few = Rlimit { current: Some(200), maximum: all };
     prlimit(pid(supervisor.keeper_pid()), Resource::Nofile, few).unwrap();
-    let wanted = stack(&[pgbouncer(Transport::Unix, PoolMode::Session), postgres(Transport::Unix)]);
-    let chain = Chain::up(&mut supervisor, &wanted, &Programs::from_environment(), &mut |_| {});
+    let plan = stack(&[pgbouncer(Transport::Unix, PoolMode::Session), postgres(Transport::Unix)]);
+    let chain = Chain::up(&mut supervisor, &plan, &Programs::from_environment(), &mut |_| {});
     let chain = match chain {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
@@ -368,27 +370,27 @@ fn what_was_there_before_is_used_and_left_alone() {
         passwords.0.display()
     );
     let attached = |dsn: &str| {
-        let it = AttachedNode {
+        let attached_node = AttachedNode {
             dsn: dsn.to_owned(),
             admin: None,
             product: &product::POSTGRESQL,
             allow: None,
             other_sessions: 0,
         };
-        node("theirs", Transport::Tcp, NodeKind::Attached(it))
+        node("theirs", Transport::Tcp, NodeKind::Attached(attached_node))
     };
     for front in fronts() {
-        let mut stand = match TestStack::up(&stack(&[front, attached(&dsn)])) {
+        let mut test_stack = match TestStack::up(&stack(&[front, attached(&dsn)])) {
             Ok(it) => it,
             Err(it) if skipped(&it) => continue,
             Err(it) => panic!("{it}"),
         };
-        assert_eq!(ask(stand.chain.endpoint(), "select current_user"), "postgres");
-        assert!(stand.chain.kill(&mut stand.supervisor, "theirs").is_err());
-        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
-        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
-        stand.reconcile(&stack(&[attached(&dsn)])).unwrap();
-        stand.chain.down(&mut stand.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(ask(test_stack.chain.endpoint(), "select current_user"), "postgres");
+        assert!(test_stack.chain.kill(&mut test_stack.supervisor, "theirs").is_err());
+        test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap();
+        test_stack.chain.resume(&mut test_stack.supervisor, &mut |_| {}).unwrap();
+        test_stack.reconcile(&stack(&[attached(&dsn)])).unwrap();
+        test_stack.chain.down(&mut test_stack.supervisor, &mut |_| {}).unwrap();
         assert_eq!(ask(&server.target(), "select 1"), "1");
     }
     let problem = TestStack::up(&stack(&[attached("postgres://me:hunter2@127.0.0.1/db")])).err().unwrap();
@@ -400,43 +402,44 @@ fn what_was_there_before_is_used_and_left_alone() {
 fn secrets_stay_secret_and_nothing_remains() {
     let (pgbouncer, base) = (pgbouncer(Transport::Tls, PoolMode::Session), postgres(Transport::Tls));
     let mut nodes = vec![haproxy(Transport::Tls, Some(5)), pgbouncer, base.clone()];
-    let mut stand = up(&nodes);
+    let mut test_stack = up(&nodes);
     for front in [None, Some(odyssey(Transport::Tls, PoolMode::Transaction))] {
         if let Some(it) = front {
             nodes = vec![it, base.clone()];
-            match stand.reconcile(&stack(&nodes)) {
+            match test_stack.reconcile(&stack(&nodes)) {
                 Err(it) if skipped(&it) => break,
                 other => other.unwrap_or_else(|it| panic!("{it}")),
             }
         }
-        ask(&with_password(stand.chain.endpoint(), "wrong"), "select 1");
-        let users = stand.chain.users();
-        let admin = stand.chain.postgres().unwrap().admin.as_ref().unwrap().login.password.clone().unwrap();
+        ask(&with_password(test_stack.chain.endpoint(), "wrong"), "select 1");
+        let users = test_stack.chain.users();
+        let admin =
+            test_stack.chain.postgres().unwrap().admin.as_ref().unwrap().login.password.clone().unwrap();
         let mut secrets = vec![users.app.password.clone(), users.console.password.clone(), admin];
         secrets.extend([&users.app, &users.console].iter().filter_map(|it| it.verifier.clone()));
         assert_eq!(secrets.len(), 5);
-        let mut seen = format!("{:?}", stand.chain);
-        for running in stand.chain.nodes() {
+        let mut shown = format!("{:?}", test_stack.chain);
+        for running in test_stack.chain.nodes() {
             let log = std::fs::read_to_string(running.log.as_ref().unwrap()).unwrap();
             assert!(!running.configuration.is_empty());
-            seen += &format!("{log}{:?}{:?}", running.configuration, running.arguments);
+            shown += &format!("{log}{:?}{:?}", running.configuration, running.arguments);
         }
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
             let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-            seen += &String::from_utf8_lossy(&line);
+            shown += &String::from_utf8_lossy(&line);
         }
         for secret in secrets {
-            assert!(!seen.contains(secret.reveal()), "a password is shown");
+            assert!(!shown.contains(secret.reveal()), "a password is shown");
         }
-        if let Address::Tcp(it) = stand.chain.endpoint().address {
+        if let Address::Tcp(it) = test_stack.chain.endpoint().address {
             assert!(it.ip().is_loopback());
         }
     }
-    let ids: Vec<_> = stand.chain.nodes().iter().filter_map(|it| it.node).collect();
-    let numbers: Vec<u32> = ids.into_iter().map(|it| stand.supervisor.pid(it).unwrap()).collect();
-    assert_eq!(numbers.len(), stand.chain.nodes().len());
-    let directory = stand.supervisor.directory().to_owned();
-    drop(stand);
+    let ids: Vec<_> = test_stack.chain.nodes().iter().filter_map(|it| it.node).collect();
+    let numbers: Vec<u32> = ids.into_iter().map(|it| test_stack.supervisor.pid(it).unwrap()).collect();
+    assert_eq!(numbers.len(), test_stack.chain.nodes().len());
+    let directory = test_stack.supervisor.directory().to_owned();
+    drop(test_stack);
     assert!(!directory.exists());
     for it in numbers {
         assert!(!Path::new(&format!("/proc/{it}")).exists(), "{it} is still there");

@@ -53,8 +53,8 @@ fn contents(connection: &mut Connection) -> String {
 }
 
 /// Initialises one database with pgbench's own program and one with pgdyno, and compares them.
-fn check(arguments: &[&str], ours: &Pgbench, steps: &str) {
-    let (mut theirs, name) = fresh_database();
+fn check(arguments: &[&str], config: &Pgbench, steps: &str) {
+    let (mut reference, name) = fresh_database();
     let pgbench = installation().bin.join("pgbench");
     let status = Command::new(&pgbench)
         .args(["-i", "-q"])
@@ -65,19 +65,19 @@ fn check(arguments: &[&str], ours: &Pgbench, steps: &str) {
         .status()
         .unwrap_or_else(|it| panic!("{}: {it}; it is in the package postgresql-contrib", pgbench.display()));
     assert!(status.success(), "pgbench {arguments:?}");
-    let expected = contents(&mut theirs);
+    let expected = contents(&mut reference);
 
     let (_, name) = fresh_database();
     let mut connection = in_database(&name).open(PATIENCE).unwrap();
     let steps: Vec<InitStep> = steps.chars().map(|it| InitStep::from_letter(it).unwrap()).collect();
     let mut ended = Vec::new();
     let mut sent = (0, 0);
-    let mut tell = |it: InitProgress<'_>| match it {
+    let mut on_progress = |it: InitProgress<'_>| match it {
         InitProgress::StepFinished(step) => ended.push(step),
         InitProgress::Sent(rows, of) => sent = (rows, of),
         _ => {}
     };
-    ours.initialise(&mut connection, &steps, &mut tell).unwrap();
+    config.initialise(&mut connection, &steps, &mut on_progress).unwrap();
     assert_eq!(ended, steps);
     assert_eq!(sent.0, sent.1);
     assert_eq!(contents(&mut connection), expected, "pgbench {arguments:?}");
@@ -99,15 +99,15 @@ fn pgbench_server_side_with_foreign_keys() {
 
 #[test]
 fn pgbench_partitioned_by_range() {
-    let ours =
+    let config =
         Pgbench { partitions: Some((PartitionMethod::Range, 3)), fill_factor: 70, ..Pgbench::default() };
-    check(&["--partitions=3", "-F", "70", "--foreign-keys"], &ours, "dtgvpf");
+    check(&["--partitions=3", "-F", "70", "--foreign-keys"], &config, "dtgvpf");
 }
 
 #[test]
 fn pgbench_partitioned_by_hash() {
-    let ours = Pgbench { partitions: Some((PartitionMethod::Hash, 2)), ..Pgbench::default() };
-    check(&["--partitions=2", "--partition-method=hash"], &ours, "dtgvp");
+    let config = Pgbench { partitions: Some((PartitionMethod::Hash, 2)), ..Pgbench::default() };
+    check(&["--partitions=2", "--partition-method=hash"], &config, "dtgvp");
 }
 
 #[test]

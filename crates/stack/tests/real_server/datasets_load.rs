@@ -103,13 +103,13 @@ fn every_content_is_loaded_the_same_by_one_and_by_three() {
             let (mut connection, name) = fresh_database();
             connection.query("create extension pg_visibility").unwrap();
             let mut sent = 0;
-            let tell = &mut |it| {
+            let on_progress = &mut |it| {
                 if let Stage::Rows(rows) = it {
                     assert!(rows > sent, "{rows} after {sent}");
                     sent = rows;
                 }
             };
-            let loaded = load(&of(content.clone()), &loader(in_database(&name), workers), tell);
+            let loaded = load(&of(content.clone()), &loader(in_database(&name), workers), on_progress);
             let loaded = loaded.unwrap_or_else(|it| panic!("{it}"));
             assert_eq!((loaded.rows, sent, loaded.reused), (rows, rows, false), "{content:?}");
             assert_eq!(dataset::total_rows(&content), rows);
@@ -253,15 +253,15 @@ fn stopped_loads_leave_nothing() {
         let stop: Arc<AtomicBool> = Arc::default();
         let loader = Loader { target: in_database(&name), workers, force: false, stop: &stop };
         let tickets = of(Content::Tickets { rows: 1_000_000 });
-        let mut told = 0;
+        let mut sent = 0;
         let result = load(&tickets, &loader, &mut |it| {
             if let Stage::Rows(rows) = it {
-                told = rows;
+                sent = rows;
                 stop.store(true, Ordering::Relaxed);
             }
         });
         assert!(matches!(result, Err(Error::Stopped)), "{result:?}");
-        assert!(told > 0 && told < 1_000_000, "{told}");
+        assert!(sent > 0 && sent < 1_000_000, "{sent}");
         assert_eq!(value(&mut connection, "select to_regclass('book.tickets')"), "NULL", "{workers}");
         load_into(&name, &of(Content::Tickets { rows: 100 }), workers);
     }

@@ -86,10 +86,15 @@ struct Round {
 }
 
 impl Round {
-    fn new(seed: u64, number: u64, fate: Fate, cast: Cast) -> Round {
+    fn new(seed: u64, number: u64, ending: Fate, node_set: Cast) -> Round {
         let mut chance = SplitMix64(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let phase = (chance.next_u64() % cast.phases().len() as u64) as usize;
-        Round { fate, cast, phase, after: Duration::from_micros(chance.next_u64() % cast.lasts()) }
+        let phase = (chance.next_u64() % node_set.phases().len() as u64) as usize;
+        Round {
+            fate: ending,
+            cast: node_set,
+            phase,
+            after: Duration::from_micros(chance.next_u64() % node_set.lasts()),
+        }
     }
 
     fn phase(&self) -> &'static str {
@@ -101,40 +106,40 @@ impl Round {
 #[test]
 fn victim() {
     let Ok(role) = std::env::var("STACK_TEST_PROOF") else { return };
-    let (cast, panics) = role.split_once(' ').unwrap();
-    let Some(cast) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == cast) else {
+    let (node_set, panics) = role.split_once(' ').unwrap();
+    let Some(node_set) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == node_set) else {
         // The next start removes what is left.
         return drop(Supervisor::start(&keeper()).unwrap());
     };
-    let say = |phase: &str| {
+    let print_phase = |phase: &str| {
         // Bypasses the test harness, which would capture the output.
         writeln!(std::io::stdout().lock(), "phase {phase}").unwrap();
         std::io::stdout().flush().unwrap();
         assert!(phase != panics, "as it was told to");
     };
-    say("born");
+    print_phase("born");
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     println!("phase keeper-pid {}", supervisor.keeper_pid());
-    say("keeper");
-    let node = match cast {
-        Cast::StandIns => stand_ins(&mut supervisor, &say),
-        Cast::Servers => servers(&mut supervisor, &say),
-        Cast::Replicas | Cast::Patroni => failover(&mut supervisor, cast, &say),
+    print_phase("keeper");
+    let node = match node_set {
+        Cast::StandIns => stand_ins(&mut supervisor, &print_phase),
+        Cast::Servers => servers(&mut supervisor, &print_phase),
+        Cast::Replicas | Cast::Patroni => failover(&mut supervisor, node_set, &print_phase),
     };
-    say("ready");
+    print_phase("ready");
     if panics.is_empty() {
         // Some nodes die while they run, others while they stop.
         supervisor.signal(node, Sig::Cont).unwrap();
     }
-    say("stopping");
+    print_phase("stopping");
     drop(supervisor);
-    say("stopped");
+    print_phase("stopped");
     // It is killed from outside soon.
     std::thread::sleep(PATIENCE);
 }
 
 /// Cheap processes that are hard to stop.
-fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
+fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let home = supervisor.home();
     let user = supervisor.user().cloned();
     let mut shell = |name: &str, script: &str, limits: &Limits| {
@@ -146,19 +151,19 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
     let forks =
         "sleep 1000 & setsid sleep 1000 & (sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' &); wait";
     shell("forking", forks, &Limits::default());
-    say("forking");
+    print_phase("forking");
     let limits = Limits { cpu: Some(0.5), memory: Some(64 << 20), cpus: vec![0], ..Limits::default() };
     shell("limited", "setsid sleep 1000 & exec sleep 1000", &limits);
-    say("limited");
+    print_phase("limited");
     let deaf =
         shell("deaf", "trap '' TERM INT HUP; : >deaf; while :; do sleep 1000; done", &Limits::default());
-    say("deaf");
+    print_phase("deaf");
     shell("plain", "exec sleep 1000", &Limits::default());
     // Namespaces of its own, if we may create them.
     let mut apart = Launch::new("apart", "/bin/sh", &home).args(["-c", forks]).as_user(user.as_ref());
     apart.isolated = true;
     supervisor.launch(apart).unwrap();
-    say("launched");
+    print_phase("launched");
     let mark = supervisor.home().join("deaf");
     let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not deaf".to_owned()) };
     supervisor.await_ready(deaf, PATIENCE, ask).unwrap();
@@ -166,9 +171,9 @@ fn stand_ins(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervis
 }
 
 /// PostgreSQL with limits, and PgBouncer in front of it if it is installed.
-fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
+fn servers(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let pooler = program("pgbouncer", "--version", &[]).map(|program| {
-        say("forking");
+        print_phase("forking");
         let home = supervisor.home();
         let settings = format!(
             "[databases]\n* = host={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {}\nauth_type = any\n\
@@ -182,40 +187,44 @@ fn servers(supervisor: &mut Supervisor, say: &dyn Fn(&str)) -> stack::supervisor
         let launch = Launch::new("pgbouncer", &program.path, &home).arg(file).as_user(user.as_ref());
         supervisor.launch(launch.limited(&limits)).unwrap()
     });
-    say("limited");
-    say("deaf");
+    print_phase("limited");
+    print_phase("deaf");
     let postgres = Postgres::start(supervisor, &installation(), &Settings::default()).unwrap();
-    say("launched");
+    print_phase("launched");
     pooler.unwrap_or(postgres.node)
 }
 
 /// A primary dies, another server is promoted, and the old one rejoins.
-fn failover(supervisor: &mut Supervisor, cast: Cast, say: &dyn Fn(&str)) -> stack::supervisor::NodeId {
+fn failover(
+    supervisor: &mut Supervisor,
+    node_set: Cast,
+    print_phase: &dyn Fn(&str),
+) -> stack::supervisor::NodeId {
     let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::First(1), Promoter::default());
     let replication = plan.replication.as_mut().unwrap();
     replication.separate_networks = geteuid().is_root();
     replication.separate_disks = geteuid().is_root();
-    if cast == Cast::Patroni {
+    if node_set == Cast::Patroni {
         let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
         let settings = ManagerSettings { loop_wait, retry_timeout, ttl, ..ManagerSettings::default() };
         let quick = ClusterManager { settings, ..ClusterManager::default() };
         replication.manager = FailoverManager::External(quick);
     }
-    let mut tell = |step: chain::ChainProgress<'_>| match step {
-        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres" => say("primary"),
-        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres-2" => say("replica"),
+    let mut on_progress = |step: chain::ChainProgress<'_>| match step {
+        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres" => print_phase("primary"),
+        chain::ChainProgress::Ready(it, _) if it.plan.name == "postgres-2" => print_phase("replica"),
         _ => {}
     };
-    let mut chain = Chain::up(supervisor, &plan, &Programs::from_environment(), &mut tell).unwrap();
-    say("up");
-    let began = Instant::now();
+    let mut chain = Chain::up(supervisor, &plan, &Programs::from_environment(), &mut on_progress).unwrap();
+    print_phase("up");
+    let start = Instant::now();
     chain.kill(supervisor, "postgres").unwrap();
-    say("killed");
-    let promotion = match cast {
-        Cast::Patroni => chain.await_promotion(supervisor, began, PATIENCE).unwrap(),
+    print_phase("killed");
+    let promotion = match node_set {
+        Cast::Patroni => chain.await_promotion(supervisor, start, PATIENCE).unwrap(),
         _ => chain.fail_over(supervisor).unwrap(),
     };
-    say("promoted");
+    print_phase("promoted");
     chain.rejoin(supervisor, &promotion.from).unwrap();
     chain.primary().and_then(|it| it.node).unwrap()
 }
@@ -267,13 +276,13 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let groups = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
     // Number of its networks, if no other keeper had it.
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
-    let others: Vec<PathBuf> = groups.chain([interface]).collect();
+    let resources: Vec<PathBuf> = groups.chain([interface]).collect();
     let (processes, directories) = scratch.left();
     let until = Instant::now() + scratch.patience;
     loop {
         // The kernel removes interfaces and mounts of ended namespaces with a delay.
-        let others = others.iter().filter(|it| it.exists()).chain(&directories);
-        let shown = others.map(|it| it.display().to_string()).chain(scratch.mounts());
+        let resources = resources.iter().filter(|it| it.exists()).chain(&directories);
+        let shown = resources.map(|it| it.display().to_string()).chain(scratch.mounts());
         let left: Vec<String> = processes.iter().cloned().chain(shown).collect();
         if left.is_empty() || Instant::now() > until {
             return (signalled, left);
@@ -297,16 +306,16 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
 }
 
 /// Plays many rounds, some concurrently, and prints the results.
-fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
+fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
     let seed = std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("a number"));
     let (next, signalled, survivors) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        let most = if cast == Cast::StandIns || cast == Cast::Servers { 4 } else { 2 };
+        let most = if node_set == Cast::StandIns || node_set == Cast::Servers { 4 } else { 2 };
         for worker in 0..if rounds < 20 { 1 } else { most } {
             let (next, signalled, survivors) = (&next, &signalled, &survivors);
             scope.spawn(move || {
                 let mut scratch = Scratch::new(&format!("{name}-{worker}"));
-                if cast == Cast::Patroni {
+                if node_set == Cast::Patroni {
                     // Each Patroni stops its server first.
                     scratch.patience *= 4;
                 }
@@ -315,8 +324,8 @@ fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
                     if number >= rounds {
                         return;
                     }
-                    let fate = fates[number as usize % fates.len()];
-                    let round = Round::new(seed, number, fate, cast);
+                    let ending = endings[number as usize % endings.len()];
+                    let round = Round::new(seed, number, ending, node_set);
                     let (by_signal, left) = play(&round, &scratch);
                     signalled.fetch_add(u64::from(by_signal), Ordering::Relaxed);
                     for it in left {
@@ -331,13 +340,14 @@ fn play_all(name: &str, rounds: u64, fates: &[Fate], cast: Cast) {
     let (signalled, survivors) = (signalled.into_inner(), survivors.into_inner());
     println!("{name}: {rounds} rounds, {signalled} ended by the signal, {survivors} survivors; seed {seed}");
     assert_eq!(survivors, 0, "{name}, seed {seed}");
-    assert!(fates.contains(&Fate::Panic) || signalled == rounds, "{name}: some ended by themselves");
+    assert!(endings.contains(&Fate::Panic) || signalled == rounds, "{name}: some ended by themselves");
 }
 
 /// Number of rounds: `few`, or the number that `./x proof` requests.
 fn rounds(few: u64, of_proof: impl Fn(u64) -> u64) -> u64 {
-    let asked = std::env::var("PGDYNO_PROOF_ROUNDS").ok().map(|it| it.parse().expect("a number of rounds"));
-    asked.map_or(few, of_proof)
+    let requested =
+        std::env::var("PGDYNO_PROOF_ROUNDS").ok().map(|it| it.parse().expect("a number of rounds"));
+    requested.map_or(few, of_proof)
 }
 
 #[test]
@@ -352,8 +362,8 @@ fn kill_9_with_real_servers() {
 
 #[test]
 fn kill_9_during_a_failover() {
-    let fates = [Fate::Kill, Fate::KeeperToo];
-    play_all("kill -9 during a failover", rounds(4, |it| (it / 5).max(4)), &fates, Cast::Replicas);
+    let endings = [Fate::Kill, Fate::KeeperToo];
+    play_all("kill -9 during a failover", rounds(4, |it| (it / 5).max(4)), &endings, Cast::Replicas);
 }
 
 #[test]
@@ -361,8 +371,8 @@ fn kill_9_with_patroni() {
     if program("patroni", "--version", &[]).is_none() || program("etcd", "--version", &[]).is_none() {
         return println!("skipped: there is no Patroni, or no etcd");
     }
-    let fates = [Fate::Kill, Fate::KeeperToo];
-    play_all("kill -9 with Patroni", rounds(2, |it| (it / 50).max(2)), &fates, Cast::Patroni);
+    let endings = [Fate::Kill, Fate::KeeperToo];
+    play_all("kill -9 with Patroni", rounds(2, |it| (it / 50).max(2)), &endings, Cast::Patroni);
 }
 
 #[test]

@@ -18,12 +18,18 @@ fn up(plan: &Stack) -> TestStack {
     TestStack::up(plan).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn inflict(stand: &mut TestStack, deed: &FaultAction) -> InjectedFault {
-    stand.chain.inject(&mut stand.supervisor, deed).unwrap_or_else(|it| panic!("{deed:?}: {it}"))
+fn inflict(test_stack: &mut TestStack, action: &FaultAction) -> InjectedFault {
+    test_stack
+        .chain
+        .inject(&mut test_stack.supervisor, action)
+        .unwrap_or_else(|it| panic!("{action:?}: {it}"))
 }
 
-fn heal(stand: &mut TestStack, wound: Option<ActiveFault>) {
-    stand.chain.revert(&mut stand.supervisor, wound.unwrap()).unwrap_or_else(|it| panic!("{it}"));
+fn heal(test_stack: &mut TestStack, active_fault: Option<ActiveFault>) {
+    test_stack
+        .chain
+        .revert(&mut test_stack.supervisor, active_fault.unwrap())
+        .unwrap_or_else(|it| panic!("{it}"));
 }
 
 /// Without root there are no namespaces and networks; prints that.
@@ -36,25 +42,26 @@ fn is_root() -> bool {
 
 #[test]
 fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
-    let mut stand = up(&replicated(&[], SyncMode::Async, Promoter::default()));
-    let entry = stand.chain.endpoint().clone();
+    let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
-    let replica = stand.chain.servers()[1].endpoint.clone();
-    comes_to(&mut stand, &replica, "select count(*) from t", "0");
-    let other = stand.chain.servers()[2].endpoint.clone();
-    comes_to(&mut stand, &other, "select count(*) from t", "0");
-    let held = inflict(&mut stand, &FaultAction::BlockReplication { duration: LASTING });
+    let replica = test_stack.chain.servers()[1].endpoint.clone();
+    comes_to(&mut test_stack, &replica, "select count(*) from t", "0");
+    let other = test_stack.chain.servers()[2].endpoint.clone();
+    comes_to(&mut test_stack, &other, "select count(*) from t", "0");
+    let held = inflict(&mut test_stack, &FaultAction::BlockReplication { duration: LASTING });
     assert!(
         matches!(&held.active_fault, Some(ActiveFault::ProcessesPaused(_, senders)) if senders.len() == 2),
         "{held:?}"
     );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
-    inflict(&mut stand, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
+    inflict(&mut test_stack, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
     // The revert is due, but there is nothing left to revert.
-    heal(&mut stand, held.active_fault);
-    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    heal(&mut test_stack, held.active_fault);
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(!promotion.safe);
-    let entry = stand.chain.primary().unwrap().endpoint.clone();
+    let entry = test_stack.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
 }
 
@@ -81,10 +88,10 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
         assert!(Command::new(program).args(args).stdout(Stdio::null()).status().unwrap().success());
     };
     let title = |it: &u32| std::fs::read_to_string(format!("/proc/{it}/cmdline")).unwrap_or_default();
-    let (held, others): (Vec<u32>, Vec<u32>) =
+    let (held, rest): (Vec<u32>, Vec<u32>) =
         supervisor.processes(node).into_iter().partition(|it| title(it).ends_with("counter\0"));
     // A PID namespace ends with its first process, which the others now keep from getting its only CPU.
-    others.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
+    rest.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
     run("chrt", &["--idle", "--pid", "0", &supervisor.pid(node).unwrap().to_string()]);
     supervisor.signal_one(node, held[0], Sig::Stop).unwrap();
     std::thread::sleep(Duration::from_millis(50));
@@ -96,32 +103,33 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
 
 #[test]
 fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
-    let mut stand = up(&replicated(&[], SyncMode::Async, Promoter::default()));
-    let answers = |stand: &TestStack| {
-        stand.chain.server_statuses().iter().map(|it| it.state.is_some()).collect::<Vec<_>>()
+    let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
+    let answers = |test_stack: &TestStack| {
+        test_stack.chain.server_statuses().iter().map(|it| it.state.is_some()).collect::<Vec<_>>()
     };
-    let paused = inflict(&mut stand, &FaultAction::Pause { target: FaultTarget::Replica, duration: LASTING });
+    let paused =
+        inflict(&mut test_stack, &FaultAction::Pause { target: FaultTarget::Replica, duration: LASTING });
     assert_eq!(
-        (paused.nodes.as_slice(), answers(&stand)),
+        (paused.nodes.as_slice(), answers(&test_stack)),
         (&["postgres-2".to_owned()][..], vec![true, false, true])
     );
-    heal(&mut stand, paused.active_fault);
-    assert_eq!(answers(&stand), [true, true, true]);
+    heal(&mut test_stack, paused.active_fault);
+    assert_eq!(answers(&test_stack), [true, true, true]);
 
     let whom = FaultTarget::Node("postgres-3".to_owned());
-    let node = stand.chain.servers()[2].node.unwrap();
-    inflict(&mut stand, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
+    let node = test_stack.chain.servers()[2].node.unwrap();
+    inflict(&mut test_stack, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
     let until = Instant::now() + PATIENCE;
-    while stand.supervisor.end_of(node).is_none() {
+    while test_stack.supervisor.end_of(node).is_none() {
         assert!(Instant::now() < until, "what the postmaster began still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
-    inflict(&mut stand, &FaultAction::Restart { target: whom });
-    assert_eq!(answers(&stand), [true, true, true]);
+    inflict(&mut test_stack, &FaultAction::Restart { target: whom });
+    assert_eq!(answers(&test_stack), [true, true, true]);
     // A process that is not the node's is unknown to it.
-    let stranger = stand.supervisor.keeper_pid();
-    let node = stand.chain.servers()[2].node.unwrap();
-    stand.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
+    let stranger = test_stack.supervisor.keeper_pid();
+    let node = test_stack.chain.servers()[2].node.unwrap();
+    test_stack.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
 }
 
 #[test]
@@ -131,70 +139,75 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     }
     let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
     plan.replication.as_mut().unwrap().separate_networks = true;
-    let mut stand = up(&plan);
-    let entry = stand.chain.endpoint().clone();
+    let mut test_stack = up(&plan);
+    let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
     let third = FaultTarget::Node("postgres-3".to_owned());
     // The socket is a file and needs no network.
-    let inside = stand.admin("postgres-3").in_database("app");
-    comes_to(&mut stand, &inside, "select count(*) from t", "0");
-    let cut = inflict(&mut stand, &FaultAction::Isolate { target: third, duration: LASTING });
+    let inside = test_stack.admin("postgres-3").in_database("app");
+    comes_to(&mut test_stack, &inside, "select count(*) from t", "0");
+    let cut = inflict(&mut test_stack, &FaultAction::Isolate { target: third, duration: LASTING });
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
     assert_eq!(ask(&inside, "select count(*) from t"), "0");
-    heal(&mut stand, cut.active_fault);
-    comes_to(&mut stand, &inside, "select count(*) from t", "1");
+    heal(&mut test_stack, cut.active_fault);
+    comes_to(&mut test_stack, &inside, "select count(*) from t", "1");
 
     // The primary still considers itself primary, but no one can reach it.
-    inflict(&mut stand, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
-    assert_eq!(ask(&stand.admin("postgres"), "select pg_is_in_recovery()"), "f");
-    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    inflict(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
+    assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(promotion.safe, "{promotion:?}");
-    comes_to(&mut stand, &entry, "insert into t values (2) returning a", "2");
+    comes_to(&mut test_stack, &entry, "insert into t values (2) returning a", "2");
     assert_eq!(ask(&entry, "select sum(a) from t"), "3");
-    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(rejoined.node, "postgres");
 }
 
 #[test]
 fn a_full_disk_refuses_rows_until_it_is_healed() {
-    let deed = FaultAction::FillDisk { target: FaultTarget::Primary, duration: LASTING };
+    let action = FaultAction::FillDisk { target: FaultTarget::Primary, duration: LASTING };
     let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
     {
-        let mut stand = up(&plan);
-        let why = stand.chain.inject(&mut stand.supervisor, &deed).unwrap_err().to_string();
-        assert_eq!(why, "postgres could not have its disk filled: it has no disk of its own");
+        let mut test_stack = up(&plan);
+        let error = test_stack.chain.inject(&mut test_stack.supervisor, &action).unwrap_err().to_string();
+        assert_eq!(error, "postgres could not have its disk filled: it has no disk of its own");
     }
     if !is_root() {
         return;
     }
     plan.replication.as_mut().unwrap().separate_disks = true;
-    let mut stand = up(&plan);
-    let run = stand.supervisor.directory().display().to_string();
+    let mut test_stack = up(&plan);
+    let run = test_stack.supervisor.directory().display().to_string();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(&run), "others see nothing of it");
-    let entry = stand.chain.endpoint().clone();
+    let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a text)");
     let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
     assert_eq!(ask(&entry, more), "3000");
-    let full = inflict(&mut stand, &deed);
+    let full = inflict(&mut test_stack, &action);
     assert_eq!(full.nodes, ["postgres"]);
-    let said = ask(&entry, more);
-    assert!(said.contains("No space left on device (SQLSTATE 53100)"), "{said}");
-    heal(&mut stand, full.active_fault);
-    comes_to(&mut stand, &entry, more, "6000");
+    let error = ask(&entry, more);
+    assert!(error.contains("No space left on device (SQLSTATE 53100)"), "{error}");
+    heal(&mut test_stack, full.active_fault);
+    comes_to(&mut test_stack, &entry, more, "6000");
 
     // A killed node still has its data on its disk, and a node that is copied anew has a disk too.
-    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
-    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(promotion.safe, "{promotion:?}");
-    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     assert!(rejoined.rewound, "{rejoined:?}");
-    let first = stand.chain.servers()[0].endpoint.clone();
-    comes_to(&mut stand, &first, "select count(*) from t", "6000");
-    stand.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(ask(&stand.chain.servers()[0].endpoint.clone(), "select count(*) from t"), "6000");
-    let (directory, keeper) = (stand.supervisor.directory().to_owned(), stand.supervisor.keeper_pid());
-    drop(stand);
+    let first = test_stack.chain.servers()[0].endpoint.clone();
+    comes_to(&mut test_stack, &first, "select count(*) from t", "6000");
+    test_stack.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(ask(&test_stack.chain.servers()[0].endpoint.clone(), "select count(*) from t"), "6000");
+    let (directory, keeper) =
+        (test_stack.supervisor.directory().to_owned(), test_stack.supervisor.keeper_pid());
+    drop(test_stack);
     assert!(!directory.exists() && !Path::new(&format!("/proc/{keeper}")).exists());
 }
 

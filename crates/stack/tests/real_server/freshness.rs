@@ -20,43 +20,46 @@ fn with(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
     TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn probed(stand: &TestStack) -> (FreshnessProber, Receiver<Observation>) {
-    let (tell, told) = channel();
+fn probed(test_stack: &TestStack) -> (FreshnessProber, Receiver<Observation>) {
+    let (sender, observations) = channel();
     let begun = Instant::now();
     let now = move || Some(Nanos::from(begun.elapsed()));
-    let prober = FreshnessProber::start(stand.chain.direct_tcp_targets(), 1, now, &tell);
-    (prober.unwrap_or_else(|it| panic!("{it}")), told)
+    let prober = FreshnessProber::start(test_stack.chain.direct_tcp_targets(), 1, now, &sender);
+    (prober.unwrap_or_else(|it| panic!("{it}")), observations)
 }
 
-fn of<'a>(seen: &'a Freshness, node: &str) -> &'a ReplicaReads {
-    seen.replicas.iter().find(|it| it.node == node).unwrap_or_else(|| panic!("no {node}: {seen:?}"))
+fn of<'a>(freshness: &'a Freshness, node: &str) -> &'a ReplicaReads {
+    freshness.replicas.iter().find(|it| it.node == node).unwrap_or_else(|| panic!("no {node}: {freshness:?}"))
 }
 
 #[test]
 fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
-    let mut stand = with(&[], SyncMode::Async);
-    let delayed = stand.admin("postgres-3");
+    let mut test_stack = with(&[], SyncMode::Async);
+    let delayed = test_stack.admin("postgres-3");
     ask(&delayed, "alter system set recovery_min_apply_delay = '400ms'");
     ask(&delayed, "select pg_reload_conf()");
-    comes_to(&mut stand, &delayed, "show recovery_min_apply_delay", "400ms");
-    let (prober, told) = probed(&stand);
+    comes_to(&mut test_stack, &delayed, "show recovery_min_apply_delay", "400ms");
+    let (prober, observations) = probed(&test_stack);
     thread::sleep(Duration::from_secs(4));
-    let seen = prober.stop(false);
-    println!("{seen:?}");
-    let late = of(&seen, "postgres-3");
-    assert!(seen.acknowledged >= 10 && late.own_writes.total >= 5, "{seen:?}");
+    let freshness = prober.stop(false);
+    println!("{freshness:?}");
+    let late = of(&freshness, "postgres-3");
+    assert!(freshness.acknowledged >= 10 && late.own_writes.total >= 5, "{freshness:?}");
     assert_eq!(late.own_writes.stale, late.own_writes.total, "every read is stale: {late:?}");
     assert_eq!(late.visible_us.len() as u64, late.own_writes.total, "what was waited for came: {late:?}");
     // The delay starts at the primary's commit, which the client receives when it is flushed to disk.
     assert!(late.visible_us[0] > 300_000, "{late:?}");
     assert!(late.visible_us[late.visible_us.len() / 2] < 800_000, "{late:?}");
     // The other replica is up to date, and a reader that alternates sees the older value after the newer one.
-    let prompt = of(&seen, "postgres-2");
+    let prompt = of(&freshness, "postgres-2");
     assert!(prompt.visible_us[prompt.visible_us.len() / 2] < 200_000, "{prompt:?}");
-    let in_turn = seen.round_robin.unwrap();
+    let in_turn = freshness.round_robin.unwrap();
     assert!(in_turn.stale > 0 && in_turn.stale < in_turn.total, "{in_turn:?}");
-    assert!(seen.replicas.iter().all(|it| it.node != "postgres"), "the primary is no replica: {seen:?}");
-    let samples: Vec<_> = told
+    assert!(
+        freshness.replicas.iter().all(|it| it.node != "postgres"),
+        "the primary is no replica: {freshness:?}"
+    );
+    let samples: Vec<_> = observations
         .try_iter()
         .flat_map(|it| match it {
             Observation::Samples(all) => all,
@@ -67,46 +70,47 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.3), "{samples:?}");
     // Nothing of it is left on any server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
-    for server in stand.chain.direct_targets() {
-        comes_to(&mut stand, &server.target, left, "0");
+    for server in test_stack.chain.direct_targets() {
+        comes_to(&mut test_stack, &server.target, left, "0");
     }
 }
 
 #[test]
 fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     // The setting of the application's user counts, not the superuser's.
-    let mut stand = with(&[], SyncMode::First(2));
-    ask(&stand.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
-    let (prober, _told) = probed(&stand);
+    let mut test_stack = with(&[], SyncMode::First(2));
+    ask(&test_stack.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
+    let (prober, _told) = probed(&test_stack);
     thread::sleep(Duration::from_secs(3));
-    let seen = prober.stop(false);
-    println!("{seen:?}");
+    let freshness = prober.stop(false);
+    println!("{freshness:?}");
     for node in ["postgres-2", "postgres-3"] {
-        let reads = of(&seen, node);
+        let reads = of(&freshness, node);
         assert!(reads.own_writes.total >= 5 && reads.own_writes.stale == 0, "{reads:?}");
         assert_eq!(reads.visible_us.len() as u64, reads.own_writes.total, "{reads:?}");
     }
-    assert_eq!(seen.round_robin.unwrap().stale, 0, "{seen:?}");
+    assert_eq!(freshness.round_robin.unwrap().stale, 0, "{freshness:?}");
 
     // Like above with a quorum of one, whose primary fails.
-    stand
+    test_stack
         .reconcile(&replicated(&[], SyncMode::Any(1), Promoter::default()))
         .unwrap_or_else(|it| panic!("{it}"));
-    let (prober, _told) = probed(&stand);
+    let (prober, _told) = probed(&test_stack);
     thread::sleep(Duration::from_millis(1500));
-    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
-    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     thread::sleep(Duration::from_millis(2500));
     prober.stop_writing();
-    let seen = prober.stop(false);
-    println!("{seen:?}");
+    let freshness = prober.stop(false);
+    println!("{freshness:?}");
     let follower = if promotion.to == "postgres-2" { "postgres-3" } else { "postgres-2" };
     // The remaining replica was read before and after, the new primary before. The dead one gives no answers, which
     // is not zero.
-    let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&seen, it));
-    assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{seen:?}");
-    assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{seen:?}");
+    let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&freshness, it));
+    assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{freshness:?}");
+    assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{freshness:?}");
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
-    let primary = stand.admin(&promotion.to);
-    comes_to(&mut stand, &primary.in_database("app"), left, "0");
+    let primary = test_stack.admin(&promotion.to);
+    comes_to(&mut test_stack, &primary.in_database("app"), left, "0");
 }

@@ -86,9 +86,9 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
     }
     let group = supervisor.group(hungry).unwrap().clone();
     let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Readiness::NotYet("hungry".to_owned()));
-    let why =
+    let expected =
         "it was ended by signal 9; its memory limit was used up, and the kernel ended 1 of its processes";
-    assert_eq!(end.unwrap_err().reason, why);
+    assert_eq!(end.unwrap_err().reason, expected);
     let used = group.usage();
     assert_eq!((used.memory_limit, used.oom_kills), (Some(32 << 20), Some(1)), "{used:?}");
     assert!(used.memory_failures.unwrap() > 0 && used.memory_peak.unwrap() <= 32 << 20, "{used:?}");
@@ -131,8 +131,8 @@ fn reads_are_held_to_so_many_a_second() {
     );
     let node = shell(&mut supervisor, "reader", &script, &limits);
     if !holds(&supervisor, node) {
-        let why = &supervisor.not_applied(node)[0];
-        assert_eq!(why.limit, Limit::ReadIops);
+        let unapplied = &supervisor.not_applied(node)[0];
+        assert_eq!(unapplied.limit, Limit::ReadIops);
         return;
     }
     let group = supervisor.group(node).unwrap().clone();
@@ -171,9 +171,9 @@ fn without_the_right_everything_else_works() {
     let check = |cgroups: Cgroups, expected: &[Limit], right: fn(&UnappliedReason) -> bool| {
         let mut supervisor = Supervisor::start_in(&keeper(), cgroups).unwrap();
         let node = shell(&mut supervisor, "free", "exec sleep 1000", &limits);
-        let told = supervisor.not_applied(node);
-        assert_eq!(told.iter().map(|it| it.limit).collect::<Vec<_>>(), expected);
-        assert!(told.iter().all(|it| right(&it.reason)), "{told:?}");
+        let unapplied = supervisor.not_applied(node);
+        assert_eq!(unapplied.iter().map(|it| it.limit).collect::<Vec<_>>(), expected);
+        assert!(unapplied.iter().all(|it| right(&it.reason)), "{unapplied:?}");
         assert_eq!(supervisor.group(node), None);
         let pid = supervisor.pid(node).unwrap();
         assert_eq!(supervisor.processes(node), [pid]);
@@ -258,14 +258,14 @@ fn generator() {
         return;
     }
     let me = std::process::id();
-    let ours = || std::fs::read_to_string("/proc/self/cgroup").unwrap();
-    let (cpus, cgroups) = (status(me, "Cpus_allowed_list"), ours());
+    let own_cgroups = || std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let (cpus, cgroups) = (status(me, "Cpus_allowed_list"), own_cgroups());
     let mut supervisor = start();
-    let mut said = String::new();
+    let mut report = String::new();
     let limits = Limits { cpu: Some(0.5), cpus: vec![0], ..Limits::default() };
     let (group, not_applied) = supervisor.limit_generator(&limits).unwrap();
     let threads = std::thread::spawn(move || status(me, "Cpus_allowed_list")).join().unwrap();
-    writeln!(said, "meanwhile: {} and {threads}", status(me, "Cpus_allowed_list")).unwrap();
+    writeln!(report, "meanwhile: {} and {threads}", status(me, "Cpus_allowed_list")).unwrap();
     match group {
         Some(group) => assert!(group.processes().contains(&me)),
         None => assert!(!not_applied.is_empty()),
@@ -273,24 +273,25 @@ fn generator() {
     // Nodes that the keeper starts are not part of the generator.
     let node = shell(&mut supervisor, "node", "exec sleep 1000", &Limits::default());
     let its = supervisor.pid(node).unwrap();
-    writeln!(said, "node: {}", status(its, "Cpus_allowed_list") == cpus).unwrap();
+    writeln!(report, "node: {}", status(its, "Cpus_allowed_list") == cpus).unwrap();
     drop(supervisor);
-    writeln!(said, "after: {}", (status(me, "Cpus_allowed_list"), ours()) == (cpus, cgroups)).unwrap();
-    std::fs::write(std::env::var_os("STACK_TEST_GENERATOR").unwrap(), said).unwrap();
+    writeln!(report, "after: {}", (status(me, "Cpus_allowed_list"), own_cgroups()) == (cpus, cgroups))
+        .unwrap();
+    std::fs::write(std::env::var_os("STACK_TEST_GENERATOR").unwrap(), report).unwrap();
 }
 
 #[test]
 fn the_generator_is_limited_and_released() {
     let scratch = Scratch::new("generator");
-    let said = scratch.path.join("said");
+    let report = scratch.path.join("said");
     let done = Command::new(OURSELVES)
         .args(["--exact", "real_server::limits::generator"])
-        .env("STACK_TEST_GENERATOR", &said)
+        .env("STACK_TEST_GENERATOR", &report)
         .env("TMPDIR", &scratch.path)
         .stdout(Stdio::null())
         .status()
         .unwrap();
     assert!(done.success());
-    let said = std::fs::read_to_string(said).unwrap();
-    assert_eq!(said, "meanwhile: 0 and 0\nnode: true\nafter: true\n");
+    let report = std::fs::read_to_string(report).unwrap();
+    assert_eq!(report, "meanwhile: 0 and 0\nnode: true\nafter: true\n");
 }

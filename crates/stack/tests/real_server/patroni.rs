@@ -25,23 +25,24 @@ fn a_switchover_and_a_dead_primary() {
     });
     let nodes = [haproxy(Transport::Tcp, None), postgres(Transport::Tcp)];
     let plan = Stack { replication, ..stack(&nodes) };
-    let began = Instant::now();
-    let mut stand = match TestStack::up(&plan) {
+    let start = Instant::now();
+    let mut test_stack = match TestStack::up(&plan) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
-    println!("Patroni's three servers and a balancer were ready after {:?}", began.elapsed());
-    let entry = stand.chain.endpoint().clone();
+    println!("Patroni's three servers and a balancer were ready after {:?}", start.elapsed());
+    let entry = test_stack.chain.endpoint().clone();
     assert_eq!(ask(&entry, "create table t as select 7 as a"), "");
     let sql = "select string_agg(sync_state, ' ' order by sync_state) from pg_stat_replication";
-    let admin = stand.admin("postgres");
-    comes_to(&mut stand, &admin, sql, "async sync");
-    let promotion = stand.chain.switch_over(&mut stand.supervisor, None).unwrap_or_else(|it| panic!("{it}"));
+    let admin = test_stack.admin("postgres");
+    comes_to(&mut test_stack, &admin, sql, "async sync");
+    let promotion =
+        test_stack.chain.switch_over(&mut test_stack.supervisor, None).unwrap_or_else(|it| panic!("{it}"));
     println!("{promotion:?}");
     assert_ne!(promotion.to, "postgres");
-    comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
-    assert!(stand.chain.manager_get("/history").unwrap().starts_with('['));
+    comes_to(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
+    assert!(test_stack.chain.manager_get("/history").unwrap().starts_with('['));
 
     // etcd is unreachable for a while: the servers continue, and the next promotion requires etcd.
     if apart {
@@ -49,32 +50,35 @@ fn a_switchover_and_a_dead_primary() {
             target: FaultTarget::Store(&product::ETCD),
             duration: Nanos::from_secs(1),
         };
-        let cut = stand.chain.inject(&mut stand.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
+        let cut =
+            test_stack.chain.inject(&mut test_stack.supervisor, &cut).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(cut.nodes, ["etcd-1"]);
         assert_eq!(ask(&entry, "insert into t values (0) returning a"), "0");
-        stand
+        test_stack
             .chain
-            .revert(&mut stand.supervisor, cut.active_fault.unwrap())
+            .revert(&mut test_stack.supervisor, cut.active_fault.unwrap())
             .unwrap_or_else(|it| panic!("{it}"));
     }
 
-    let began = Instant::now();
-    stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
-    let second = stand
+    let start = Instant::now();
+    test_stack.chain.kill(&mut test_stack.supervisor, &promotion.to).unwrap();
+    let second = test_stack
         .chain
-        .await_promotion(&mut stand.supervisor, began, Duration::from_secs(60))
+        .await_promotion(&mut test_stack.supervisor, start, Duration::from_secs(60))
         .unwrap_or_else(|it| panic!("{it}"));
     println!("{second:?}");
     assert_ne!(second.to, promotion.to);
-    comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
+    comes_to(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
-    let rejoined =
-        stand.chain.rejoin(&mut stand.supervisor, &promotion.to).unwrap_or_else(|it| panic!("{it}"));
+    let rejoined = test_stack
+        .chain
+        .rejoin(&mut test_stack.supervisor, &promotion.to)
+        .unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
 
     // Without Patroni, the server is alone and keeps its rows.
-    stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(ask(stand.chain.endpoint(), "select sum(a) from t"), "24");
+    test_stack.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(ask(test_stack.chain.endpoint(), "select sum(a) from t"), "24");
 
     // The next Patroni is configured anew: the first one's configuration is next to the data and would be used.
     let replication = Some(Replication {
@@ -82,8 +86,8 @@ fn a_switchover_and_a_dead_primary() {
         separate_networks: apart,
         ..Replication::with_defaults(1, SyncMode::Async)
     });
-    stand.reconcile(&Stack { replication, ..stack(&nodes) }).unwrap_or_else(|it| panic!("{it}"));
-    let admin = stand.admin("postgres");
+    test_stack.reconcile(&Stack { replication, ..stack(&nodes) }).unwrap_or_else(|it| panic!("{it}"));
+    let admin = test_stack.admin("postgres");
     assert_eq!(ask(&admin, sql), "async");
     assert_eq!(ask(&admin, "show synchronous_standby_names"), "");
 }

@@ -79,8 +79,8 @@ fn what_is_heard_is_planned_and_forgotten() {
 
     let mut planner = Planner::open(&server.target(), heard).unwrap();
     let plans = planner.explain_all().unwrap();
-    let told = serde_json::to_string(&plans).unwrap();
-    assert!(!told.contains("Hara") && !told.contains("Туман"), "{told}");
+    let text = serde_json::to_string(&plans).unwrap();
+    assert!(!text.contains("Hara") && !text.contains("Туман"), "{text}");
     let scan = |text: &str| -> &PlanNode {
         let all = plan(&plans, text).plan.as_ref().unwrap().flatten();
         all.into_iter().find(|it| it.table.is_some() && it.operation.is_none()).unwrap()

@@ -33,8 +33,8 @@ impl TestStack {
 }
 
 /// Repeats the query until the result is the expected one.
-pub fn comes_to(stand: &mut TestStack, target: &Target, sql: &str, expected: &str) {
-    let TestStack { chain, supervisor } = stand;
+pub fn comes_to(test_stack: &mut TestStack, target: &Target, sql: &str, expected: &str) {
+    let TestStack { chain, supervisor } = test_stack;
     let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
     let answer = || match ask(target, sql) {
         it if it == expected => Readiness::Ready(()),
@@ -45,117 +45,118 @@ pub fn comes_to(stand: &mut TestStack, target: &Target, sql: &str, expected: &st
 
 #[test]
 fn a_primary_dies_and_writes_go_on() {
-    let began = Instant::now();
+    let start = Instant::now();
     let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
-    let mut stand = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
-    println!("three servers and a balancer were ready after {:?}", began.elapsed());
-    let names: Vec<&str> = stand.chain.servers().iter().map(|it| it.plan.name.as_str()).collect();
+    let mut test_stack = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
+    println!("three servers and a balancer were ready after {:?}", start.elapsed());
+    let names: Vec<&str> = test_stack.chain.servers().iter().map(|it| it.plan.name.as_str()).collect();
     assert_eq!(names, ["postgres", "postgres-2", "postgres-3"]);
     let sql =
         "select string_agg(application_name || ' ' || sync_state, ', ' order by 1) from pg_stat_replication";
-    assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
+    assert_eq!(ask(&test_stack.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
 
     // A write at one listener is visible at the other.
-    let entry = stand.chain.endpoint().clone();
-    let replicas = stand.chain.replica_endpoints()[0].clone();
+    let entry = test_stack.chain.endpoint().clone();
+    let replicas = test_stack.chain.replica_endpoints()[0].clone();
     ask(&entry, "create table t as select 7 as a");
-    comes_to(&mut stand, &entry, "select pg_is_in_recovery()", "f");
-    comes_to(&mut stand, &replicas, "select pg_is_in_recovery()", "t");
-    comes_to(&mut stand, &replicas, "select sum(a) from t", "7");
+    comes_to(&mut test_stack, &entry, "select pg_is_in_recovery()", "f");
+    comes_to(&mut test_stack, &replicas, "select pg_is_in_recovery()", "t");
+    comes_to(&mut test_stack, &replicas, "select sum(a) from t", "7");
 
     // The whole node dies at once: no process of it can acknowledge anything.
-    let old = stand.chain.servers()[0].node.unwrap();
-    let apart = stand.supervisor.is_isolated(old);
-    let pid = stand.supervisor.pid(old).unwrap();
-    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
+    let old = test_stack.chain.servers()[0].node.unwrap();
+    let apart = test_stack.supervisor.is_isolated(old);
+    let pid = test_stack.supervisor.pid(old).unwrap();
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
     assert!(!apart || !std::path::Path::new(&format!("/proc/{pid}")).exists());
-    let promotion = stand.fail_over();
+    let promotion = test_stack.fail_over();
     println!("{promotion:?}");
     assert!(promotion.safe && promotion.to != "postgres", "{promotion:?}");
     assert_eq!(promotion.timeline, 2);
-    assert_eq!(stand.chain.primary().unwrap().plan.name, promotion.to);
-    comes_to(&mut stand, &entry, "insert into t values (8) returning a", "8");
-    comes_to(&mut stand, &replicas, "select sum(a) from t", "15");
+    assert_eq!(test_stack.chain.primary().unwrap().plan.name, promotion.to);
+    comes_to(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
+    comes_to(&mut test_stack, &replicas, "select sum(a) from t", "15");
 
     // The old primary rejoins as a replica, with all rows.
-    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
-    let first = stand.chain.servers()[0].endpoint.clone();
-    comes_to(&mut stand, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
-    let states = stand.chain.server_statuses();
+    let first = test_stack.chain.servers()[0].endpoint.clone();
+    comes_to(&mut test_stack, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
+    let states = test_stack.chain.server_statuses();
     assert!(states.iter().all(|status| status.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
     // Its timeline is known even without a primary that streams to it.
-    stand.chain.kill(&mut stand.supervisor, &promotion.to).unwrap();
-    let second = stand.fail_over();
+    test_stack.chain.kill(&mut test_stack.supervisor, &promotion.to).unwrap();
+    let second = test_stack.fail_over();
     let known =
         second.statuses.iter().filter_map(|status| status.state.map(|it| it.timeline)).collect::<Vec<_>>();
     assert_eq!((second.safe, known), (true, vec![2, 2]), "{second:?}");
-    comes_to(&mut stand, &entry, "insert into t values (9) returning a", "9");
+    comes_to(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
 
     // Restored to the initial plan: the first server is the primary again, with two new replicas.
-    stand.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(stand.chain.primary().unwrap().plan.name, "postgres");
-    assert_eq!(ask(&stand.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
+    test_stack.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(test_stack.chain.primary().unwrap().plan.name, "postgres");
+    assert_eq!(ask(&test_stack.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
     // A single server if the plan has no replicas.
-    stand.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
-    assert_eq!(stand.chain.servers().len(), 1);
-    assert_eq!(ask(stand.chain.endpoint(), "insert into t values (1) returning a"), "1");
+    test_stack.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(test_stack.chain.servers().len(), 1);
+    assert_eq!(ask(test_stack.chain.endpoint(), "insert into t values (1) returning a"), "1");
 }
 
 #[test]
 fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     let promoter = Promoter { policy: PromotionPolicy::Laggard, ..Promoter::default() };
-    let mut stand =
+    let mut test_stack =
         TestStack::up(&replicated(&[], SyncMode::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
-    let entry = stand.chain.endpoint().clone();
+    let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
     // It receives no more WAL, and the other replica confirms alone.
-    let admin = stand.admin("postgres-3");
+    let admin = test_stack.admin("postgres-3");
     ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
     ask(&admin, "select pg_reload_conf()");
-    let primary = stand.admin("postgres");
+    let primary = test_stack.admin("postgres");
     comes_to(
-        &mut stand,
+        &mut test_stack,
         &primary,
         "select string_agg(application_name, ' ') from pg_stat_replication",
         "postgres-2",
     );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
-    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
-    let promotion = stand.fail_over();
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    let promotion = test_stack.fail_over();
     assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
-    let entry = stand.chain.primary().unwrap().endpoint.clone();
+    let entry = test_stack.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
     // Otherwise the setting would be copied with the rest.
     ask(&admin, "alter system reset primary_conninfo");
     // Nothing is confirmed before the replica that still has the row has discarded it.
     assert_eq!(promotion.diverged, ["postgres-2"]);
     let rejoined =
-        stand.chain.rejoin(&mut stand.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     assert_eq!(ask(&entry, "insert into t values (2) returning a"), "2");
-    let servers = stand.chain.servers();
+    let servers = test_stack.chain.servers();
     let strayed = servers.iter().find(|it| it.plan.name == "postgres-2").unwrap().endpoint.clone();
-    comes_to(&mut stand, &strayed, "select string_agg(a::text, ' ') from t", "2");
+    comes_to(&mut test_stack, &strayed, "select string_agg(a::text, ' ') from t", "2");
 }
 
 #[test]
 fn a_planned_change_loses_nothing() {
-    let mut stand = TestStack::up(&replicated(&[], SyncMode::Async, Promoter::default()))
+    let mut test_stack = TestStack::up(&replicated(&[], SyncMode::Async, Promoter::default()))
         .unwrap_or_else(|it| panic!("{it}"));
-    let entry = stand.chain.endpoint().clone();
+    let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t as select a from generate_series(1, 1000) as a");
-    let promotion = stand
+    let promotion = test_stack
         .chain
-        .switch_over(&mut stand.supervisor, Some("postgres-3"))
+        .switch_over(&mut test_stack.supervisor, Some("postgres-3"))
         .unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(promotion.to, "postgres-3");
-    let servers: Vec<Target> = stand.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
+    let servers: Vec<Target> = test_stack.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
     for (it, recovers) in servers.iter().zip(["true", "true", "false"]) {
         comes_to(
-            &mut stand,
+            &mut test_stack,
             it,
             "select count(*) || ' ' || pg_is_in_recovery() from t",
             &format!("1000 {recovers}"),

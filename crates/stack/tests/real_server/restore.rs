@@ -34,9 +34,9 @@ fn profiles() -> (Connection, String) {
     let (mut connection, name) = fresh_database();
     load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
     // Sessions of the loader end soon after their connections.
-    let others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    let count_sessions = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
     let begun = Instant::now();
-    while value(&mut connection, others) != "0" {
+    while value(&mut connection, count_sessions) != "0" {
         assert!(begun.elapsed() < PATIENCE, "the loader's sessions did not end");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -201,8 +201,8 @@ fn sessions_of_others_are_not_ended() {
     let (superuser, name) = (server().target(), "attached_app");
     create_database(&superuser, name, "postgres").unwrap();
     load(in_database(name), Content::Profiles { users: 5, per_user: 16 });
-    let mut theirs = in_database(name).open(PATIENCE).unwrap();
-    theirs.query("set application_name = 'shop'").unwrap();
+    let mut session = in_database(name).open(PATIENCE).unwrap();
+    session.query("set application_name = 'shop'").unwrap();
     let refused = Template::create(&superuser, name, ServerOwnership::Attached).unwrap_err();
     let Error::InUse { database, sessions } = &refused else { panic!("{refused}") };
     assert!(
@@ -210,16 +210,16 @@ fn sessions_of_others_are_not_ended() {
     );
     // They may connect again.
     assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
-    theirs.query("set application_name = 'pgdyno load'").unwrap();
+    session.query("set application_name = 'pgdyno load'").unwrap();
     let template = Template::create(&superuser, name, ServerOwnership::Attached).unwrap();
     assert_eq!(template.creation.sessions_ended, 1);
 
-    let mut theirs = in_database(name).open(PATIENCE).unwrap();
-    theirs.query(SPOIL).unwrap();
-    theirs.query("set application_name = 'shop'").unwrap();
+    let mut session = in_database(name).open(PATIENCE).unwrap();
+    session.query(SPOIL).unwrap();
+    session.query("set application_name = 'shop'").unwrap();
     assert!(matches!(template.restore(), Err(Error::InUse { .. })));
-    assert_eq!(value(&mut theirs, SPOILT), "80");
-    drop(theirs);
+    assert_eq!(value(&mut session, SPOILT), "80");
+    drop(session);
     // The server notices the closed sessions a little later.
     while matches!(template.restore(), Err(Error::InUse { .. })) {
         std::thread::yield_now();
@@ -274,9 +274,9 @@ fn caches_become_cold() {
     let file = postgres.data.join(value(&mut connection, "select pg_relation_filepath('book.tickets')"));
     // Bytes of the file in the page cache, as util-linux reports them.
     let resident = || -> u64 {
-        let told =
+        let output =
             Command::new("fincore").args(["--bytes", "--noheadings", "--output", "RES"]).arg(&file).output();
-        String::from_utf8_lossy(&told.unwrap().stdout).trim().parse().unwrap()
+        String::from_utf8_lossy(&output.unwrap().stdout).trim().parse().unwrap()
     };
     assert!(resident() > 1_000_000, "{}", resident());
     let target = postgres.target();

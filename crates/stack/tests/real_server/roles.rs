@@ -19,11 +19,11 @@ const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 100000
 fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) -> bool) -> RoleObservations {
     let until = Instant::now() + PATIENCE;
     loop {
-        let seen = watcher.snapshot();
-        if is(&seen) {
-            return seen;
+        let observations = watcher.snapshot();
+        if is(&observations) {
+            return observations;
         }
-        assert!(Instant::now() < until, "{what} is not seen: {seen:#?}");
+        assert!(Instant::now() < until, "{what} is not seen: {observations:#?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -44,19 +44,19 @@ fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
 #[test]
 fn a_failover_is_seen_and_its_rows_are_read_back() {
     let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
-    let began = Instant::now();
-    let mut stand = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
-    println!("ready after {:?}", began.elapsed());
-    stand.chain.create_identity_function(IDENTITY).unwrap();
+    let start = Instant::now();
+    let mut test_stack = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
+    println!("ready after {:?}", start.elapsed());
+    test_stack.chain.create_identity_function(IDENTITY).unwrap();
     // Each trial creates it.
-    stand.chain.create_identity_function(IDENTITY).unwrap();
-    let servers = stand.chain.direct_targets();
-    let clock = move || Nanos(began.elapsed().as_nanos() as u64);
+    test_stack.chain.create_identity_function(IDENTITY).unwrap();
+    let servers = test_stack.chain.direct_targets();
+    let clock = move || Nanos(start.elapsed().as_nanos() as u64);
     let watcher = RoleMonitor::start(servers.clone(), POLL_INTERVAL, clock).unwrap();
 
-    let entry = stand.chain.endpoint().clone();
+    let entry = test_stack.chain.endpoint().clone();
     comes_to(
-        &mut stand,
+        &mut test_stack,
         &entry,
         "create table t (token text, server text default pgdyno_server()); select 1",
         "1",
@@ -65,20 +65,20 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let is_first = |observations: &RoleObservations| {
         observations.role_periods.iter().any(|it| told(&it.server) == first && !it.in_recovery)
     };
-    let seen = see(&watcher, "who answered", is_first);
-    let spell = seen.role_periods.iter().find(|it| !it.in_recovery).unwrap();
+    let observations = see(&watcher, "who answered", is_first);
+    let spell = observations.role_periods.iter().find(|it| !it.in_recovery).unwrap();
     assert_eq!((spell.node.as_str(), spell.server.timeline), ("postgres", 1));
-    let healthy = |node: &str, seen: &RoleObservations| {
-        seen.health_changes.iter().find(|it| it.node == node).map(|it| it.at)
+    let healthy = |node: &str, observations: &RoleObservations| {
+        observations.health_changes.iter().find(|it| it.node == node).map(|it| it.at)
     };
     see(&watcher, "its health", |it| healthy("postgres", it).is_some());
     let names = "ANY 1 (\"postgres-2\", \"postgres-3\")";
-    let settings = &seen.settings[0];
+    let settings = &observations.settings[0];
     assert_eq!(
         (settings.synchronous_commit.as_str(), settings.synchronous_standby_names.as_str()),
         ("on", names)
     );
-    let followers: Vec<String> = seen
+    let followers: Vec<String> = observations
         .replica_periods
         .last()
         .unwrap()
@@ -89,42 +89,50 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     assert_eq!(followers, ["postgres-2 quorum true", "postgres-3 quorum true"]);
 
     // The setting of the user counts, not the superuser's.
-    ask(&stand.admin("postgres"), "alter role app in database app set synchronous_commit = remote_apply");
-    ask(&stand.admin("postgres"), "alter role app set synchronous_commit = off");
+    ask(
+        &test_stack.admin("postgres"),
+        "alter role app in database app set synchronous_commit = remote_apply",
+    );
+    ask(&test_stack.admin("postgres"), "alter role app set synchronous_commit = off");
     let commit = |it: &RoleObservations| it.settings.last().unwrap().synchronous_commit.clone();
     see(&watcher, "a weaker promise", |it| commit(it) == "remote_apply");
-    ask(&stand.admin("postgres"), "alter role app in database app reset synchronous_commit");
+    ask(&test_stack.admin("postgres"), "alter role app in database app reset synchronous_commit");
     see(&watcher, "none", |it| commit(it) == "off");
-    ask(&stand.admin("postgres"), "alter role app reset synchronous_commit");
+    ask(&test_stack.admin("postgres"), "alter role app reset synchronous_commit");
     see(&watcher, "what all have", |it| commit(it) == "on");
     ask(&entry, "insert into t select '2.' || n || '.abc' from generate_series(1, 300000) as n");
 
     let killed = clock();
-    stand.chain.kill(&mut stand.supervisor, "postgres").unwrap();
-    let promotion = stand.chain.fail_over(&mut stand.supervisor).unwrap_or_else(|it| panic!("{it}"));
+    test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
+    let promotion =
+        test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     println!("promoted after {:?}: {promotion:?}", promotion.took);
     let to = promotion.to.as_str();
     let writes = |observations: &RoleObservations| {
         observations.role_periods.iter().any(|it| it.node == to && !it.in_recovery)
     };
     see(&watcher, "the promotion", writes);
-    let seen = see(&watcher, "the new one's health", |it| healthy(to, it).is_some());
-    let spells: Vec<_> = seen.role_periods.iter().filter(|it| it.node == to).collect();
+    let observations = see(&watcher, "the new one's health", |it| healthy(to, it).is_some());
+    let spells: Vec<_> = observations.role_periods.iter().filter(|it| it.node == to).collect();
     assert!(spells[0].in_recovery && spells[0].server.timeline == 1, "{spells:#?}");
     let last = spells.last().unwrap();
     assert!(!last.in_recovery && last.server.timeline == 2 && killed < last.from, "{spells:#?}");
     assert!(last.server.is_same_process(&spells[0].server), "a promotion restarts nothing: {spells:#?}");
     assert!(
-        seen.role_periods.iter().all(|it| it.node != "postgres" || it.to < killed + Nanos::from_millis(100))
+        observations
+            .role_periods
+            .iter()
+            .all(|it| it.node != "postgres" || it.to < killed + Nanos::from_millis(100))
     );
     comes_to(
-        &mut stand,
+        &mut test_stack,
         &entry,
         "insert into t values ('3.0.a\tb\\c') returning split_part(server, '|', 2)",
         "2",
     );
 
-    let rejoined = stand.chain.rejoin(&mut stand.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
+    let rejoined =
+        test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     // At the same socket as before.
     let is_back = |observations: &RoleObservations| {
@@ -135,28 +143,28 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
             observations.role_periods.iter().filter(|it| it.node == "postgres").cloned().collect();
         is_back(&RoleObservations { role_periods: of, ..RoleObservations::default() })
     });
-    let seen = watcher.stop();
-    assert!(seen.samples().is_sorted_by_key(|it| it.at));
+    let observations = watcher.stop();
+    assert!(observations.samples().is_sorted_by_key(|it| it.at));
 
     // By the new primary, and by the old one, which reports its role.
     let by = |name: &str| servers.iter().find(|it| it.name == name).unwrap();
-    let began = Instant::now();
+    let start = Instant::now();
     let (snapshot, rows) = read(by(to), "select token from t order by token -- all of it");
-    println!("{} rows were read after {:?}", rows.len(), began.elapsed());
+    println!("{} rows were read after {:?}", rows.len(), start.elapsed());
     assert_eq!((rows.len(), rows[0].as_str(), rows[300_001].as_str()), (300_002, "1.0.abc", "3.0.a\tb\\c"));
     assert!(!snapshot.in_recovery && snapshot.server == last.server, "{snapshot:?}");
     let old = by("postgres").clone();
-    comes_to(&mut stand, &old.target, "select count(*) from t", "300002");
+    comes_to(&mut test_stack, &old.target, "select count(*) from t", "300002");
     let (snapshot, rows) = read(&old, "select token from t where token like '1.%' union all select null;");
     assert_eq!((snapshot.in_recovery, snapshot.server.timeline, rows), (true, 2, vec!["1.0.abc".to_owned()]));
 }
 
 #[test]
 fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
-    let stand = TestStack::up(&stack(&[postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
-    let [direct] = stand.chain.direct_targets().try_into().unwrap();
+    let test_stack = TestStack::up(&stack(&[postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
+    let [direct] = test_stack.chain.direct_targets().try_into().unwrap();
     assert!(direct.health.is_none() && direct.address.as_deref().is_some_and(|it| it.starts_with("local:")));
-    ask(stand.chain.endpoint(), "create table t as select 7 as a");
+    ask(test_stack.chain.endpoint(), "create table t as select 7 as a");
     let mut snapshot = ReadTransaction::begin(&direct, PATIENCE).unwrap();
     let mut read = |query: &str| {
         let mut rows = Vec::new();
@@ -166,7 +174,7 @@ fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
         }
     };
     assert_eq!(read("select a from t"), "7");
-    ask(stand.chain.endpoint(), "insert into t values (8)");
+    ask(test_stack.chain.endpoint(), "insert into t values (8)");
     assert_eq!(read("select a from t"), "7");
     assert_eq!(
         read("select a, a from t"),
@@ -188,23 +196,23 @@ fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
         postgres(Transport::Tcp),
     ];
-    let mut stand = match TestStack::up(&stack(&nodes)) {
+    let mut test_stack = match TestStack::up(&stack(&nodes)) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
         Err(it) => panic!("{it}"),
     };
-    let entry = stand.chain.endpoint().clone();
+    let entry = test_stack.chain.endpoint().clone();
     let mut session = entry.open(PATIENCE).unwrap();
     assert_eq!(session.value("select 1").unwrap().as_deref(), Some("1"));
     let whom = FaultTarget::Node("pooler".to_owned());
     let kill = FaultAction::Kill { target: whom.clone(), scope: FaultScope::Node };
-    let done = stand.chain.inject(&mut stand.supervisor, &kill).unwrap_or_else(|it| panic!("{it}"));
+    let done = test_stack.chain.inject(&mut test_stack.supervisor, &kill).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!((done.nodes, done.active_fault), (vec!["pooler".to_owned()], None));
     session.query("select 1").unwrap_err();
-    stand
+    test_stack
         .chain
-        .inject(&mut stand.supervisor, &FaultAction::Restart { target: whom })
+        .inject(&mut test_stack.supervisor, &FaultAction::Restart { target: whom })
         .unwrap_or_else(|it| panic!("{it}"));
     // The balancer checks its health every 100 ms.
-    comes_to(&mut stand, &entry, "select 2", "2");
+    comes_to(&mut test_stack, &entry, "select 2", "2");
 }

@@ -20,12 +20,12 @@ fn clock() -> impl Fn() -> Nanos + Send + Clone + 'static {
 }
 
 /// Receives observations until one is accepted, for at most a minute.
-fn until<T>(from: &Receiver<Observation>, mut wanted: impl FnMut(&Observation) -> Option<T>) -> T {
+fn until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let observation = from.recv_timeout(left).expect("what is waited for comes in time");
-        if let Some(it) = wanted(&observation) {
+        if let Some(it) = select(&observation) {
             return it;
         }
     }
@@ -45,7 +45,7 @@ fn sessions_waits_and_missing_extensions_are_seen() {
     one.query("create table t as select 1 as a").unwrap();
     let target = in_database(&name);
     let mut two = target.open(PATIENCE).unwrap();
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let point = SamplingTarget {
         target: Some(target),
         ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
@@ -54,34 +54,34 @@ fn sessions_waits_and_missing_extensions_are_seen() {
         Sampler::start(vec![SamplingTarget::host(), SamplingTarget::generator(), point], clock(), out);
     one.query("begin; update t set a = 2").unwrap();
     let waiting = std::thread::spawn(move || two.query("update t set a = 3").unwrap());
-    sample(&seen, "pg_active_waits", "Lock/transactionid", |it| it == 1.0);
-    sample(&seen, "pg_locks_waiting", "transactionid/ShareLock", |it| it == 1.0);
-    sample(&seen, "pg_longest_lock_wait", "", |it| it > 0.0);
+    sample(&observations, "pg_active_waits", "Lock/transactionid", |it| it == 1.0);
+    sample(&observations, "pg_locks_waiting", "transactionid/ShareLock", |it| it == 1.0);
+    sample(&observations, "pg_longest_lock_wait", "", |it| it > 0.0);
     one.query("commit").unwrap();
     waiting.join().unwrap();
-    sample(&seen, "pg_locks_waiting", "", |it| it == 0.0);
+    sample(&observations, "pg_locks_waiting", "", |it| it == 0.0);
     let cost = sampler.stop();
     assert!(cost.wall > cost.own_cpu && cost.server_cpu > Nanos::ZERO, "{cost:?}");
 
     // Every probe runs a last time at the end; a missing probe was reported once.
-    let rest: Vec<Observation> = seen.iter().collect();
+    let rest: Vec<Observation> = observations.iter().collect();
     let series: BTreeSet<String> = rest
         .iter()
         .filter_map(|it| if let Observation::Samples(them) = it { Some(them) } else { None })
         .flatten()
         .map(|it| format!("{} {}", it.node, it.series))
         .collect();
-    for wanted in
+    for expected in
         ["host host_cpu", "generator process_cpu_user", "postgres pg_commits", "postgres pg_wal_records"]
     {
-        assert!(series.contains(wanted), "{wanted} in {series:?}");
+        assert!(series.contains(expected), "{expected} in {series:?}");
     }
 }
 
 #[test]
 fn what_is_missing_is_told_once() {
     let (_connection, name) = fresh_database();
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let point = SamplingTarget {
         target: Some(in_database(&name)),
         ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES)
@@ -93,10 +93,10 @@ fn what_is_missing_is_told_once() {
     let sampler = Sampler::start(vec![point, nobody], clock(), out);
     let mut missing = Vec::new();
     let mut commits = 0;
-    until(&seen, |observation| {
+    until(&observations, |observation| {
         match observation {
-            Observation::Missing { node, probe, reason: why } => {
-                missing.push(format!("{node} {probe}: {why}"));
+            Observation::Missing { node, probe, reason } => {
+                missing.push(format!("{node} {probe}: {reason}"));
             }
             Observation::Samples(them) => {
                 commits += them.iter().filter(|it| it.series == "pg_commits").count();
@@ -123,7 +123,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let mut connection = postgres.target().open(PATIENCE).unwrap();
     connection.query("create extension pg_stat_statements").unwrap();
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let point = SamplingTarget {
         target: Some(postgres.target()),
         pid: supervisor.pid_handle(postgres.node),
@@ -132,15 +132,15 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     };
     let now = clock();
     let sampler = Sampler::start(vec![point], now.clone(), out);
-    sample(&seen, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
-    sample(&seen, "process_memory", "", |it| it > 1e6);
-    sample(&seen, "process_files", "", |it| it > 10.0);
-    sample(&seen, "pg_database_size", "postgres", |it| it > 1e6);
+    sample(&observations, "pg_connections_free", "", |it| it == 5.0 - 3.0 - 2.0);
+    sample(&observations, "process_memory", "", |it| it > 1e6);
+    sample(&observations, "process_files", "", |it| it > 10.0);
+    sample(&observations, "pg_database_size", "postgres", |it| it > 1e6);
 
     connection.query("set work_mem = '1MB'").unwrap();
     connection.query("select 'secret', 4711").unwrap();
     let event = |kind: EventKind, text: &str| {
-        until(&seen, |it| match it {
+        until(&observations, |it| match it {
             Observation::Event(it) if it.kind == kind && it.text.contains(text) => Some(it.clone()),
             _ => None,
         })
@@ -148,29 +148,29 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     event(EventKind::SlowStatement, "statement: select ?, ?");
     connection.query("select 'secret'::int").unwrap_err();
     assert_eq!(event(EventKind::Error, "\"…\"").code.as_deref(), Some("22P02"));
-    let mut others: Vec<Connection> = Vec::new();
+    let mut clients: Vec<Connection> = Vec::new();
     let refused = loop {
         match postgres.target().open(PATIENCE) {
-            Ok(it) => others.push(it),
+            Ok(it) => clients.push(it),
             Err(it) => break it,
         }
     };
     assert_eq!(refused.code(), wire::Code::SqlState(*b"53300"));
     assert_eq!(event(EventKind::TooManyConnections, "").code.as_deref(), Some("53300"));
-    drop(others);
+    drop(clients);
 
     postgres.stop(&mut supervisor).unwrap();
     let ended = now();
     postgres.restart(&mut supervisor).unwrap();
     event(EventKind::Lifecycle, "ready to accept connections");
-    sample(&seen, "pg_sets", "", |it| it >= 1.0);
+    sample(&observations, "pg_sets", "", |it| it >= 1.0);
     let of_the_new_one = |it: &Sample| it.series == "process_cpu_user" && it.at > ended;
-    until(&seen, |it| match it {
+    until(&observations, |it| match it {
         Observation::Samples(them) => them.iter().any(of_the_new_one).then_some(()),
         _ => None,
     });
     let cost = sampler.stop();
-    let after: Vec<String> = seen.iter().map(|it| format!("{it:?}")).collect();
+    let after: Vec<String> = observations.iter().map(|it| format!("{it:?}")).collect();
     assert!(after.iter().any(|it| it.contains("select $1, $2")), "the text without constants: {after:?}");
     assert!(!after.iter().any(|it| it.contains("secret")));
     assert!(cost.server_cpu > Nanos::ZERO);
@@ -183,7 +183,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     let settings = Settings { isolated: true, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let (pid, apart) = (supervisor.pid_handle(postgres.node), supervisor.is_isolated(postgres.node));
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let sampler = Sampler::start(
         vec![SamplingTarget { pid, apart, ..SamplingTarget::new("postgres", SamplingTargetKind::POSTGRES) }],
         clock(),
@@ -191,7 +191,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     );
     let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(PATIENCE).unwrap()).collect();
     // Its first process, checkpointer, writers, launchers.
-    sample(&seen, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
+    sample(&observations, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
     sampler.stop();
 }
 
@@ -205,7 +205,7 @@ fn a_server_that_hangs_holds_nobody_up() {
         address: stack::client::Address::Tcp(silent.local_addr().unwrap()),
         ..here.clone()
     };
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let points = vec![
         SamplingTarget {
             target: Some(hanging),
@@ -217,15 +217,17 @@ fn a_server_that_hangs_holds_nobody_up() {
         },
     ];
     let sampler = Sampler::start(points, clock(), out);
-    until(&seen, |it| match it {
+    until(&observations, |it| match it {
         Observation::Missing { node, probe: "connection", .. } if node == "hanging" => Some(()),
         _ => None,
     });
     for _ in 0..3 {
-        sample(&seen, "pg_connections_used", "", |_| true);
+        sample(&observations, "pg_connections_used", "", |_| true);
     }
     drop(sampler);
-    assert!(seen.iter().all(|it| !matches!(it, Observation::Missing { node, .. } if node == "hanging")));
+    assert!(
+        observations.iter().all(|it| !matches!(it, Observation::Missing { node, .. } if node == "hanging"))
+    );
 }
 
 /// Prints the cost with `--nocapture`; the limit is loose, because other tests run at the same time.
@@ -242,7 +244,7 @@ fn two_hundred_clients_cost_little() {
     clients[0].query("create extension pg_stat_statements").unwrap();
     let seconds =
         std::env::var("PGDYNO_TEST_COST_SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(2.0);
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     let pid = Some(Arc::new(AtomicU32::new(supervisor.pid(postgres.node).unwrap())));
     let point = SamplingTarget {
         target: Some(postgres.target()),
@@ -259,7 +261,7 @@ fn two_hundred_clients_cost_little() {
     }
     let cost = sampler.stop();
     let samples: usize =
-        seen.iter().map(|it| if let Observation::Samples(them) = it { them.len() } else { 0 }).sum();
+        observations.iter().map(|it| if let Observation::Samples(them) = it { them.len() } else { 0 }).sum();
     println!(
         "{samples} samples in {:.1} s: {:.2} % of a processor, ours {:.2} %, the server's {:.2} %",
         cost.wall.as_secs_f64(),
@@ -268,6 +270,6 @@ fn two_hundred_clients_cost_little() {
         cost.server_cpu.as_secs_f64() / cost.wall.as_secs_f64() * 100.0,
     );
     assert!(cost.cpu_share() < 0.1, "{cost:?}");
-    let asked = component::probes().filter(|it| it.target == ProbeTarget::Postgres).count();
-    assert!(samples > asked);
+    let probes = component::probes().filter(|it| it.target == ProbeTarget::Postgres).count();
+    assert!(samples > probes);
 }

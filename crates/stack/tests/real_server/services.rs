@@ -28,9 +28,9 @@ pub fn get(node: &RunningNode, target: &str) -> String {
 }
 
 /// Repeats the request until the answer is the expected one.
-fn await_answer(stand: &mut TestStack, target: &str, expected: impl Fn(&str) -> bool) {
-    let node = stand.chain.http_node().unwrap();
-    stand
+fn await_answer(test_stack: &mut TestStack, target: &str, expected: impl Fn(&str) -> bool) {
+    let node = test_stack.chain.http_node().unwrap();
+    test_stack
         .supervisor
         .await_ready(node.node.unwrap(), PATIENCE, || match get(node, target) {
             it if expected(&it) => Readiness::Ready(()),
@@ -45,15 +45,15 @@ fn up(nodes: &[Node]) -> TestStack {
 
 /// Process of a service and its worker's.
 fn processes(node: &RunningNode) -> Vec<PathBuf> {
-    let told = get(node, "/who");
-    told.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
+    let answer = get(node, "/who");
+    answer.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
 }
 
 /// All processes of a node.
-pub fn processes_of(stand: &TestStack, name: &str) -> Vec<PathBuf> {
-    let id = stand.chain.find_node(name).and_then(|it| it.node).unwrap();
+pub fn processes_of(test_stack: &TestStack, name: &str) -> Vec<PathBuf> {
+    let id = test_stack.chain.find_node(name).and_then(|it| it.node).unwrap();
     let proc = |it: u32| Path::new("/proc").join(it.to_string());
-    stand.supervisor.processes(id).into_iter().map(proc).collect()
+    test_stack.supervisor.processes(id).into_iter().map(proc).collect()
 }
 
 #[test]
@@ -68,46 +68,46 @@ fn a_service_is_a_node() {
         if nodes.len() == 1 {
             nodes.push(postgres(tls));
         }
-        let mut stand = up(&nodes);
-        let shop = stand.chain.http_node().unwrap();
+        let mut test_stack = up(&nodes);
+        let shop = test_stack.chain.http_node().unwrap();
         assert_eq!(get(shop, "/sql"), "200 app app");
         assert_eq!((shop.plan.name.as_str(), &shop.hop), ("shop", &ServerTransport::Tcp));
-        let wanted = if tls == Transport::Tcp {
+        let expected = if tls == Transport::Tcp {
             ServerTransport::Tcp
         } else {
             ServerTransport::TcpTls { version: "1.3".to_owned() }
         };
-        assert_eq!(stand.chain.nodes()[1].hop, wanted);
+        assert_eq!(test_stack.chain.nodes()[1].hop, expected);
         assert!(shop.configuration[0].1.contains("COLOUR=blue\n"), "{:?}", shop.configuration);
 
         // Secrets are only in its memory.
-        let secret = stand.chain.users().app.password.reveal().to_owned();
-        assert!(!format!("{:?}", stand.chain).contains(&secret));
+        let secret = test_stack.chain.users().app.password.reveal().to_owned();
+        assert!(!format!("{:?}", test_stack.chain).contains(&secret));
         let own = processes(shop);
         let read = |it: &str| String::from_utf8_lossy(&std::fs::read(own[0].join(it)).unwrap()).into_owned();
         assert!(read("environ").contains(&format!("PGPASSWORD={secret}\0")));
         assert!(!read("cmdline").contains(&secret));
-        if let Some(user) = stand.supervisor.user() {
+        if let Some(user) = test_stack.supervisor.user() {
             assert!(read("status").contains(&format!("Uid:\t{0}\t{0}\t{0}\t{0}", user.uid)));
         }
 
         // The database restarts, and the service continues.
-        stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
-        await_answer(&mut stand, "/sql", |it| it == "200 app app");
+        test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
+        await_answer(&mut test_stack, "/sql", |it| it == "200 app app");
 
         // Its worker ends with it, and it can restart.
         assert!(own.iter().all(|it| it.exists()), "{own:?}");
-        assert_eq!(stand.chain.kill(&mut stand.supervisor, "shop").unwrap(), End::Signal(9));
+        assert_eq!(test_stack.chain.kill(&mut test_stack.supervisor, "shop").unwrap(), End::Signal(9));
         assert!(own.iter().all(|it| !it.exists()), "{own:?}");
-        stand.chain.restart(&mut stand.supervisor, "shop").unwrap();
-        assert_eq!(get(stand.chain.http_node().unwrap(), "/sql"), "200 app app");
+        test_stack.chain.restart(&mut test_stack.supervisor, "shop").unwrap();
+        assert_eq!(get(test_stack.chain.http_node().unwrap(), "/sql"), "200 app app");
 
         // The database can be copied, because it has no sessions.
-        let own = processes(stand.chain.http_node().unwrap());
-        stand.chain.quiesce(&mut stand.supervisor, &mut |_| {}).unwrap();
-        assert!(stand.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
-        stand.chain.resume(&mut stand.supervisor, &mut |_| {}).unwrap();
-        assert_eq!(get(stand.chain.http_node().unwrap(), "/sql"), "200 app app");
+        let own = processes(test_stack.chain.http_node().unwrap());
+        test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap();
+        assert!(test_stack.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
+        test_stack.chain.resume(&mut test_stack.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(get(test_stack.chain.http_node().unwrap(), "/sql"), "200 app app");
     }
 }
 
@@ -117,26 +117,26 @@ fn copies_stand_behind_a_balancer() {
     let mut shop = tiny::service("shop", &scratch, &[]);
     let NodeKind::Service(it) = &mut shop.kind else { unreachable!() };
     it.copies = 2;
-    let mut stand = up(&[shop, postgres(Transport::Tcp)]);
-    let names: Vec<&str> = stand.chain.nodes().iter().map(|it| it.plan.name.as_str()).collect();
+    let mut test_stack = up(&[shop, postgres(Transport::Tcp)]);
+    let names: Vec<&str> = test_stack.chain.nodes().iter().map(|it| it.plan.name.as_str()).collect();
     assert_eq!(names, ["shop-balancer", "shop-1", "shop-2", "postgres"]);
-    let balancer = stand.chain.http_node().unwrap();
+    let balancer = test_stack.chain.http_node().unwrap();
     assert!(balancer.statistics.is_some() && balancer.version.contains('.'), "{}", balancer.version);
     assert_eq!(get(balancer, "/sql"), "200 app app");
     let answers: Vec<String> = (0..4).map(|_| get(balancer, "/who")).collect();
     assert!(answers[0] == answers[2] && answers[1] == answers[3] && answers[0] != answers[1], "{answers:?}");
 
     // One of them has stopped: the other gets all requests.
-    let other = get(stand.chain.find_node("shop-2").unwrap(), "/who");
-    stand.chain.kill(&mut stand.supervisor, "shop-1").unwrap();
+    let other = get(test_stack.chain.find_node("shop-2").unwrap(), "/who");
+    test_stack.chain.kill(&mut test_stack.supervisor, "shop-1").unwrap();
     let mut in_a_row = std::cell::Cell::new(0);
-    await_answer(&mut stand, "/who", |it| {
+    await_answer(&mut test_stack, "/who", |it| {
         in_a_row.set(if it == other { in_a_row.get() + 1 } else { 0 });
         in_a_row.get() == 8
     });
     assert_eq!(*in_a_row.get_mut(), 8);
-    stand.chain.restart(&mut stand.supervisor, "shop-1").unwrap();
-    await_answer(&mut stand, "/who", |it| it.starts_with("200 ") && it != other);
+    test_stack.chain.restart(&mut test_stack.supervisor, "shop-1").unwrap();
+    await_answer(&mut test_stack, "/who", |it| it.starts_with("200 ") && it != other);
 }
 
 #[test]
@@ -144,18 +144,18 @@ fn a_balancer_of_the_file_speaks_http_before_a_service() {
     let scratch = Scratch::new("before");
     let nodes =
         [haproxy(Transport::Tcp, Some(1)), tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)];
-    let stand = up(&nodes);
-    let web = stand.chain.http_node().unwrap();
+    let test_stack = up(&nodes);
+    let web = test_stack.chain.http_node().unwrap();
     assert_eq!((web.plan.name.as_str(), get(web, "/sql").as_str()), ("balancer", "200 app app"));
-    let why = |nodes: &[Node]| TestStack::up(&stack(nodes)).map(drop).unwrap_err().to_string();
+    let start_error = |nodes: &[Node]| TestStack::up(&stack(nodes)).map(drop).unwrap_err().to_string();
     let pooler = pgbouncer(Transport::Tcp, PoolMode::Session);
     let shop = tiny::service("shop", &scratch, &[]);
     assert_eq!(
-        why(&[pooler, shop.clone(), postgres(Transport::Tcp)]),
+        start_error(&[pooler, shop.clone(), postgres(Transport::Tcp)]),
         "pooler: it sends SQL, but shop behind it takes HTTP requests"
     );
     let unix = "shop: a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for postgres";
-    assert_eq!(why(&[shop, postgres(Transport::Unix)]), unix);
+    assert_eq!(start_error(&[shop, postgres(Transport::Unix)]), unix);
 }
 
 #[test]
@@ -201,31 +201,31 @@ fn a_service_is_watched() {
     let mut shop = tiny::service("shop", &scratch, &[]);
     // A control group, if available.
     shop.limits.cpu = Some(0.9);
-    let stand = up(&[shop, postgres(Transport::Tcp)]);
-    let points: Vec<SamplingTarget> = stand
+    let test_stack = up(&[shop, postgres(Transport::Tcp)]);
+    let points: Vec<SamplingTarget> = test_stack
         .chain
         .nodes()
         .iter()
-        .map(|it| SamplingTarget::for_running(it, "app", &stand.supervisor))
+        .map(|it| SamplingTarget::for_running(it, "app", &test_stack.supervisor))
         .collect();
-    let worker = &processes(stand.chain.http_node().unwrap())[1];
+    let worker = &processes(test_stack.chain.http_node().unwrap())[1];
     assert!(
-        stand.supervisor.processes(stand.chain.http_node().unwrap().node.unwrap()).len() >= 2,
+        test_stack.supervisor.processes(test_stack.chain.http_node().unwrap().node.unwrap()).len() >= 2,
         "{worker:?}"
     );
-    let (out, seen) = channel();
+    let (out, observations) = channel();
     // Every probe runs once more at the end.
     Sampler::start(points, || Nanos::ZERO, out).stop();
     let mut shown: Vec<String> = Vec::new();
-    for it in seen {
+    for it in observations {
         match it {
             Observation::Samples(them) => shown.extend(
                 them.iter()
                     .filter(|it| it.node == "shop")
                     .map(|it| format!("{} [{}] {}", it.series, it.label, it.value)),
             ),
-            Observation::Missing { node, probe, reason: why } => {
-                assert!(probe != "service_stats" && probe != "connection", "{node}: {why}");
+            Observation::Missing { node, probe, reason } => {
+                assert!(probe != "service_stats" && probe != "connection", "{node}: {reason}");
             }
             Observation::Event(it) => panic!("{it:?}"),
         }
@@ -240,15 +240,15 @@ fn a_service_is_watched() {
     }
     let has = |name: &str| shown.iter().any(|it| it.starts_with(name));
     assert!(has("process_"), "{shown:#?}");
-    let grouped = stand.chain.http_node().and_then(|it| stand.supervisor.group(it.node?)).is_some();
+    let grouped = test_stack.chain.http_node().and_then(|it| test_stack.supervisor.group(it.node?)).is_some();
     assert_eq!(has("cgroup_"), grouped, "{shown:#?}");
 }
 
 #[test]
 fn a_service_that_is_there_is_left_alone() {
     let scratch = Scratch::new("attached");
-    let theirs = up(&[tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)]);
-    let url = theirs.chain.http_node().unwrap().url.clone().unwrap();
+    let existing = up(&[tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)]);
+    let url = existing.chain.http_node().unwrap().url.clone().unwrap();
     let attached = |ready: &str| {
         let mut node = tiny::service("ours", &scratch, &[]);
         let NodeKind::Service(it) = &mut node.kind else { unreachable!() };
@@ -262,15 +262,15 @@ fn a_service_that_is_there_is_left_alone() {
     };
     for behind in [None, Some(postgres(Transport::Tcp))] {
         let nodes: Vec<Node> = [attached("/health")].into_iter().chain(behind).collect();
-        let mut ours = up(&nodes);
-        let node = ours.chain.http_node().unwrap();
+        let mut attached_stack = up(&nodes);
+        let node = attached_stack.chain.http_node().unwrap();
         assert!(node.is_attached() && node.node.is_none());
         assert_eq!(get(node, "/sql"), "200 app app");
-        ours.chain.quiesce(&mut ours.supervisor, &mut |_| {}).unwrap();
-        ours.chain.resume(&mut ours.supervisor, &mut |_| {}).unwrap();
-        assert_eq!(ours.chain.nodes().len(), nodes.len());
-        ours.chain.down(&mut ours.supervisor, &mut |_| {}).unwrap();
-        assert_eq!(get(theirs.chain.http_node().unwrap(), "/sql"), "200 app app");
+        attached_stack.chain.quiesce(&mut attached_stack.supervisor, &mut |_| {}).unwrap();
+        attached_stack.chain.resume(&mut attached_stack.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(attached_stack.chain.nodes().len(), nodes.len());
+        attached_stack.chain.down(&mut attached_stack.supervisor, &mut |_| {}).unwrap();
+        assert_eq!(get(existing.chain.http_node().unwrap(), "/sql"), "200 app app");
     }
     let problem = TestStack::up(&stack(&[attached("/nowhere")])).map(drop).unwrap_err();
     assert_eq!(problem.to_string(), "ours could not be reached: GET /nowhere is answered by status 404");

@@ -65,17 +65,17 @@ fn up(service: Node, content: Content) -> Option<TestStack> {
     Some(TestStack { chain, supervisor })
 }
 
-fn web(stand: &TestStack) -> &RunningNode {
-    stand.chain.http_node().unwrap()
+fn web(test_stack: &TestStack) -> &RunningNode {
+    test_stack.chain.http_node().unwrap()
 }
 
-fn sql(stand: &TestStack) -> Connection {
-    stand.chain.endpoint().open(PATIENCE).unwrap()
+fn sql(test_stack: &TestStack) -> Connection {
+    test_stack.chain.endpoint().open(PATIENCE).unwrap()
 }
 
 /// Sends JSON; returns the whole response.
-fn post(stand: &TestStack, target: &str, body: &str) -> String {
-    let host = web(stand).url.as_ref().unwrap().host_header();
+fn post(test_stack: &TestStack, target: &str, body: &str) -> String {
+    let host = web(test_stack).url.as_ref().unwrap().host_header();
     let mut stream = TcpStream::connect(&host).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
@@ -87,71 +87,72 @@ fn post(stand: &TestStack, target: &str, body: &str) -> String {
 }
 
 /// Reads its statistics page; it survives a restart of its database; nothing is left after it is killed.
-fn lives(mut stand: TestStack, target: &str) {
-    let name = web(&stand).plan.name.clone();
-    let asked = get(web(&stand), target);
-    assert!(asked.starts_with("200 "), "{name}: {asked}");
-    let page = http::get(&with_path(web(&stand).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
+fn lives(mut test_stack: TestStack, target: &str) {
+    let name = web(&test_stack).plan.name.clone();
+    let answer = get(web(&test_stack), target);
+    assert!(answer.starts_with("200 "), "{name}: {answer}");
+    let page = http::get(&with_path(web(&test_stack).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
     let text = String::from_utf8(page.body).unwrap() + "\n";
     keep(find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
 
-    stand.chain.restart(&mut stand.supervisor, "postgres").unwrap();
-    let id = web(&stand).node.unwrap();
-    let again =
-        stand.supervisor.await_ready(id, PATIENCE, || match get(stand.chain.http_node().unwrap(), target) {
-            it if it == asked => Readiness::Ready(()),
+    test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
+    let id = web(&test_stack).node.unwrap();
+    let again = test_stack.supervisor.await_ready(id, PATIENCE, || {
+        match get(test_stack.chain.http_node().unwrap(), target) {
+            it if it == answer => Readiness::Ready(()),
             it => Readiness::NotYet(it),
-        });
+        }
+    });
     again.unwrap_or_else(|it| panic!("{name}: {it}"));
 
-    let own = processes_of(&stand, &name);
+    let own = processes_of(&test_stack, &name);
     assert!(!own.is_empty() && own.iter().all(|it| it.exists()), "{own:?}");
-    stand.chain.kill(&mut stand.supervisor, &name).unwrap();
+    test_stack.chain.kill(&mut test_stack.supervisor, &name).unwrap();
     assert!(own.iter().all(|it| !it.exists()), "{name}: {own:?}");
 }
 
 #[test]
 fn delivery() {
-    let it = service("delivery", &["delivery/target/delivery"], &[("POOL_SIZE", "3")]);
-    let Some(stand) = up(it, Content::Delivery { scale: 0.0005 }) else { return };
-    let asked = "/offices?seller_lat=55.75&seller_lon=37.62&seller_south=55.5&seller_west=37.2&seller_north=56\
+    let node = service("delivery", &["delivery/target/delivery"], &[("POOL_SIZE", "3")]);
+    let Some(test_stack) = up(node, Content::Delivery { scale: 0.0005 }) else { return };
+    let target = "/offices?seller_lat=55.75&seller_lon=37.62&seller_south=55.5&seller_west=37.2&seller_north=56\
                  &seller_east=38&buyer_south=59.7&buyer_west=29.8&buyer_north=60.2&buyer_east=30.8&weight=900\
                  &height=100&length=200&width=300&cost=5000";
-    let found = get(web(&stand), asked);
+    let found = get(web(&test_stack), target);
     // Petersburg is 634 km from Moscow, in zone 2: 150 roubles, twice 40, 30 for the second kilogram (by size), and
     // 25 of insurance.
     assert!(found.contains("\"price\":285"), "{found}");
-    lives(stand, asked);
+    lives(test_stack, target);
 }
 
 #[test]
 fn book() {
-    let it = service("book", &["book/target/book"], &[]);
-    let Some(stand) = up(it, Content::Books { rows: 2_000 }) else { return };
-    let mut row = sql(&stand).query("select author, name, price from book.bookv2 where id = 7").unwrap();
+    let node = service("book", &["book/target/book"], &[]);
+    let Some(test_stack) = up(node, Content::Books { rows: 2_000 }) else { return };
+    let mut row = sql(&test_stack).query("select author, name, price from book.bookv2 where id = 7").unwrap();
     let [author, name, price] = <[_; 3]>::try_from(row.rows.remove(0)).unwrap().map(Option::unwrap);
-    let asked = format!("/books?author={}&name={}", escaped(&author), escaped(&name));
+    let target = format!("/books?author={}&name={}", escaped(&author), escaped(&name));
     let expected = format!(r#"200 [{{"id":7,"author":"{author}","name":"{name}","price":{price}}}]"#);
-    assert_eq!(get(web(&stand), &asked), expected);
+    assert_eq!(get(web(&test_stack), &target), expected);
     // The service's ids start after the dataset's.
-    let answer = post(&stand, "/books", r#"{"author":"Чехов","name":"Чайка","price":19900}"#);
+    let answer = post(&test_stack, "/books", r#"{"author":"Чехов","name":"Чайка","price":19900}"#);
     assert!(answer.contains(r#"{"id":2001}"#), "{answer}");
-    lives(stand, &asked);
+    lives(test_stack, &target);
 }
 
 #[test]
 fn social() {
     let python = "social/target/venv/bin/python";
-    let it = service("social", &[python, "-m", "social"], &[("WORKERS", "2")]);
-    let Some(stand) = up(it, Content::Users { users: 1_000 }) else { return };
-    let answer = post(&stand, "/login", &format!(r#"{{"id":7,"password":"{}"}}"#, users::PASSWORD));
+    let node = service("social", &[python, "-m", "social"], &[("WORKERS", "2")]);
+    let Some(test_stack) = up(node, Content::Users { users: 1_000 }) else { return };
+    let answer = post(&test_stack, "/login", &format!(r#"{{"id":7,"password":"{}"}}"#, users::PASSWORD));
     assert!(answer.contains("\"token\""), "{answer}");
-    let answer = post(&stand, "/login", r#"{"id":7,"password":"guess"}"#);
+    let answer = post(&test_stack, "/login", r#"{"id":7,"password":"guess"}"#);
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     let who = r#"{"first_name":"Анна","second_name":"Каренина","birthdate":"1990-01-01","password":"x"}"#;
-    let answer = post(&stand, "/user/register", who);
+    let answer = post(&test_stack, "/user/register", who);
     assert!(answer.contains(r#"{"id":1001}"#), "{answer}");
-    lives(stand, "/user/get/7");
+    lives(test_stack, "/user/get/7");
 }
 
 fn escaped(text: &str) -> String {

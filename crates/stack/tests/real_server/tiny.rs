@@ -55,13 +55,13 @@ fn serve() {
     }
 }
 
-fn answer(mut stream: &TcpStream, child: u32, asked: &AtomicU32) {
+fn answer(mut stream: &TcpStream, child: u32, requests: &AtomicU32) {
     let mut lines = BufReader::new(stream).lines();
     while let Some(Ok(first)) = lines.next() {
         lines.by_ref().map_while(Result::ok).take_while(|it| !it.is_empty()).for_each(drop);
         let (status, body) = match first.split(' ').nth(1).unwrap_or_default() {
             // Not ready at once, like other services.
-            "/health" if asked.fetch_add(1, Ordering::Relaxed) < 3 => (503, "not yet".to_owned()),
+            "/health" if requests.fetch_add(1, Ordering::Relaxed) < 3 => (503, "not yet".to_owned()),
             "/health" => (200, "up".to_owned()),
             "/stats" => (200, STATS.to_owned()),
             "/who" => (200, format!("{} {child}", std::process::id())),

@@ -35,7 +35,7 @@ impl LedgerFile {
     pub fn create(path: &Path, header: &LedgerHeader) -> Result<LedgerFile> {
         let make = || -> io::Result<LedgerFile> {
             let file = file::create_new(path)?;
-            let mut it = LedgerFile {
+            let mut ledger = LedgerFile {
                 file,
                 chain: 0,
                 buffer: MAGIC.to_vec(),
@@ -43,10 +43,10 @@ impl LedgerFile {
                 allocated: 0,
                 low_space: false,
             };
-            frame::append(&Frame::Header(*header), &mut it.chain, &mut it.buffer);
-            it.write()?;
-            it.file.sync_data()?;
-            Ok(it)
+            frame::append(&Frame::Header(*header), &mut ledger.chain, &mut ledger.buffer);
+            ledger.write()?;
+            ledger.file.sync_data()?;
+            Ok(ledger)
         };
         make().map_err(Error::system(path, "make the file"))
     }

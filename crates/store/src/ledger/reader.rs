@@ -41,7 +41,7 @@ impl<R: Read> LedgerReader<R> {
     pub fn from_reader(from: R) -> io::Result<Option<LedgerReader<R>>> {
         let header = LedgerHeader::default();
         let (ahead, chain, end) = (Vec::with_capacity(2 * CHUNK), 0, None);
-        let mut it = LedgerReader {
+        let mut reader = LedgerReader {
             header,
             input: from,
             buffer: ahead,
@@ -52,19 +52,19 @@ impl<R: Read> LedgerReader<R> {
             closed: false,
             failed: None,
         };
-        it.fill()?;
-        if !it.buffer.starts_with(MAGIC) {
+        reader.fill()?;
+        if !reader.buffer.starts_with(MAGIC) {
             return Ok(None);
         }
-        it.consumed = MAGIC.len();
+        reader.consumed = MAGIC.len();
         let Some((Frame::Header(header), length)) =
-            frame::take_frame(&it.buffer[it.consumed..], &mut it.chain)
+            frame::take_frame(&reader.buffer[reader.consumed..], &mut reader.chain)
         else {
             return Ok(None);
         };
-        it.consumed += length;
-        it.header = header;
-        Ok(Some(it))
+        reader.consumed += length;
+        reader.header = header;
+        Ok(Some(reader))
     }
 
     pub fn header(&self) -> &LedgerHeader {

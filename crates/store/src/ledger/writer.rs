@@ -74,14 +74,14 @@ pub fn start_writer(
     };
     let writes = {
         let shared = shared.clone();
-        let kept = LedgerStats { entries: 0, bytes: ledger.length() };
+        let stats = LedgerStats { entries: 0, bytes: ledger.length() };
         let writer_thread = WriterThread {
             ledger: Some(ledger),
             source,
             clocks,
             shared,
             batch: Vec::new(),
-            stats: kept,
+            stats,
             last_clock: None,
         };
         thread::Builder::new().name("ledger".to_owned()).spawn(move || {
@@ -105,10 +105,10 @@ impl LedgerWriter {
 
     /// Writes the remaining entries and the end mark. After a failed write, the ledger has no end mark.
     pub fn finish(mut self) -> io::Result<LedgerStats> {
-        let (ledger, kept) = self.join().expect("the thread is joined once");
+        let (ledger, stats) = self.join().expect("the thread is joined once");
         match ledger {
-            Some(it) => it.close().map(|()| kept),
-            None => Ok(kept),
+            Some(it) => it.close().map(|()| stats),
+            None => Ok(stats),
         }
     }
 

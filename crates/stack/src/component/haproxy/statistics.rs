@@ -170,7 +170,7 @@ pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
     let up = |name: &str| servers.clone().filter(|it| is(it, proxy, name) && is(it, status, "UP")).count();
     let all = servers.clone().filter(|it| is(it, proxy, "replicas")).count();
     match (up("behind"), up("replicas")) {
-        (1, others) if others + 1 == all => Readiness::Ready(()),
+        (1, replicas) if replicas + 1 == all => Readiness::Ready(()),
         (primaries, replicas) => Readiness::NotYet(format!(
             "it knows {primaries} primaries and {replicas} replicas among {all} servers"
         )),
