@@ -128,7 +128,7 @@ impl Target {
         Target { address: self.address.clone(), login: Arc::new(login) }
     }
 
-    /// Connects and logs in. The login and each later answer may take `patience` in total. A COPY may take longer, as
+    /// Connects and logs in. The login and each later answer may take `timeout` in total. A COPY may take longer, as
     /// long as each row arrives within it.
     pub fn open(&self, timeout: Duration) -> Result<Connection, Error> {
         Connection::open(self, timeout)

@@ -39,7 +39,7 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
     })
 }
 
-/// A server from the cache, or a downloaded one. Calls `tell` before a download.
+/// A server from the cache, or a downloaded one. Calls `on_fetch` before a download.
 ///
 /// `major` = `None` accepts any cached version and downloads the newest one offered.
 pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Result<Installation, FetchError> {

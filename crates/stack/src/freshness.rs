@@ -70,7 +70,7 @@ impl FreshnessProber {
     /// - `servers`: all servers, by the network that clients use.
     /// - `first`: the first number, greater than all of earlier trials with the same servers.
     /// - `now`: time since the measured window began; `None` before it, when the table exists and is empty.
-    /// - `tell`: receives the samples; sending does not block.
+    /// - `observations`: receives the samples; sending does not block.
     pub fn start(
         servers: Vec<DirectServer>,
         first: u64,

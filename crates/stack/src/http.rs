@@ -35,7 +35,7 @@ pub fn with_path(url: &Url, target: &str) -> Url {
     Url { target: target.to_owned(), ..url.clone() }
 }
 
-/// Sends a GET request; fails once `patience` has passed in total. Certificates are not verified, because no secrets
+/// Sends a GET request; fails once `timeout` has passed in total. Certificates are not verified, because no secrets
 /// are sent.
 pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
     let until = Instant::now() + timeout;

@@ -53,7 +53,7 @@ pub(crate) fn longest_wait(left: Option<Duration>) -> Option<Duration> {
     left.into_iter().chain(interval).min()
 }
 
-/// Opens a TCP connection within `patience`.
+/// Opens a TCP connection within `timeout`.
 pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

@@ -173,7 +173,7 @@ fn listening_programs(address: &Address) -> Vec<String> {
     names
 }
 
-/// Inode of a line of `/proc/net/tcp` if its socket listens at `wanted`; see `proc_net_tcp(5)`.
+/// Inode of a line of `/proc/net/tcp` if its socket listens at `listener`; see `proc_net_tcp(5)`.
 fn listening_inode(line: &str, listener: &SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (ip, port) = fields.get(1)?.split_once(':')?;

@@ -42,7 +42,7 @@ const BEGIN: &str = "begin isolation level repeatable read read only";
 impl ReadTransaction {
     /// Logs in, begins, and reads the server's identity.
     ///
-    /// `patience` is the timeout of each network wait; a query that sorts returns its first row late. Writes that
+    /// `timeout` limits each network wait; a query that sorts returns its first row late. Writes that
     /// are acknowledged after this call may or may not be visible.
     pub fn begin(of: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
         let failed = |query: &str| {

@@ -202,7 +202,7 @@ impl Supervisor {
         }
     }
 
-    /// Runs a process to its end; an error unless it succeeds within `patience`.
+    /// Runs a process to its end; an error unless it succeeds within `timeout`.
     pub fn run(&mut self, launch: Launch, timeout: Duration) -> Result<(), NodeError> {
         let id = self.launch(launch)?;
         let until = Instant::now() + timeout;
@@ -417,7 +417,7 @@ impl Supervisor {
         }
     }
 
-    /// Records ends of nodes until one occurs or `patience` has passed. Errors name the node `id`.
+    /// Records ends of nodes until one occurs or `timeout` has passed. Errors name the node `id`.
     fn poll_ends(&mut self, id: NodeId, timeout: Duration) -> Result<(), NodeError> {
         let before = self.ended.len();
         let until = Instant::now() + timeout;
@@ -442,7 +442,7 @@ impl Supervisor {
         }
     }
 
-    /// The next reply that is not the end of a node; `None` after an end, or after `patience`.
+    /// The next reply that is not the end of a node; `None` after an end, or after `timeout`.
     fn receive_reply(&mut self, timeout: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {

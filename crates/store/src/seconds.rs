@@ -134,8 +134,8 @@ impl Run {
         let text = |it: &String| Cow::Owned(it.clone());
         let mut sample = |row: &Row<'_>| {
             let id: i64 = row.get(1)?;
-            let it = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
-            if let Some(it) = it {
+            let key = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
+            if let Some(it) = key {
                 each(Sample {
                     at: nanos(row, 0)?,
                     node: text(&it.node),

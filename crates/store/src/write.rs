@@ -145,23 +145,23 @@ impl RunDatabase {
         })
     }
 
-    fn insert_header(&mut self, it: &RunHeader) -> rusqlite::Result<()> {
+    fn insert_header(&mut self, header: &RunHeader) -> rusqlite::Result<()> {
         self.connection.execute_batch(schema::TABLES)?;
         self.connection.execute_batch(schema::VIEWS)?;
         schema::ADDED_TABLES.iter().try_for_each(|(_, sql)| self.connection.execute_batch(sql))?;
         let versions: serde_json::Value =
-            it.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
+            header.versions.iter().map(|(name, version)| serde_json::json!([name, version])).collect();
         self.connection.execute(
             "INSERT INTO run (id, name, program, begun_ms, seed, text, experiment, machine, versions, writer)
              VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                it.name,
-                it.pgdyno_version,
-                to_sql_bits(it.begun_ms),
-                to_sql_bits(it.seed),
-                it.text,
-                it.experiment.to_string(),
-                it.machine.to_string(),
+                header.name,
+                header.pgdyno_version,
+                to_sql_bits(header.begun_ms),
+                to_sql_bits(header.seed),
+                header.text,
+                header.experiment.to_string(),
+                header.machine.to_string(),
                 versions.to_string(),
                 process::current_process(),
             ],
@@ -198,8 +198,8 @@ impl RunDatabase {
         done
     }
 
-    fn write_message(&mut self, it: &Message) -> rusqlite::Result<()> {
-        match it {
+    fn write_message(&mut self, message: &Message) -> rusqlite::Result<()> {
+        match message {
             Message::Begin(trial, it) => self.begin(*trial, it),
             Message::Tick(trial, it) => self.tick(*trial, it),
             Message::Samples(trial, it) => self.samples(*trial, None, it),
@@ -238,21 +238,29 @@ impl RunDatabase {
         )
     }
 
-    fn begin(&mut self, TrialId(trial): TrialId, it: &TrialHeader) -> rusqlite::Result<()> {
+    fn begin(&mut self, TrialId(trial): TrialId, header: &TrialHeader) -> rusqlite::Result<()> {
         let json = |it: &dyn Fn() -> serde_json::Value| it().to_string();
-        let label = json(&|| it.label.iter().map(|(axis, value)| serde_json::json!([axis, value])).collect());
+        let label =
+            json(&|| header.label.iter().map(|(axis, value)| serde_json::json!([axis, value])).collect());
         self.insert(
             "INSERT INTO trial (id, cell, label, repetition, position, begun_ms) VALUES (?, ?, ?, ?, ?, ?)",
-            params![trial, it.cell, label, it.repetition, it.position, to_sql_bits(it.begun_ms)],
+            params![
+                trial,
+                header.cell,
+                label,
+                header.repetition,
+                header.position,
+                to_sql_bits(header.begun_ms)
+            ],
         )?;
-        for (number, it) in it.operations.iter().enumerate() {
+        for (number, it) in header.operations.iter().enumerate() {
             let commands = json(&|| it.commands.clone().into());
             self.insert(
                 "INSERT INTO operation VALUES (?, ?, ?, ?, ?)",
                 params![trial, number as i64, it.name, it.weight, commands],
             )?;
         }
-        for (number, it) in it.nodes.iter().enumerate() {
+        for (number, it) in header.nodes.iter().enumerate() {
             let not_applied = json(&|| it.unapplied_limits.clone().into());
             self.insert(
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -290,7 +298,7 @@ impl RunDatabase {
         Ok(id)
     }
 
-    fn tick(&mut self, trial: TrialId, it: &Tick) -> rusqlite::Result<()> {
+    fn tick(&mut self, trial: TrialId, tick_record: &Tick) -> rusqlite::Result<()> {
         let Interval {
             from,
             to,
@@ -303,16 +311,16 @@ impl RunDatabase {
             refused,
             answers,
             replays: _,
-        } = &it.interval;
+        } = &tick_record.interval;
         self.insert(
             "INSERT INTO tick (trial, second, from_ns, to_ns, begun, in_flight) VALUES (?, ?, ?, ?, ?, ?)",
             params![
                 trial.0,
-                to_sql_bits(it.second),
+                to_sql_bits(tick_record.second),
                 to_sql_bits(from.0),
                 to_sql_bits(to.0),
                 to_sql_bits(*begun),
-                to_sql_bits(it.in_flight)
+                to_sql_bits(tick_record.in_flight)
             ],
         )?;
         let tick = self.connection.last_insert_rowid();
@@ -324,7 +332,7 @@ impl RunDatabase {
         self.histogram(tick, HistogramKind::Connects, None, None, connects)?;
         self.failures(tick, FailureClass::Refused, NO_OPERATION, refused)?;
         answers.iter().try_for_each(|it| self.answer(tick, it))?;
-        self.samples(trial, Some(tick), &it.samples)
+        self.samples(trial, Some(tick), &tick_record.samples)
     }
 
     fn insert_script_counts(
@@ -374,10 +382,10 @@ impl RunDatabase {
         tick: i64,
         class: FailureClass,
         operation: i64,
-        it: &FailureCounts,
+        counts: &FailureCounts,
     ) -> rusqlite::Result<()> {
-        let named = it.iter().map(|(code, count)| (Some(code.to_string()), count));
-        let other = (it.other() > 0).then(|| (None, it.other()));
+        let named = counts.iter().map(|(code, count)| (Some(code.to_string()), count));
+        let other = (counts.other() > 0).then(|| (None, counts.other()));
         for (number, (code, count)) in named.chain(other).enumerate() {
             self.insert(
                 "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
@@ -394,12 +402,12 @@ impl RunDatabase {
         kind: HistogramKind,
         operation: Option<i64>,
         command: Option<i64>,
-        it: &LatencyHistogram,
+        histogram: &LatencyHistogram,
     ) -> rusqlite::Result<()> {
-        if it.count() == 0 {
+        if histogram.count() == 0 {
             return Ok(());
         }
-        let it = self.encoder.encode(it);
+        let encoded = self.encoder.encode(histogram);
         self.insert(
             "INSERT INTO histogram VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -407,34 +415,34 @@ impl RunDatabase {
                 kind as i64,
                 operation,
                 command,
-                to_sql_bits(it.count),
-                Sum(it.sum),
-                it.sum_of_squares,
-                to_sql_bits(it.min),
-                to_sql_bits(it.max),
-                it.v2
+                to_sql_bits(encoded.count),
+                Sum(encoded.sum),
+                encoded.sum_of_squares,
+                to_sql_bits(encoded.min),
+                to_sql_bits(encoded.max),
+                encoded.v2
             ],
         )
     }
 
     /// Writes answer sizes if there were answers.
-    fn answer(&self, tick: i64, it: &AnswerSizes) -> rusqlite::Result<()> {
-        let (Some(min), Some(max)) = (it.sizes.min(), it.sizes.max()) else { return Ok(()) };
-        let buckets: Vec<u64> = it.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();
-        let count = to_sql_bits(it.sizes.count());
+    fn answer(&self, tick: i64, answer: &AnswerSizes) -> rusqlite::Result<()> {
+        let (Some(min), Some(max)) = (answer.sizes.min(), answer.sizes.max()) else { return Ok(()) };
+        let buckets: Vec<u64> = answer.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();
+        let count = to_sql_bits(answer.sizes.count());
         let (min, max, sum, buckets) =
-            (to_sql_bits(min), to_sql_bits(max), Sum(it.sizes.sum()), pack_counts(&buckets));
-        match it.unit {
+            (to_sql_bits(min), to_sql_bits(max), Sum(answer.sizes.sum()), pack_counts(&buckets));
+        match answer.unit {
             SizeUnit::Bytes => self.insert(
                 "INSERT INTO answer VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                params![tick, it.operation, it.command, count, sum, min, max, buckets],
+                params![tick, answer.operation, answer.command, count, sum, min, max, buckets],
             ),
             SizeUnit::Rows(kind) => self.insert(
                 "INSERT INTO row_count VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                     tick,
-                    it.operation,
-                    it.command,
+                    answer.operation,
+                    answer.command,
                     rows::statement_name(kind),
                     count,
                     sum,
@@ -469,57 +477,64 @@ impl RunDatabase {
         Ok(())
     }
 
-    fn series(&mut self, it: &Sample) -> rusqlite::Result<i64> {
-        let key = [&it.node, "\0", &it.series, "\0", &it.label].concat();
+    fn series(&mut self, sample: &Sample) -> rusqlite::Result<i64> {
+        let key = [&sample.node, "\0", &sample.series, "\0", &sample.label].concat();
         if let Some(&id) = self.series.get(&key) {
             return Ok(id);
         }
         self.insert(
             "INSERT INTO series (node, series, label) VALUES (?, ?, ?)",
-            params![it.node, it.series, it.label],
+            params![sample.node, sample.series, sample.label],
         )?;
         let id = self.connection.last_insert_rowid();
         self.series.insert(key, id);
         Ok(id)
     }
 
-    fn event(&self, TrialId(trial): TrialId, it: &LogEvent) -> rusqlite::Result<()> {
+    fn event(&self, TrialId(trial): TrialId, event: &LogEvent) -> rusqlite::Result<()> {
         self.insert(
             "INSERT INTO event (trial, at_ns, node, kind, code, text) VALUES (?, ?, ?, ?, ?, ?)",
-            params![trial, to_sql_bits(it.at.0), it.node, event_name(it.kind), it.code, it.text],
+            params![
+                trial,
+                to_sql_bits(event.at.0),
+                event.node,
+                event_name(event.kind),
+                event.code,
+                event.text
+            ],
         )?;
-        let Some(LogSession { application, client }) = &it.session else { return Ok(()) };
-        let event = self.connection.last_insert_rowid();
-        self.insert("INSERT INTO event_session VALUES (?, ?, ?)", params![event, application, client])
+        let Some(LogSession { application, client }) = &event.session else { return Ok(()) };
+        let event_id = self.connection.last_insert_rowid();
+        self.insert("INSERT INTO event_session VALUES (?, ?, ?)", params![event_id, application, client])
     }
 
-    fn end(&mut self, TrialId(trial): TrialId, it: &TrialEnd) -> rusqlite::Result<()> {
-        let RunOutcome { status, reason, ended_ms } = &it.outcome;
-        let summary = it.summary.as_ref().map(ToString::to_string);
+    fn end(&mut self, TrialId(trial): TrialId, end: &TrialEnd) -> rusqlite::Result<()> {
+        let RunOutcome { status, reason, ended_ms } = &end.outcome;
+        let summary = end.summary.as_ref().map(ToString::to_string);
         self.insert(
             "UPDATE trial SET status = ?, reason = ?, ended_ms = ?, valid = ?, summary = ? WHERE id = ?",
-            params![RunStatus::name(*status), reason, to_sql_bits(*ended_ms), it.valid, summary, trial],
+            params![RunStatus::name(*status), reason, to_sql_bits(*ended_ms), end.valid, summary, trial],
         )?;
-        it.measurement.as_ref().map_or(Ok(()), |it| self.insert_measurement(trial, it))
+        end.measurement.as_ref().map_or(Ok(()), |it| self.insert_measurement(trial, it))
     }
 
-    fn insert_measurement(&mut self, trial: u32, it: &Measurement) -> rusqlite::Result<()> {
+    fn insert_measurement(&mut self, trial: u32, measurement: &Measurement) -> rusqlite::Result<()> {
         self.insert(
             "INSERT INTO whole VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 trial,
-                to_sql_bits(it.window.0),
-                to_sql_bits(it.interval.from.0),
-                to_sql_bits(it.interval.to.0),
-                to_sql_bits(it.connect_time.0),
-                it.aborted_clients,
-                to_sql_bits(it.suspended.0),
-                it.steal_time.map(|it| to_sql_bits(it.0)),
-                to_sql_bits(it.exhausted_connects),
-                pack_counts(&it.clients),
+                to_sql_bits(measurement.window.0),
+                to_sql_bits(measurement.interval.from.0),
+                to_sql_bits(measurement.interval.to.0),
+                to_sql_bits(measurement.connect_time.0),
+                measurement.aborted_clients,
+                to_sql_bits(measurement.suspended.0),
+                measurement.steal_time.map(|it| to_sql_bits(it.0)),
+                to_sql_bits(measurement.exhausted_connects),
+                pack_counts(&measurement.clients),
             ],
         )?;
-        let jitter = self.encoder.encode(&it.jitter);
+        let jitter = self.encoder.encode(&measurement.jitter);
         self.insert(
             "INSERT INTO jitter VALUES (?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -532,7 +547,7 @@ impl RunDatabase {
                 jitter.v2
             ],
         )?;
-        for (thread, it) in it.thread_usage.iter().enumerate() {
+        for (thread, it) in measurement.thread_usage.iter().enumerate() {
             let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall } = it;
             self.insert(
                 "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -136,7 +136,7 @@ impl Chain {
         Ok(RejoinResult { node: name.to_owned(), rewound, took: start.elapsed() })
     }
 
-    /// State of all servers once no replica receives WAL any more, or after `patience`.
+    /// State of all servers once no replica receives WAL any more, or after `timeout`.
     fn await_drained(&self, primary: usize, timeout: Duration) -> Vec<ServerStatus> {
         let until = Instant::now() + timeout;
         loop {

@@ -76,15 +76,16 @@ pub(super) fn copy_rows(
     // A failed connection makes the others stop.
     let failed = AtomicBool::new(false);
     let ends = thread::scope(|scope| {
-        let (say, heard) = mpsc::channel();
+        let (sender, heard) = mpsc::channel();
         let (next, failed) = (&next, &failed);
         let workers: Vec<_> = connections
             .iter_mut()
             .map(|connection| {
-                let say = say.clone();
+                let sender = sender.clone();
                 scope.spawn(move || {
-                    let mut say = |it| say.send(it).expect("the other end outlives the workers");
-                    let end = copy_share(connection, sql, frame, source, next, &[stop, failed], &mut say);
+                    let mut send_progress = |it| sender.send(it).expect("the other end outlives the workers");
+                    let end =
+                        copy_share(connection, sql, frame, source, next, &[stop, failed], &mut send_progress);
                     if end.is_err() {
                         failed.store(true, Ordering::Relaxed);
                     }
@@ -92,7 +93,7 @@ pub(super) fn copy_rows(
                 })
             })
             .collect();
-        drop(say);
+        drop(sender);
         heard.iter().for_each(add);
         workers
             .into_iter()

@@ -78,7 +78,7 @@ impl DatasetRecord {
         Ok(Some(mark))
     }
 
-    /// True if the dataset with the key `wanted` is complete and all its tables exist.
+    /// True if the dataset with this key is complete and all its tables exist.
     pub fn matches(&self, key: &str) -> bool {
         self.complete && self.content == key && self.tables_found == self.tables_created
     }

@@ -190,7 +190,7 @@ impl Keeper {
         self.socket.write_all(&line).is_ok()
     }
 
-    /// Waits until an order arrives, a node ends, or `patience` has passed.
+    /// Waits until an order arrives, a node ends, or `timeout` has passed.
     fn wait_for_event(&self, timeout: Option<Duration>) {
         let timeout = timeout.map(|it| Timespec::try_from(it).expect("patience is short"));
         let mut fds: Vec<PollFd<'_>> =

@@ -86,8 +86,8 @@ impl Launch {
         }
     }
 
-    pub fn arg(mut self, it: impl Into<OsString>) -> Launch {
-        self.argv.push(it.into());
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Launch {
+        self.argv.push(argument.into());
         self
     }
 
