@@ -113,7 +113,8 @@ impl Programs {
         Err(Unavailable { component: names.name, reason, install_hint: names.install_hint.to_owned() })
     }
 
-    /// A PostgreSQL installation of this major version, or of any version if it is `None`. Calls `on_fetch` before a download.
+    /// A PostgreSQL installation of this major version, or of any version if it is `None`. Calls `on_fetch` before a
+    /// download.
     pub fn postgres(
         &self,
         major: Option<u32>,

@@ -350,8 +350,8 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
 /// Child processes of the keeper.
 fn children() -> Vec<Pid> {
     let keeper = std::process::id();
-    let of_ours = apart::parents().into_iter().filter(|it| it.1 == keeper);
-    of_ours.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
+    let own_children = apart::parents().into_iter().filter(|it| it.1 == keeper);
+    own_children.filter_map(|it| Pid::from_raw(it.0.cast_signed())).collect()
 }
 
 impl KeptNode {
