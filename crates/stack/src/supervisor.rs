@@ -214,7 +214,7 @@ impl Supervisor {
             }
         }
         let _ = self.stop(id);
-        Err(self.failure(id, "run", format!("it did not end within {timeout:?}")))
+        Err(self.failure(id, "run", format!("the process did not exit within {timeout:?}")))
     }
 
     /// Repeats `ask` until the node is ready; fails at once if the node ends.

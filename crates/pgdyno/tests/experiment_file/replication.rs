@@ -207,11 +207,17 @@ fn stored_plans_name_manager_and_store_by_key() {
     assert_eq!(serde_json::to_value(manager).unwrap(), patroni.clone());
     assert_eq!(serde_json::from_value::<FailoverManager>(patroni).unwrap(), *manager);
     let stored = json!([
+        { "trigger": { "at": 1_000_000_000 }, "action": { "kill": { "target": "etcd", "scope": "node" } } },
+        { "trigger": { "at": 2_000_000_000 }, "action": { "kill": { "target": "primary", "scope": "patroni" } } },
+    ]);
+    assert_eq!(serde_json::to_value(&setup.faults).unwrap(), stored);
+    let former = json!([
         { "when": { "at": 1_000_000_000 }, "deed": { "kill": { "whom": "etcd", "part": "node" } } },
         { "when": { "at": 2_000_000_000 }, "deed": { "kill": { "whom": "primary", "part": "patroni" } } },
     ]);
-    assert_eq!(serde_json::to_value(&setup.faults).unwrap(), stored.clone());
-    assert_eq!(serde_json::from_value::<Vec<Fault>>(stored).unwrap(), setup.faults);
+    for it in [stored, former] {
+        assert_eq!(serde_json::from_value::<Vec<Fault>>(it).unwrap(), setup.faults);
+    }
     let unknown = json!({ "keeper": { "ttl": 1 } });
     assert!(serde_json::from_value::<FailoverManager>(unknown).is_err());
 }

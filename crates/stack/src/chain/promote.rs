@@ -52,7 +52,7 @@ impl Chain {
         let from = self.primary_index();
         let (name, id) = {
             let server = self.server_mut(from);
-            (server.plan.name.clone(), server.node.expect("servers of ours have one"))
+            (server.plan.name.clone(), server.node.expect("a server that pgdyno started is a node"))
         };
         self.replicas.as_mut().expect("it has a promoter").changed = true;
         if promoter.fence && supervisor.end_of(id).is_none() {
@@ -100,7 +100,8 @@ impl Chain {
             node_error(&name, "hand over", &reason)
         })?;
         if let Some(at) = successor {
-            chosen.replica = replicas.iter().position(|it| *it == at).expect("it is one of them");
+            chosen.replica =
+                replicas.iter().position(|it| *it == at).expect("the promoted server is a replica");
         }
         let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)?;
         // It has nothing that the new primary lacks, so it needs no rewind.

@@ -61,7 +61,9 @@ impl Component for HaProxyComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Balancer(balancer) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Balancer(balancer) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         let name = &given.node.name;
         let file = format!("{name}.cfg");
         let statistics = given.home.join(format!("{name}.stats"));

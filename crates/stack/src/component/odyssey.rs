@@ -50,7 +50,9 @@ impl Component for OdysseyComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Pooler(pooler) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         let name = &given.node.name;
         let file = format!("{name}.conf");
         Ok(LaunchSpec {

@@ -53,7 +53,9 @@ impl Component for PgBouncerComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Pooler(pooler) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         super::check_version(self.product(), given.version)?;
         let prepared = pooler.settings.iter().any(|it| it.0 == "max_prepared_statements");
         if prepared && given.version < PREPARED_STATEMENTS_VERSION {

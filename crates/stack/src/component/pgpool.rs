@@ -47,7 +47,9 @@ impl Component for PgpoolComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Pooler(pooler) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Pooler(pooler) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         super::check_version(self.product(), given.version)?;
         let name = &given.node.name;
         let [main, access, passwords] = ["conf", "hba", "passwords"].map(|it| format!("{name}.{it}"));

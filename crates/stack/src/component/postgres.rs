@@ -433,7 +433,9 @@ impl Component for PostgresComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Postgres(postgres) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Postgres(postgres) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         let name = &given.node.name;
         let mut settings = Settings {
             name: name.clone(),

@@ -87,7 +87,9 @@ impl Component for ServiceComponent {
     }
 
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode> {
-        let NodeKind::Service(service) = &given.node.kind else { unreachable!("the table gives us ours") };
+        let NodeKind::Service(service) = &given.node.kind else {
+            unreachable!("the product table selects the component of the node")
+        };
         let Address::Tcp(address) = given.address else {
             return Err(InvalidNode::Transport {
                 node: None,

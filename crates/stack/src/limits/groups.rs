@@ -204,8 +204,8 @@ impl Groups {
         Ok(())
     }
 
-    /// Version 2: chooses the nearest group, from the keeper's own upwards, that can enable the wanted controllers;
-    /// its own if none can.
+    /// cgroup v2: chooses the nearest group, from the keeper's own group upwards, that can enable the wanted
+    /// controllers. If none can, it chooses the keeper's own group.
     fn choose_base(&mut self, controllers: &[&str]) {
         let Some(own) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
         let controllers: Vec<&str> = controllers.iter().copied().filter(|it| *it != "cpuset").collect();
