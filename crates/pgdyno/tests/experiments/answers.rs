@@ -138,7 +138,7 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
     let share = status[0]["share"].as_f64().expect("a number");
     assert!((share - 1.0 / 3.0).abs() < 0.01, "{share}");
     for (lang, expected) in [
-        ("en", "answers to replay are less than half as large as the log recorded"),
+        ("en", "responses to replay are less than half as large as recorded in the log"),
         ("ru", "ответы на replay меньше половины записанных в логе"),
     ] {
         let page = page(&bench, lang).replace(['\u{202f}', '\u{a0}'], " ");
