@@ -45,8 +45,8 @@ pub fn main(args: &[String]) -> ExitCode {
     let done = if args.apply { apply::apply(&args) } else { print_advice(&args).map(|()| ExitCode::SUCCESS) };
     match done {
         Ok(it) => it,
-        Err(trouble) => {
-            trouble.print(&Terminal { program: "pgdyno advise".to_owned() });
+        Err(error) => {
+            error.print(&Terminal { program: "pgdyno advise".to_owned() });
             ExitCode::FAILURE
         }
     }

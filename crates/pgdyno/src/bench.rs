@@ -68,32 +68,32 @@ fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn initialise(wanted: &InitOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
-    let Some(settings) = connect::settings(&wanted.target, voice) else {
+fn initialise(options: &InitOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
+    let Some(settings) = connect::settings(&options.target, voice) else {
         return Ok(ExitCode::from(START_FAILED));
     };
     let (place, mut connection) = connect::open(&settings)?;
     let location = location::locate_server(&place.target.address, &mut connection);
-    let (address, yes_load) = (&place.server.address, wanted.yes_load.as_deref());
-    if wanted.steps.iter().any(|it| "dgG".contains(*it)) {
+    let (address, yes_load) = (&place.server.address, options.yes_load.as_deref());
+    if options.steps.iter().any(|it| "dgG".contains(*it)) {
         guard::check_drop_allowed(&mut connection, &location, address, yes_load)?;
     }
     guard::check_load_allowed(&location, address, yes_load, voice)?;
     connection.stop_on(listen()?.interrupted);
-    initialise::run(wanted, &mut connection)?;
+    initialise::run(options, &mut connection)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn to_exit_code(done: Result<ExitCode, CommandError>, voice: &Terminal) -> ExitCode {
-    done.unwrap_or_else(|trouble| {
-        trouble.print(voice);
+    done.unwrap_or_else(|error| {
+        error.print(voice);
         ExitCode::from(START_FAILED)
     })
 }
 
 fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
-    if let Some(asked) = &options.http {
-        return http::run(options, asked, voice);
+    if let Some(http_options) = &options.http {
+        return http::run(options, http_options, voice);
     }
     let program = scripts::compile(options, voice);
     let settings = connect::settings(&options.target, voice);
@@ -191,10 +191,12 @@ fn run_prepared(
     ready.abandon = Arc::clone(&signals.abandoned);
     let interrupted = &signals.interrupted;
     let watch = clock::StepDetector::start();
-    let measured = measure::run(&ready, Clock::start(), &mut show, interrupted).map_err(|why| match why {
-        MeasureError::System(error) => CommandError::new(format!("cannot start the run: {error}")),
-        MeasureError::NoClientConnected => CommandError::new("no client could connect"),
-        MeasureError::Stopped => CommandError::new("stopped before the run began"),
+    let measured = measure::run(&ready, Clock::start(), &mut show, interrupted).map_err(|measure_error| {
+        match measure_error {
+            MeasureError::System(error) => CommandError::new(format!("cannot start the run: {error}")),
+            MeasureError::NoClientConnected => CommandError::new("no client could connect"),
+            MeasureError::Stopped => CommandError::new("stopped before the run began"),
+        }
     })?;
     let (messages, logged) = show.finish();
     let complete = measured.aborted_clients == 0 && !interrupted.load(Ordering::Relaxed);

@@ -102,9 +102,9 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     let mut text = Vec::new();
     files::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
     if text.len() as u64 > FILE_BYTES_MAX {
-        let why =
+        let message =
             format!("it is longer than {} MiB; rows of data belong into a feed's file", FILE_BYTES_MAX >> 20);
-        return Err(io::Error::other(why));
+        return Err(io::Error::other(message));
     }
     String::from_utf8(text).map_err(|error| {
         io::Error::other(format!(

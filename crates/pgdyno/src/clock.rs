@@ -43,8 +43,8 @@ fn offset() -> i64 {
 
 /// Nanoseconds since the machine was booted.
 fn boottime() -> i64 {
-    let it = clock_gettime(ClockId::Boottime);
-    it.tv_sec * 1_000_000_000 + it.tv_nsec
+    let time = clock_gettime(ClockId::Boottime);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 #[cfg(test)]

@@ -80,8 +80,8 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(args) => args,
         Err(error) => return terminal::usage(&error),
     };
-    run(&args).unwrap_or_else(|trouble| {
-        trouble.print(&Terminal { program: "pgdyno compare".to_owned() });
+    run(&args).unwrap_or_else(|error| {
+        error.print(&Terminal { program: "pgdyno compare".to_owned() });
         ExitCode::from(FAILED)
     })
 }
@@ -91,8 +91,8 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let find = |run: &String| store::find(&args.dir, run).map_err(|it| CommandError::new(it.to_string()));
     let paths: Vec<PathBuf> =
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
-    let asked = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
-    let compared = compare_files(&paths, asked)?;
+    let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
+    let compared = compare_files(&paths, request)?;
     let voice = Terminal { program: "pgdyno compare".to_owned() };
     for it in &compared.unreadable {
         voice.error(&say!(lang, "runs-not-compared", error = &it.message));
@@ -106,17 +106,17 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     };
     let page = |lang: &Lang| report::comparison::page(&comparison, lang);
     print(&render(&page, args.format, lang, &ComparisonDocument { comparison: &comparison }), args.format);
-    let whole = if compared.unreadable.is_empty() { 0 } else { FAILED };
-    Ok(ExitCode::from(status(&comparison, args.strict).max(whole)))
+    let read_status = if compared.unreadable.is_empty() { 0 } else { FAILED };
+    Ok(ExitCode::from(status(&comparison, args.strict).max(read_status)))
 }
 
-fn status(it: &Comparison, strict: bool) -> u8 {
+fn status(comparison: &Comparison, strict: bool) -> u8 {
     let fails = |it: &comparison::ConditionResult| match it.outcome {
         ConditionOutcome::Yes => true,
         ConditionOutcome::No => false,
         ConditionOutcome::Unknown | ConditionOutcome::Absent => strict,
     };
-    if it.runs.iter().flat_map(|it| &it.conditions).any(fails) { CONDITION_MET } else { 0 }
+    if comparison.runs.iter().flat_map(|it| &it.conditions).any(fails) { CONDITION_MET } else { 0 }
 }
 
 /// Comparison options as given on the command line.
@@ -138,28 +138,28 @@ pub struct CompareResult {
 
 /// Compares the runs in these files. The first one is the base. Errors if the base is unreadable, or if there are
 /// others and all of them are unreadable.
-pub fn compare_files(paths: &[PathBuf], asked: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
-    let (base, others) = paths.split_first().expect("the base is one of them");
+pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<CompareResult, CommandError> {
+    let (base, other_paths) = paths.split_first().expect("the base is one of them");
     let mut all = vec![LoadedRun::read(base)?];
     let mut unreadable = Vec::new();
-    for it in others {
+    for it in other_paths {
         match LoadedRun::read(it) {
             Ok(it) => all.push(it),
-            Err(trouble) => unreadable.push(trouble),
+            Err(error) => unreadable.push(error),
         }
     }
     if all.len() == 1 && !unreadable.is_empty() {
         return Err(unreadable.remove(0));
     }
-    let conditions = match conditions(asked.conditions, &all) {
+    let conditions = match conditions(request.conditions, &all) {
         Ok(it) => it,
-        Err(mistakes) => return Ok(CompareResult { comparison: Err(mistakes), unreadable }),
+        Err(diagnostics) => return Ok(CompareResult { comparison: Err(diagnostics), unreadable }),
     };
     let sides: Vec<ComparedRun<'_>> = all.iter().map(LoadedRun::to_side).collect();
     let (base, runs) = sides.split_first().expect("the base is one of them");
-    let CompareRequest { by_time, expected, .. } = asked;
-    let wanted = CompareOptions { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
-    Ok(CompareResult { comparison: Ok(compare::compare(base, runs, &wanted)), unreadable })
+    let CompareRequest { by_time, expected, .. } = request;
+    let options = CompareOptions { by_time, expected, conditions: &conditions, seed: base.experiment.seed };
+    Ok(CompareResult { comparison: Ok(compare::compare(base, runs, &options)), unreadable })
 }
 
 /// Parsed conditions, or all diagnostics with their places.
@@ -207,9 +207,9 @@ struct LoadedRun {
 
 impl LoadedRun {
     fn read(path: &Path) -> Result<LoadedRun, CommandError> {
-        let trouble = |it: store::Error| CommandError::new(it.to_string());
+        let to_command_error = |it: store::Error| CommandError::new(it.to_string());
         let reading = StoredRun::from_file(path)?;
-        let run = Run::open(path).map_err(trouble)?;
+        let run = Run::open(path).map_err(to_command_error)?;
         let mut trials = vec![Vec::new(); reading.experiment.cells.len()];
         let mut left_out = Vec::new();
         // Trials that are still running appear in neither list.
@@ -227,8 +227,8 @@ impl LoadedRun {
             };
             let operations = stored.recorded.trial.operations.iter().map(|it| it.name.clone());
             let mut gather = TrialCollector::new(operations.collect());
-            for tick in run.ticks(stored.recorded.id).map_err(trouble)? {
-                gather.push(&tick.map_err(trouble)?);
+            for tick in run.ticks(stored.recorded.id).map_err(to_command_error)? {
+                gather.push(&tick.map_err(to_command_error)?);
             }
             trials[facts.cell].push(TrialFigures {
                 repetition: facts.repetition,

@@ -65,8 +65,8 @@ pub fn for_node(node: &RunningNode, passwords: &Path, root: &Path) -> Vec<Connec
 
 /// Contents of a password file for these nodes.
 pub fn pgpass_file(nodes: &[RunningNode]) -> String {
-    let ours = nodes.iter().filter(|it| !it.is_attached());
-    let targets = ours.flat_map(|it| [Some(&it.endpoint), it.admin.as_ref()]).flatten();
+    let started = nodes.iter().filter(|it| !it.is_attached());
+    let targets = started.flat_map(|it| [Some(&it.endpoint), it.admin.as_ref()]).flatten();
     targets.filter_map(pgpass_line).collect()
 }
 
@@ -112,21 +112,21 @@ fn host_and_port(address: &Address) -> (String, String) {
 }
 
 /// Value quoted for a conninfo string.
-fn conninfo_value(it: &str) -> String {
+fn conninfo_value(value: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && c != '\'' && c != '\\';
-    if !it.is_empty() && it.chars().all(plain) {
-        return it.to_owned();
+    if !value.is_empty() && value.chars().all(plain) {
+        return value.to_owned();
     }
-    format!("'{}'", it.replace('\\', "\\\\").replace('\'', "\\'"))
+    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
 /// Word quoted for a shell.
-pub fn shell_quote(it: &str) -> String {
+pub fn shell_quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if !it.is_empty() && it.chars().all(plain) {
-        return it.to_owned();
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
     }
-    format!("'{}'", it.replace('\'', "'\\''"))
+    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

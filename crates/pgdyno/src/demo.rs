@@ -78,8 +78,8 @@ pub fn main(args: &[String]) -> ExitCode {
         Err(error) => return terminal::usage(&error),
     };
     let voice = Terminal { program: "pgdyno demo".to_owned() };
-    run(&args, &voice).unwrap_or_else(|trouble| {
-        trouble.print(&voice);
+    run(&args, &voice).unwrap_or_else(|error| {
+        error.print(&voice);
         ExitCode::from(FAILED)
     })
 }
@@ -203,9 +203,9 @@ fn measure(
 }
 
 /// Rounds to two significant digits; at least 1.
-fn two_digits(it: f64) -> u64 {
-    let unit = 10f64.powf((it.max(1.0).log10().floor() - 1.0).max(0.0));
-    ((it / unit).round() * unit).max(1.0) as u64
+fn two_digits(value: f64) -> u64 {
+    let unit = 10f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
+    ((value / unit).round() * unit).max(1.0) as u64
 }
 
 fn write_summary(directory: &Path, name: &str, summary: &Summary, lang: &Lang) -> Result<(), CommandError> {

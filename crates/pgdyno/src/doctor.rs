@@ -408,7 +408,7 @@ mod tests {
     fn lists_limits_that_hold_and_reasons() {
         let check = |not: &[(Limit, &UnappliedReason)], expected: &str| {
             let not: Vec<_> =
-                not.iter().map(|&(limit, why)| UnappliedLimit { limit, reason: why.clone() }).collect();
+                not.iter().map(|&(limit, reason)| UnappliedLimit { limit, reason: reason.clone() }).collect();
             let mut page = TextColumns::new(english());
             write_limits(&not, &mut page);
             assert_eq!(page.text, expected);

@@ -86,13 +86,13 @@ fn export(args: &Args, lang: &Lang) -> ExportResult<Vec<PathBuf>> {
         say!(lang, "export-no-directory", path, error)
     })?;
     let stem = path.file_stem().and_then(|it| it.to_str()).unwrap_or("run").to_owned();
-    let mut shelf = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
+    let mut files = OutputFiles { out: args.out.clone(), stem, lang, written: Vec::new() };
     match args.format {
-        Format::Csv => csv(&run, &mut shelf)?,
-        Format::Json => json(&run, &mut shelf)?,
-        Format::Hlog => hlog(&run, &mut shelf)?,
+        Format::Csv => csv(&run, &mut files)?,
+        Format::Json => json(&run, &mut files)?,
+        Format::Hlog => hlog(&run, &mut files)?,
     }
-    Ok(shelf.written)
+    Ok(files.written)
 }
 
 /// Directory, file stem and list of the exported files.
@@ -137,9 +137,9 @@ pub fn create_private_file(path: &Path, flags: OFlags) -> io::Result<File> {
 const QUANTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
 
-fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
+fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     let trials = run.trials()?;
-    shelf.write_file("trials.csv", |to| {
+    files.write_file("trials.csv", |to| {
         writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
         for it in &trials {
             let label: Vec<_> =
@@ -155,7 +155,7 @@ fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
         }
         Ok(())
     })?;
-    shelf.write_file("ticks.csv", |to| {
+    files.write_file("ticks.csv", |to| {
         write!(
             to,
             "trial,second,from_ns,to_ns,operation,ok,late,failed,unknown,dropped,retried,retries,above_limit"
@@ -181,7 +181,7 @@ fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
             Ok(writeln!(to, ",{in_flight}")?)
         })
     })?;
-    shelf.write_file("failures.csv", |to| {
+    files.write_file("failures.csv", |to| {
         writeln!(to, "trial,second,operation,class,code,count")?;
         for_each_operation(run, &trials, |it, tick, operation, cell| {
             for (class, all) in [("failed", &cell.failed), ("unknown", &cell.unknown)] {
@@ -200,7 +200,7 @@ fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
             Ok(())
         })
     })?;
-    shelf.write_file("samples.csv", |to| {
+    files.write_file("samples.csv", |to| {
         writeln!(to, "trial,at_ns,node,series,label,value")?;
         for it in &trials {
             let parts = run.sample_parts(it.id)?.flat_map(|it| match it {
@@ -215,7 +215,7 @@ fn csv(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
         }
         Ok(())
     })?;
-    shelf.write_file("events.csv", |to| {
+    files.write_file("events.csv", |to| {
         writeln!(to, "trial,at_ns,node,kind,code,text,application,client")?;
         for it in &trials {
             for event in run.events(it.id)? {
@@ -251,11 +251,11 @@ fn for_each_operation(
 
 /// Text as a CSV field (RFC 4180). Text that a spreadsheet would evaluate as a formula gets an apostrophe. Terminal
 /// control characters become visible escapes.
-fn csv_field(it: &str) -> String {
-    let it = &sanitise(it, false);
-    let formula = it.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let it = if formula { format!("'{it}") } else { it.to_owned() };
-    if it.contains([',', '"', '\n', '\r']) { format!("\"{}\"", it.replace('"', "\"\"")) } else { it }
+fn csv_field(field: &str) -> String {
+    let field = &sanitise(field, false);
+    let formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let field = if formula { format!("'{field}") } else { field.to_owned() };
+    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
 }
 
 fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
@@ -264,8 +264,8 @@ fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
     json!({ "trial": trial.map(|id| id.0), "kind": kind.name, "version": kind.version, "payload": payload })
 }
 
-fn json(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
-    shelf.write_file("json", |to| {
+fn json(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
+    files.write_file("json", |to| {
         let header = run.header()?;
         let state = run.state()?;
         let head = json!({
@@ -313,7 +313,7 @@ fn json(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
     })
 }
 
-fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
+fn tick_json(trial: &TrialRecord, tick: &Tick) -> Value {
     let mut packer = HistogramEncoder::new();
     let mut distribution = |it: &LatencyHistogram| {
         let packed = packer.encode(it);
@@ -337,7 +337,7 @@ fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
         .trial
         .operations
         .iter()
-        .zip(&it.interval.scripts)
+        .zip(&tick.interval.scripts)
         .map(|(operation, cell)| {
             json!({
                 "operation": operation.name, "ok": cell.ok, "late": cell.late, "failed": failures(&cell.failed),
@@ -347,10 +347,10 @@ fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
             })
         })
         .collect();
-    let interval = &it.interval;
+    let interval = &tick.interval;
     json!({
-        "second": it.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.started,
-        "in_flight": it.in_flight, "operations": operations, "send_lag": distribution(&interval.send_lag),
+        "second": tick.second, "from_ns": interval.from, "to_ns": interval.to, "begun": interval.started,
+        "in_flight": tick.in_flight, "operations": operations, "send_lag": distribution(&interval.send_lag),
         "backlog_wait": distribution(&interval.backlog_wait), "connects": distribution(&interval.connects),
         "refused": failures(&interval.refused),
     })
@@ -358,9 +358,9 @@ fn tick_json(trial: &TrialRecord, it: &Tick) -> Value {
 
 /// Writes logs in the format of `HistogramLogWriter.java`, version 1.3. Columns: seconds since the trial began,
 /// interval, greatest value in milliseconds, histogram. Histogram values are nanoseconds.
-fn hlog(run: &Run, shelf: &mut OutputFiles<'_>) -> ExportResult<()> {
+fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     for it in run.trials()? {
-        shelf.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
+        files.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
             let begun = it.trial.begun_ms as f64 / 1e3;
             writeln!(to, "#[pgdyno: response times; with .service, service times; values are nanoseconds]")?;
             writeln!(to, "#[Histogram log format version 1.3]")?;

@@ -47,8 +47,8 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     match show(&args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            trouble.print(&Terminal { program: "pgdyno history".to_owned() });
+        Err(error) => {
+            error.print(&Terminal { program: "pgdyno history".to_owned() });
             ExitCode::FAILURE
         }
     }
@@ -74,22 +74,17 @@ fn show(args: &Args) -> Result<(), CommandError> {
     // The newest runs come first.
     let mut named: Vec<(String, PathBuf)> =
         listed.into_iter().filter_map(|it| Some((it.overview.ok()?.header.name, it.path))).collect();
-    let Some(wanted) = args.experiment.clone().or_else(|| named.first().map(|it| it.0.clone())) else {
+    let Some(name) = args.experiment.clone().or_else(|| named.first().map(|it| it.0.clone())) else {
         return Err(CommandError::new(say!(lang, "runs-none", directory)));
     };
     let mut known: Vec<String> = named.iter().map(|it| it.0.clone()).collect();
     known.sort();
     known.dedup();
-    named.retain(|it| it.0 == wanted);
+    named.retain(|it| it.0 == name);
     named.reverse();
     if named.is_empty() {
-        return Err(CommandError::new(say!(
-            lang,
-            "runs-none-of-experiment",
-            experiment = &wanted,
-            directory
-        ))
-        .with_hint(say!(lang, "runs-known-experiments", names = known.join(", "))));
+        return Err(CommandError::new(say!(lang, "runs-none-of-experiment", experiment = &name, directory))
+            .with_hint(say!(lang, "runs-known-experiments", names = known.join(", "))));
     }
     let mut runs: Vec<LoadedRun> = Vec::new();
     for (_, path) in &named {
@@ -99,7 +94,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
         }
     }
     if runs.is_empty() {
-        return Err(CommandError::new(say!(lang, "runs-all-unreadable", experiment = &wanted, directory)));
+        return Err(CommandError::new(say!(lang, "runs-all-unreadable", experiment = &name, directory)));
     }
     let all: Vec<HistoryRun<'_>> = runs
         .iter()
@@ -114,7 +109,7 @@ fn show(args: &Args) -> Result<(), CommandError> {
             trials: it.trials.clone(),
         })
         .collect();
-    let history = history(&wanted, &all, SEED);
+    let history = history(&name, &all, SEED);
     let page = |lang: &Lang| report::comparison::history(&history, lang);
     print(&render(&page, args.format, lang, &HistoryDocument { history: &history }), args.format);
     Ok(())
@@ -130,6 +125,6 @@ fn read(path: &Path) -> Result<LoadedRun, CommandError> {
         let p99 = summary.total.response.p99.map(Nanos::as_secs_f64);
         trials[facts.cell].push((summary.total.tps, p99));
     }
-    let (source, stand) = (source(path, &reading.header), environment(&reading));
-    Ok(LoadedRun { source, server, stand, trials, experiment: reading.experiment })
+    let (source, run_environment) = (source(path, &reading.header), environment(&reading));
+    Ok(LoadedRun { source, server, stand: run_environment, trials, experiment: reading.experiment })
 }

@@ -98,7 +98,7 @@ pub fn run_with_ledger(
     let mut taps = taps.into_iter();
     let threads = ready.work.plan().threads;
     let gate = StartGate::new(usize::from(threads));
-    let (says, said) = channel();
+    let (sender, receiver) = channel();
     thread::scope(|scope| {
         let mut lines = Vec::new();
         let mut handles = Vec::new();
@@ -119,7 +119,7 @@ pub fn run_with_ledger(
                 stop,
                 abandon: &ready.abandon,
                 spin: ready.spin,
-                events: says.clone(),
+                events: sender.clone(),
             };
             let name = thread::Builder::new().name(format!("load-{k}"));
             let driver = ready.driver;
@@ -127,24 +127,24 @@ pub fn run_with_ledger(
             handles.push(handle.map_err(MeasureError::System)?);
         }
         let merged = ready.work.interval();
-        let mut desk = Collector {
+        let mut collector = Collector {
             lines,
-            events: said,
+            events: receiver,
             merged,
             gaps: OutageDetector::default(),
             empty_statements: EmptyStatementDetector::default(),
             listener: watch,
         };
-        let began = desk.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
+        let start = collector.open_gate(&gate, &clock, stop, ready.work.plan().reconnect);
         let host = host::HostMonitor::start();
         while !handles.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(POLL_INTERVAL);
-            desk.serve(began.as_ref().copied().unwrap_or_default());
+            collector.serve(start.as_ref().copied().unwrap_or_default());
         }
         let driven: io::Result<Vec<DriveResult<IntervalRecorder>>> =
             handles.into_iter().map(|it| it.join().expect("a driver does not panic")).collect();
         let driven = driven.map_err(MeasureError::System)?;
-        Ok(desk.close(driven, began?, clock, host))
+        Ok(collector.close(driven, start?, clock, host))
     })
 }
 
@@ -222,23 +222,23 @@ impl Collector<'_> {
             stop.store(true, Ordering::Relaxed);
             return Err(MeasureError::NoClientConnected);
         }
-        let began = clock.now() + START_DELAY;
-        gate.open(began);
-        self.listener.on_begin(began);
-        Ok(began)
+        let start = clock.now() + START_DELAY;
+        gate.open(start);
+        self.listener.on_begin(start);
+        Ok(start)
     }
 
     /// Passes pending reports on to the listener.
-    fn serve(&mut self, began: Nanos) {
+    fn serve(&mut self, start: Nanos) {
         self.listener.poll();
-        while let Ok(said) = self.events.try_recv() {
-            self.listener.on_event(said);
+        while let Ok(event) = self.events.try_recv() {
+            self.listener.on_event(event);
         }
         for (k, line) in self.lines.iter_mut().enumerate() {
             line.waiting.extend(line.filled.try_iter());
             if let Some(RecordChannel { filled, empty }) = &line.log {
                 for mut records in filled.try_iter() {
-                    self.listener.on_records(k, &records, began);
+                    self.listener.on_records(k, &records, start);
                     records.clear();
                     // A thread that has ended needs no buffer back.
                     let _ = empty.try_send(records);
@@ -261,7 +261,7 @@ impl Collector<'_> {
             self.merged.merge(&second);
             self.gaps.second(&*second);
             self.empty_statements.second(&second.answers);
-            self.listener.on_tick(&second, began);
+            self.listener.on_tick(&second, start);
         }
     }
 
@@ -269,25 +269,25 @@ impl Collector<'_> {
     fn close(
         mut self,
         driven: Vec<DriveResult<IntervalRecorder>>,
-        began: Nanos,
+        start: Nanos,
         clock: Clock,
         host: host::HostMonitor,
     ) -> Measurement {
         let ends = driven.iter().map(|it| it.shard.window_end()).max().expect("there is a thread");
         let ended = driven.iter().map(|it| it.finished).max().expect("there is a thread");
-        let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - began;
+        let window = if ends == Nanos::MAX { ended } else { ends.min(ended) } - start;
         let aborted = driven.iter().map(|it| it.shard.aborted_clients()).sum();
         let exhausted = driven.iter().map(|it| it.exhausted).sum();
         let efforts = driven.iter().map(|it| it.effort).collect();
         let mut clients = Vec::new();
-        let mut lasts = Vec::new();
+        let mut last_intervals = Vec::new();
         for it in driven {
             let (interval, counts) = it.shard.recorder.finish(clock.now());
             clients.extend(counts);
-            lasts.push(interval);
+            last_intervals.push(interval);
         }
-        self.serve(began);
-        let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(lasts);
+        self.serve(start);
+        let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(last_intervals);
         let rest = left.reduce(|mut all, it| {
             all.merge(&it);
             all
@@ -298,9 +298,9 @@ impl Collector<'_> {
             self.empty_statements.second(&rest.answers);
             self.listener.on_rest(&rest);
         }
-        let seen = host.stop();
-        let connecting = began - START_DELAY;
-        let interval = Interval { from: began, to: began + window, ..self.merged };
+        let host_report = host.stop();
+        let connecting = start - START_DELAY;
+        let interval = Interval { from: start, to: start + window, ..self.merged };
         Measurement {
             window,
             interval,
@@ -310,9 +310,9 @@ impl Collector<'_> {
             thread_usage: efforts,
             connect_time: connecting,
             aborted_clients: aborted,
-            jitter: seen.jitter,
-            suspended: seen.suspended,
-            steal_time: seen.stolen,
+            jitter: host_report.jitter,
+            suspended: host_report.suspended,
+            steal_time: host_report.stolen,
             exhausted_connects: exhausted,
         }
     }

@@ -13,12 +13,12 @@ const MESSAGE_CHARS_MAX: usize = 200;
 pub struct Messages(Vec<(String, String)>);
 
 impl Messages {
-    pub fn add_event(&mut self, said: &LoadEvent) {
-        let (code, words) = match said {
+    pub fn add_event(&mut self, event: &LoadEvent) {
+        let (code, words) = match event {
             LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {
                 (*code, message.clone())
             }
-            LoadEvent::Aborted { reason: why, .. } => abort_message(why),
+            LoadEvent::Aborted { reason, .. } => abort_message(reason),
             LoadEvent::Exhausted { .. } | LoadEvent::Debug { .. } => return,
         };
         self.add(&code.to_string(), &words);
@@ -37,14 +37,14 @@ impl Messages {
 }
 
 /// Code and message of an aborted client, such as `42601 syntax error at or near "SELEC"`.
-pub fn reason(why: &AbortReason) -> String {
-    let (code, words) = abort_message(why);
+pub fn reason(reason: &AbortReason) -> String {
+    let (code, words) = abort_message(reason);
     format!("{code} {}", shorten(&words)).trim_end().to_owned()
 }
 
 /// Code that a client recorded when it gave up, and its reason.
-pub fn abort_message(why: &AbortReason) -> (Code, String) {
-    let words = match why {
+pub fn abort_message(reason: &AbortReason) -> (Code, String) {
+    let words = match reason {
         AbortReason::PermanentError { code, message } => return (*code, message.clone()),
         AbortReason::Expression(it) | AbortReason::Shell(it) => it.clone(),
         AbortReason::RowCount { got } => format!("expected one row, got {got}"),
@@ -84,8 +84,8 @@ pub fn one_line(message: &str) -> String {
 fn shorten(words: &str) -> String {
     let line = words.lines().next().unwrap_or_default();
     let severities = ["ERROR", "FATAL", "PANIC"];
-    let told = line.split_once(":  ").filter(|it| severities.contains(&it.0)).map_or(line, |it| it.1);
-    told.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MESSAGE_CHARS_MAX).collect()
+    let text = line.split_once(":  ").filter(|it| severities.contains(&it.0)).map_or(line, |it| it.1);
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MESSAGE_CHARS_MAX).collect()
 }
 
 #[cfg(test)]

@@ -105,8 +105,8 @@ impl MetricsServer {
         self.operations = operations;
     }
 
-    pub fn observe(&self, it: TrialEvent<'_>) {
-        if let TrialEvent::Second(tick) | TrialEvent::Rest(tick) = it {
+    pub fn observe(&self, event: TrialEvent<'_>) {
+        if let TrialEvent::Second(tick) | TrialEvent::Rest(tick) = event {
             totals::add(&mut self.shared.totals(), tick, &self.operations, &series_probe);
         }
     }
@@ -180,8 +180,8 @@ mod tests {
         let series = component::probes().flat_map(|it| it.series).map(prometheus::metric_name);
         let mut known: BTreeSet<String> = series.collect();
         let about = RunLabels { run: String::new(), program: String::new(), seed: 0, trials: 0 };
-        let told = prometheus::render(&about, &totals::empty(), &component::find_series);
-        for family in told.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
+        let rendered = prometheus::render(&about, &totals::empty(), &component::find_series);
+        for family in rendered.lines().filter_map(|it| it.strip_prefix("# TYPE ")) {
             match family.split_once(' ').expect("a name and its type") {
                 (name, "histogram") => {
                     known.extend(["_bucket", "_sum", "_count"].map(|it| format!("{name}{it}")));
@@ -190,10 +190,10 @@ mod tests {
             }
         }
         let is_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-        let asked: BTreeSet<&str> =
+        let queried: BTreeSet<&str> =
             text.split(|it| !is_name(it)).filter(|it| it.starts_with("pgdyno_")).collect();
-        assert!(asked.len() > 15, "{asked:?}");
-        let unknown: Vec<&&str> = asked.iter().filter(|it| !known.contains(**it)).collect();
+        assert!(queried.len() > 15, "{queried:?}");
+        let unknown: Vec<&&str> = queried.iter().filter(|it| !known.contains(**it)).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
     }
 
@@ -207,15 +207,17 @@ mod tests {
             baseline: None,
             goal: model::plan::Goal::Once,
         };
-        let asked = |address: &str, anyone| PrometheusArgs {
+        let arguments = |address: &str, anyone| PrometheusArgs {
             prometheus: Some(address.parse().expect("an address")),
             prometheus_anyone: anyone,
         };
         let refused =
-            asked("0.0.0.0:0", false).start_server(&experiment, english()).expect_err("it is refused");
+            arguments("0.0.0.0:0", false).start_server(&experiment, english()).expect_err("it is refused");
         assert!(refused.message.contains("other machines"), "{refused:?}");
-        assert!(asked("0.0.0.0:0", true).start_server(&experiment, english()).expect("it may").is_some());
-        assert!(asked("[::1]:0", false).start_server(&experiment, english()).is_ok_and(|it| it.is_some()));
+        assert!(arguments("0.0.0.0:0", true).start_server(&experiment, english()).expect("it may").is_some());
+        assert!(
+            arguments("[::1]:0", false).start_server(&experiment, english()).is_ok_and(|it| it.is_some())
+        );
         assert!(PrometheusArgs::default().start_server(&experiment, english()).is_ok_and(|it| it.is_none()));
     }
 }

@@ -24,7 +24,7 @@ pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, Comm
     for recorded in run.trials().map_err(failed)? {
         let trial = &recorded.trial;
         let context = RuleContext::for_setup(&experiment.cells[trial.cell as usize].setup);
-        let mut watching = rules
+        let mut active_rules = rules
             .iter()
             .map(|rule| parse(rule, &context, lang))
             .collect::<Result<Vec<Rule>, CommandError>>()?;
@@ -35,7 +35,7 @@ pub fn render(path: &Path, rules: &[String], lang: &Lang) -> Result<String, Comm
         while ticks.remaining() > rest {
             let Some(tick) = ticks.next() else { break };
             let tick = tick.map_err(failed)?;
-            for (rule, fired) in watching.iter_mut().zip(&mut fired) {
+            for (rule, fired) in active_rules.iter_mut().zip(&mut fired) {
                 *fired = fired.take().or_else(|| rule.tick(&tick));
             }
         }

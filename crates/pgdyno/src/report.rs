@@ -58,8 +58,8 @@ pub fn main(args: &[String]) -> ExitCode {
     };
     match write(&args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            trouble.print(&Terminal { program: "pgdyno report".to_owned() });
+        Err(error) => {
+            error.print(&Terminal { program: "pgdyno report".to_owned() });
             ExitCode::FAILURE
         }
     }

@@ -108,19 +108,19 @@ pub fn main(args: &[String]) -> ExitCode {
         Err(error) => return terminal::usage(&error),
     };
     let voice = Terminal { program: "pgdyno run".to_owned() };
-    run(&args).unwrap_or_else(|trouble| {
-        trouble.print(&voice);
+    run(&args).unwrap_or_else(|error| {
+        error.print(&voice);
         ExitCode::from(FAILED)
     })
 }
 
 fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let lang = args.language.lang()?;
-    let asked = match request::read_request(args, lang)? {
+    let run_request = match request::read_request(args, lang)? {
         Ok(request) => request,
         Err(error) => return Ok(error.print("pgdyno run", lang)),
     };
-    let RunRequest { plan, completed: before, .. } = &asked;
+    let RunRequest { plan, completed: before, .. } = &run_request;
     let signals = Signals::default().listen();
     let Signals { interrupted, abandoned } = signals
         .map_err(|error| CommandError::new(say!(lang, "run-no-signals", error = error.to_string())))?;
@@ -132,14 +132,14 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         show.print_metrics_url(it.url());
     }
     check::warnings(plan, lang).iter().for_each(|it| show.print_diagnostic(it));
-    let writer = request::open_file(args, &asked)?;
+    let writer = request::open_file(args, &run_request)?;
     if let Some(live) = &live {
         errln!("{}", say!(lang, "site-live", url = live.run_url(writer.path())));
     }
     stop_on_request(writer.path(), Arc::clone(&interrupted), lang)?;
-    let lab = TestBed::start(Arc::clone(&interrupted), abandoned)?;
+    let test_bed = TestBed::start(Arc::clone(&interrupted), abandoned)?;
     let mut bench = Runner {
-        test_bed: lab,
+        test_bed,
         writer,
         interrupted,
         display: show,
@@ -154,8 +154,8 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         known_coverage: Vec::new(),
     };
     bench.run_all(&plan.experiment, before);
-    let Runner { test_bed: lab, writer, interrupted, display: show, ended, changed_node, .. } = bench;
-    drop(lab);
+    let Runner { test_bed, writer, interrupted, display: show, ended, changed_node, .. } = bench;
+    drop(test_bed);
     let store_error = writer.error().map(store_error_text);
     let ended_early = interrupted.load(Ordering::Relaxed) || changed_node.is_some();
     let status = match (&store_error, ended_early) {
@@ -163,18 +163,18 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         (None, true) => RunStatus::Interrupted,
         (None, false) => RunStatus::Complete,
     };
-    let trouble = store_error.or(changed_node);
-    let outcome = RunOutcome { status, reason: trouble.clone(), ended_ms: now_ms() };
-    let kept = writer.path().display().to_string();
+    let stop_reason = store_error.or(changed_node);
+    let outcome = RunOutcome { status, reason: stop_reason.clone(), ended_ms: now_ms() };
+    let path_text = writer.path().display().to_string();
     let path = writer.finish(outcome).map_err(|it| {
-        let path = connect_commands::shell_quote(&kept);
+        let path = connect_commands::shell_quote(&path_text);
         CommandError::new(say!(lang, "run-end-lost", error = it.to_string())).with_hint(say!(
             lang,
             "run-end-lost-hint",
             path
         ))
     })?;
-    show.print_end(&path, trouble.as_deref());
+    show.print_end(&path, stop_reason.as_deref());
     // Dropping the display flushes it, so that all its output precedes the result.
     drop(show);
     RunReport::from_file(&path)?.print(args.json, lang);
@@ -277,22 +277,22 @@ impl Runner {
         let chance = task.step.as_ref().map_or(task.repetition as u64, |_| position as u64);
         let seed = experiment.seed.wrapping_add(chance);
         let ready = match self.unavailable.get(&task.cell) {
-            Some(why) => Err(SetupError::Unavailable(why.clone())),
+            Some(reason) => Err(SetupError::Unavailable(reason.clone())),
             None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),
         };
-        if let Err(SetupError::OtherNode(why)) = ready {
+        if let Err(SetupError::OtherNode(reason)) = ready {
             // Nothing is stored of this trial, so that the run can be resumed with the right node.
-            let (ended, ..) = setup_failed(SetupError::Failed(why.clone()));
+            let (ended, ..) = setup_failed(SetupError::Failed(reason.clone()));
             self.display.end_trial(&ended, None);
             if let Some(it) = &self.endpoint {
                 it.end_trial(ended.status.name());
             }
-            self.changed_node = Some(why);
+            self.changed_node = Some(reason);
             return None;
         }
-        if let Err(SetupError::Unavailable(why)) = &ready {
+        if let Err(SetupError::Unavailable(reason)) = &ready {
             // An unavailable component stays unavailable for the rest of the run.
-            self.unavailable.insert(task.cell, why.clone());
+            self.unavailable.insert(task.cell, reason.clone());
         }
         let reaches = if ready.is_ok() { self.feed_coverage(setup) } else { Vec::new() };
         let target = self.test_bed.target().filter(|_| ready.is_ok()).cloned();
@@ -315,28 +315,28 @@ impl Runner {
         for fact in facts.chain(reaches.into_iter().map(Fact::FeedCoverage)) {
             self.writer.fact(Some(id), fact);
         }
-        let (mut ended, end, seen) = match ready {
+        let (mut ended, end, step_result) = match ready {
             Ok(()) => self.measure(setup, seed, id, task.step.as_ref()),
             Err(_) if self.interrupted.load(Ordering::Relaxed) => setup_failed(SetupError::Stopped),
-            Err(why) => setup_failed(why),
+            Err(error) => setup_failed(error),
         };
         let broke_off = matches!(ended.status, RunStatus::Failed | RunStatus::Skipped);
-        let why = || ended.reason.clone().unwrap_or_default();
+        let reason = || ended.reason.clone().unwrap_or_default();
         let nothing =
-            || task.step.clone().filter(|_| broke_off).map(|it| StepResult::from_failed_trial(it, why()));
-        let seen = seen.or_else(nothing);
+            || task.step.clone().filter(|_| broke_off).map(|it| StepResult::from_failed_trial(it, reason()));
+        let step_result = step_result.or_else(nothing);
         if let Some(step) = &task.step {
             // A search overloads the system on purpose, and handles a late generator itself.
             ended.objective_broken &= matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak);
             ended.valid = true;
         }
-        self.display.end_trial(&ended, seen.as_ref());
+        self.display.end_trial(&ended, step_result.as_ref());
         if let Some(it) = &self.endpoint {
             it.end_trial(ended.status.name());
         }
         self.writer.end_trial(id, end);
         self.ended.push(ended);
-        seen
+        step_result
     }
 
     /// Coverage of the feeds' data. It is computed and stored once for each combination of feeds and data.
@@ -363,9 +363,9 @@ impl Runner {
         step: Option<&SearchStep>,
     ) -> (EndedTrial, TrialEnd, Option<StepResult>) {
         let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content));
-        let asked = trial::TrialSpec { setup, seed, rows, keep_seconds: step.is_some() };
+        let spec = trial::TrialSpec { setup, seed, rows, keep_seconds: step.is_some() };
         let (show, endpoint) = (&mut self.display, &self.endpoint);
-        let done = trial::run(asked, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
+        let done = trial::run(spec, &mut self.test_bed, (&self.writer, id), &self.interrupted, &mut |it| {
             show.observe(it);
             if let Some(endpoint) = endpoint {
                 endpoint.observe(it);
@@ -374,7 +374,7 @@ impl Runner {
         let done = match done {
             Ok(it) => it,
             Err(_) if self.interrupted.load(Ordering::Relaxed) => return setup_failed(SetupError::Stopped),
-            Err(why) => return setup_failed(why),
+            Err(error) => return setup_failed(error),
         };
         self.display.set_figures(&done);
         for it in self.test_bed.address_changes() {
@@ -393,12 +393,13 @@ impl Runner {
             blind,
             aborted,
             unexpected_exits: ended,
-            monitoring_cost: watching,
+            monitoring_cost,
             seconds,
             fault_injection,
             freshness,
         } = done;
-        let seen = step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
+        let step_result =
+            step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         // Bloat that this trial left would have slowed the next one.
         let told_of =
             |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
@@ -409,7 +410,7 @@ impl Runner {
         let replays: Vec<ReplayFigures> =
             measured.interval.replays.iter().filter_map(ReplayCounts::figures).collect();
         let facts = [
-            Some(Fact::MonitoringCpu(watching.cpu_share())),
+            Some(Fact::MonitoringCpu(monitoring_cost.cpu_share())),
             fault_injection.map(|it| Fact::FaultInjection(Box::new(it))),
             freshness.map(Fact::Freshness),
             (!measured.outages.is_empty()).then(|| Fact::Outages(summary.outages.clone())),
@@ -458,7 +459,7 @@ impl Runner {
             measurement: Some(measured),
         };
         // An interrupted or failed trial yields no result.
-        let seen = seen.filter(|_| matches!(status, RunStatus::Complete | RunStatus::Stopped));
+        let step_result = step_result.filter(|_| matches!(status, RunStatus::Complete | RunStatus::Stopped));
         (
             EndedTrial {
                 status,
@@ -470,7 +471,7 @@ impl Runner {
                 none_succeeded: without_success,
             },
             end,
-            seen,
+            step_result,
         )
     }
 }
@@ -492,13 +493,13 @@ impl Runner {
 }
 
 /// True if the server answered any transaction, even with an error.
-fn has_answers(it: &model::Summary) -> bool {
-    it.total.counts.arrivals() > it.total.counts.unanswered
+fn has_answers(summary: &model::Summary) -> bool {
+    summary.total.counts.arrivals() > summary.total.counts.unanswered
 }
 
 /// Result of a trial whose setup failed.
-fn setup_failed(why: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
-    let (status, reason) = match why {
+fn setup_failed(error: SetupError) -> (EndedTrial, TrialEnd, Option<StepResult>) {
+    let (status, reason) = match error {
         SetupError::Unavailable(it) => (RunStatus::Skipped, Some(it)),
         SetupError::Failed(it) | SetupError::OtherNode(it) => (RunStatus::Failed, Some(it)),
         SetupError::Stopped => (RunStatus::Interrupted, None),
@@ -532,10 +533,10 @@ fn exit_status(strict: bool, status: RunStatus, trials: &[EndedTrial]) -> u8 {
     }
 }
 
-fn store_error_text(it: &store::WriteError) -> String {
-    match it {
+fn store_error_text(error: &store::WriteError) -> String {
+    match error {
         store::WriteError::DiskFull => "the disk with the run's file is full".to_owned(),
-        store::WriteError::Refused(why) => format!("the run's file could not be written: {why}"),
+        store::WriteError::Refused(cause) => format!("the run's file could not be written: {cause}"),
         store::WriteError::BacklogFull => "the disk with the run's file is too slow to keep up".to_owned(),
     }
 }

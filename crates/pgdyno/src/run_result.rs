@@ -38,7 +38,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let endured = search_results::soak_results(&reading, &maxima);
     let plateau = search_results::plateau(&reading, &maxima, &matrix);
     let about = run_info(path, &reading);
-    let stand = environment(&reading);
+    let run_environment = environment(&reading);
     let cells: Vec<CellResult> =
         (0..reading.experiment.cells.len()).map(|it| cell(&reading, &facts, &counting, it)).collect();
     let freshness = freshness(&reading, &counting);
@@ -54,7 +54,7 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
         findings,
         cells,
         trials,
-        environment: stand,
+        environment: run_environment,
         maxima,
         soaks: endured,
         plateau,
@@ -88,7 +88,7 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
     let (mut total, operations) = analysis::present::run_result::operation_results(setup, &parts).unzip();
     let mut operations: Vec<OperationResult> = operations.unwrap_or_default();
-    let said = |code: &str| {
+    let find_message = |code: &str| {
         ended
             .iter()
             .filter(|it| it.recorded.trial.cell as usize == number)
@@ -96,7 +96,7 @@ fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], n
     };
     let failures =
         total.iter_mut().chain(&mut operations).flat_map(|it: &mut OperationResult| &mut it.failures);
-    failures.for_each(|it| it.message = said(&it.code));
+    failures.for_each(|it| it.message = find_message(&it.code));
     CellResult {
         total,
         operations,
@@ -127,8 +127,8 @@ fn run_info(path: &Path, reading: &StoredRun) -> RunInfo {
     }
 }
 
-fn run_state(it: RunStatus) -> RunState {
-    match it {
+fn run_state(status: RunStatus) -> RunState {
+    match status {
         RunStatus::Complete => RunState::Complete,
         RunStatus::Interrupted => RunState::Interrupted,
         RunStatus::Stopped => RunState::Stopped,
@@ -137,8 +137,8 @@ fn run_state(it: RunStatus) -> RunState {
     }
 }
 
-fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> TrialResult {
-    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, .. } = it;
+fn trial(experiment: &Experiment, notes: &[store::Note], stored: StoredTrial) -> TrialResult {
+    let StoredTrial { recorded, step, status, fired, summary, charts, fault_injection, .. } = stored;
     let (id, cell) = (recorded.id, recorded.trial.cell as usize);
     let of_trial = notes.iter().filter(|note| note.trial == Some(id));
     let validity = summary.as_ref().map(|it| it.validity.clone()).unwrap_or_default();
@@ -146,9 +146,9 @@ fn trial(experiment: &Experiment, notes: &[store::Note], it: StoredTrial) -> Tri
     let succeeded = summary.as_ref().is_some_and(|it| it.total.counts.ok > 0);
     // A search level may overload the system, so a trial without success still counts.
     let counts = ended && validity.valid && (succeeded || (step.is_some() && summary.is_some()));
-    let scene = RuleContext::for_setup(&experiment.cells[cell].setup);
+    let context = RuleContext::for_setup(&experiment.cells[cell].setup);
     let judge = |text: &String| -> Option<ObjectiveResult> {
-        Some(objective::parse(text, &scene.operations).ok()?.judge(summary.as_ref()?))
+        Some(objective::parse(text, &context.operations).ok()?.judge(summary.as_ref()?))
     };
     TrialResult {
         id: id.0,
@@ -206,23 +206,23 @@ pub fn environment(reading: &StoredRun) -> Environment {
     Environment { machine, nodes }
 }
 
-fn node_info(it: &store::NodeRecord) -> NodeInfo {
+fn node_info(node: &store::NodeRecord) -> NodeInfo {
     NodeInfo {
-        name: it.name.clone(),
-        kind: it.kind.clone(),
-        version: it.version.clone(),
-        program: it.program.clone(),
-        transport: it.transport.clone(),
-        limits: it.limits.clone(),
-        unapplied_limits: it.unapplied_limits.clone(),
+        name: node.name.clone(),
+        kind: node.kind.clone(),
+        version: node.version.clone(),
+        program: node.program.clone(),
+        transport: node.transport.clone(),
+        limits: node.limits.clone(),
+        unapplied_limits: node.unapplied_limits.clone(),
         cells: Vec::new(),
-        configuration: it.configuration.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
+        configuration: node.configuration.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
     }
 }
 
 /// Scalar value as text. Nested values stay JSON; `null` yields `None`.
-fn value_text(it: &Value) -> Option<String> {
-    match it {
+fn value_text(value: &Value) -> Option<String> {
+    match value {
         Value::Null => None,
         Value::String(it) => Some(it.clone()),
         other => Some(other.to_string()),

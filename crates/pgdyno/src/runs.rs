@@ -301,9 +301,9 @@ fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> String {
 
 /// UTC time such as `2026-11-21 11:53:31`.
 pub fn format_time(unix_ms: u64) -> String {
-    let it = model::utc((unix_ms / 1000) as i64);
-    let (hour, minute, second) = it.as_hms();
-    format!("{} {hour:02}:{minute:02}:{second:02}", it.date())
+    let time = model::utc((unix_ms / 1000) as i64);
+    let (hour, minute, second) = time.as_hms();
+    format!("{} {hour:02}:{minute:02}:{second:02}", time.date())
 }
 
 /// Size of a file: `1023 B`, `1.5 KiB`.

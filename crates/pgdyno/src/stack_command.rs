@@ -180,21 +180,21 @@ fn start(
         CommandError::new(say!(lang, "stack-holder-failed", error = os_error_text(&error)))
     };
     let spawn = || {
-        let (ours, theirs) = UnixStream::pair()?;
+        let (own_end, child_end) = UnixStream::pair()?;
         // A signal sends a byte to the holder, which then ends the stack and itself. A second signal ends only this
         // process.
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))?;
             signal_hook::flag::register(signal, Arc::clone(&stop))?;
-            signal_hook::low_level::pipe::register(signal, ours.try_clone()?)?;
+            signal_hook::low_level::pipe::register(signal, own_end.try_clone()?)?;
         }
         let us = KeeperProgram::ourselves().program;
         let mut command = Command::new(us);
         command.arg0("pgdyno").args(["stack", "hold", &request.name]);
-        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdin(Stdio::from(OwnedFd::from(child_end)));
         let child = command.stdout(log.try_clone()?).stderr(log.try_clone()?).spawn()?;
-        Ok((child, ours))
+        Ok((child, own_end))
     };
     let (mut child, holder) = spawn().map_err(failed)?;
     send_line(&holder, request);
@@ -305,7 +305,7 @@ fn query(
     let (mut found, mut silent) = (Vec::new(), Vec::new());
     for name in place.names() {
         let named = which.is_none_or(|it| it == name);
-        let told = match query_one(place, &name, StackQuery::Status) {
+        let status = match query_one(place, &name, StackQuery::Status) {
             Ok(it) => it,
             // The stack has just ended.
             Err(_) if !place.names().contains(&name) => continue,
@@ -314,17 +314,17 @@ fn query(
                 continue;
             }
         };
-        if !named && file.as_ref() != Some(&told.file) {
+        if !named && file.as_ref() != Some(&status.file) {
             continue;
         }
         // The process has just answered, so its id is still valid.
-        let number = Pid::from_raw(told.pid.cast_signed());
+        let number = Pid::from_raw(status.pid.cast_signed());
         let process = number.and_then(|it| pidfd_open(it, PidfdFlags::empty()).ok());
         if question == StackQuery::Down && query_one(place, &name, StackQuery::Down).is_err() {
             silent.push(name);
             continue;
         }
-        found.push(StackReply { status: told, process });
+        found.push(StackReply { status, process });
     }
     (found, silent)
 }
@@ -338,13 +338,13 @@ fn query_one(place: &StackDirectory, name: &str, question: StackQuery) -> io::Re
 }
 
 /// First cell with the wanted labels; without any, the baseline or the first cell.
-fn cell<'a>(experiment: &'a Experiment, wanted: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
+fn cell<'a>(experiment: &'a Experiment, text: Option<&str>, lang: &Lang) -> Result<&'a Cell, CommandError> {
     let cells = &experiment.cells;
-    let Some(wanted) = wanted else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
-    let pairs = pairs(wanted);
+    let Some(text) = text else { return Ok(&cells[experiment.baseline.unwrap_or(0)]) };
+    let pairs = pairs(text);
     let is_wanted = |cell: &&Cell| pairs.iter().all(|pair| cell.label.contains(pair));
     cells.iter().find(is_wanted).ok_or_else(|| {
-        CommandError::new(say!(lang, "stack-cell-unknown", wanted)).with_hint(axes_hint(cells, lang))
+        CommandError::new(say!(lang, "stack-cell-unknown", wanted = text)).with_hint(axes_hint(cells, lang))
     })
 }
 
@@ -383,8 +383,8 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 }
 
 /// True if the text is a valid experiment name.
-fn is_name(it: &str) -> bool {
-    (1..=64).contains(&it.len()) && it.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|it| matches!(it, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 
 /// Seconds of a duration such as `90s`, `30m` or `2h`.

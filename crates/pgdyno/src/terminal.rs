@@ -33,22 +33,22 @@ macro_rules! errln {
 }
 
 /// Writes text for people to standard output.
-pub fn text(it: &str) {
-    write(&sanitise(it, is_styled(&io::stdout())));
+pub fn text(text: &str) {
+    write(&sanitise(text, is_styled(&io::stdout())));
 }
 
 /// Writes JSON to standard output.
-pub fn json(it: &str) {
-    write(&sanitise_json(it));
+pub fn json(json: &str) {
+    write(&sanitise_json(json));
 }
 
 /// Writes a document whose format has its own escapes, such as HTML or Markdown.
-pub fn document(it: &str) {
-    write(it);
+pub fn document(document: &str) {
+    write(document);
 }
 
-fn write(it: &str) {
-    stream(|out| out.write_all(it.as_bytes()));
+fn write(text: &str) {
+    stream(|out| out.write_all(text.as_bytes()));
 }
 
 /// Streams standard output piece by piece, for output that does not fit into memory. pgdyno itself produced the pieces.
@@ -65,13 +65,13 @@ pub fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
 
 /// Writes to standard error with one call, so that messages of several threads do not mix. Write errors are ignored,
 /// because they could not be reported.
-pub fn message(it: &str) {
-    let _ = io::stderr().write_all(sanitise(it, is_styled(&io::stderr())).as_bytes());
+pub fn message(message: &str) {
+    let _ = io::stderr().write_all(sanitise(message, is_styled(&io::stderr())).as_bytes());
 }
 
 /// Writes a line to standard error that the next one replaces. `clear` clears the line; `end` follows the text.
-pub fn overwrite_line(clear: &'static str, it: &str, end: &'static str) {
-    let line = format!("{clear}{}{end}", sanitise(it, false));
+pub fn overwrite_line(clear: &'static str, text: &str, end: &'static str) {
+    let line = format!("{clear}{}{end}", sanitise(text, false));
     let _ = io::stderr().write_all(line.as_bytes());
 }
 

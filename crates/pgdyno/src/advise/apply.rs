@@ -35,20 +35,21 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let experiment = experiment(&account, args.repeat, lang)?;
     let indexes = added_indexes(&experiment);
     outln!("{}", lang.applying(indexes, args.repeat));
-    let kept = create_run_file(args, &path, &account, &experiment)?;
+    let run_file = create_run_file(args, &path, &account, &experiment)?;
     // The run file holds no trials yet and is resumed, so this run proceeds like the run of an experiment file.
     let words =
-        ["--resume".to_owned(), kept.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
+        ["--resume".to_owned(), run_file.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
-    if let Some(it) = index_advice::index_effects(&kept)? {
+    if let Some(it) = index_advice::index_effects(&run_file)? {
         terminal::text(&report::advice::effect_text(&it, lang));
     }
     Ok(status)
 }
 
 /// Number of indexes that only the second cell has.
-fn added_indexes(it: &Experiment) -> usize {
-    let after = |cell: usize| it.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
+fn added_indexes(experiment: &Experiment) -> usize {
+    let after =
+        |cell: usize| experiment.cells[cell].setup.dataset.as_ref().map_or(0, |it| it.post_load.len());
     after(1) - after(0)
 }
 
@@ -93,13 +94,13 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
     })
 }
 
-fn uses_attached_server(it: &Setup) -> bool {
+fn uses_attached_server(setup: &Setup) -> bool {
     let there = |kind: &NodeKind| match kind {
         NodeKind::Attached(_) => true,
         NodeKind::Service(it) => it.command.is_empty(),
         _ => false,
     };
-    it.stack.nodes.iter().any(|it| there(&it.kind))
+    setup.stack.nodes.iter().any(|it| there(&it.kind))
 }
 
 /// Advised cell with the most clients under a closed load, or else the first advised cell.
@@ -131,15 +132,15 @@ fn create_run_file(
     account: &RunResult,
     experiment: &Experiment,
 ) -> Result<PathBuf, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let header = request::header(experiment, account.info.text.clone());
-    let writer = store::create(&args.dir, &header).map_err(trouble)?;
+    let writer = store::create(&args.dir, &header).map_err(to_command_error)?;
     let command =
         format!("pgdyno advise {} --apply --repeat {}", shell_quote(&of.to_string_lossy()), args.repeat);
     writer.fact(None, Fact::Command(command));
     writer
         .finish(RunOutcome { status: RunStatus::Interrupted, reason: None, ended_ms: run::now_ms() })
-        .map_err(trouble)
+        .map_err(to_command_error)
 }
 
 #[cfg(test)]
@@ -191,8 +192,8 @@ mod tests {
         let check = |spoil: fn(&mut RunResult), expected: &str| {
             let mut account = account();
             spoil(&mut account);
-            let why = experiment(&account, 1, english()).err().map(|it| it.message).unwrap_or_default();
-            assert!(why.contains(expected), "{why}");
+            let message = experiment(&account, 1, english()).err().map(|it| it.message).unwrap_or_default();
+            assert!(message.contains(expected), "{message}");
         };
         let attach = |it: &mut RunResult| {
             let there = AttachedNode {

@@ -43,8 +43,8 @@ const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Connection settings from the options and the environment. Prints all mistakes and returns `None` if there are any.
-pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Settings> {
-    let flags = [("host", &wanted.host), ("port", &wanted.port), ("user", &wanted.user)];
+pub fn settings(target: &options::TargetOptions, voice: &Terminal) -> Option<Settings> {
+    let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
     let mut flags: Vec<(&str, &str)> =
         flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
     flags.push(("fallback_application_name", &voice.program));
@@ -61,7 +61,7 @@ pub fn settings(wanted: &options::TargetOptions, voice: &Terminal) -> Option<Set
         read: &|file, path| read(file, path, voice),
         os_user: &os_user().unwrap_or_default(),
     };
-    let resolved = conninfo::resolve(wanted.database.as_deref(), &flags, around);
+    let resolved = conninfo::resolve(target.database.as_deref(), &flags, around);
     if let Some(name) = unreadable.borrow().first() {
         voice.error(&format!("the environment variable {name} is not UTF-8"));
         voice.hint(&format!("set it to UTF-8 text, or remove it:  unset {name}"));
@@ -117,12 +117,12 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
     let mut typed = None;
     let mut unreachable = false;
     let mut failures: Vec<String> = Vec::new();
-    for wanted in candidates(settings.target_session_attrs) {
+    for session_attrs in candidates(settings.target_session_attrs) {
         for host in &settings.hosts {
             let addresses = match addresses(host) {
                 Ok(it) => it,
-                Err(why) => {
-                    failures.push(why);
+                Err(error) => {
+                    failures.push(error);
                     continue;
                 }
             };
@@ -137,9 +137,9 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
                     }
                 }
                 let failed = match opened {
-                    Ok(mut connection) => match rejection(*wanted, &mut connection) {
+                    Ok(mut connection) => match rejection(*session_attrs, &mut connection) {
                         None => return Ok((place, connection)),
-                        Some(why) => why.to_owned(),
+                        Some(reason) => reason.to_owned(),
                     },
                     Err(Error::Net { error, .. }) => {
                         unreachable |=
@@ -161,11 +161,11 @@ pub fn open(settings: &Settings) -> Result<(ConnectedServer, Connection), Comman
         }
     }
     failures.dedup();
-    let trouble = CommandError::new(failures.join("\n"));
+    let error = CommandError::new(failures.join("\n"));
     Err(if unreachable {
-        trouble.with_hint("Is the server running there and accepting connections?")
+        error.with_hint("Is the server running there and accepting connections?")
     } else {
-        trouble
+        error
     })
 }
 
@@ -182,9 +182,9 @@ fn candidates(target: Wanted) -> &'static [Wanted] {
 }
 
 /// Reason why this server is unsuitable, in libpq's words; `None` if it is suitable.
-fn rejection(wanted: Wanted, connection: &mut Connection) -> Option<&'static str> {
+fn rejection(session_attrs: Wanted, connection: &mut Connection) -> Option<&'static str> {
     let mut is = |sql: &str, value: &str| connection.value(sql).ok().flatten().as_deref() == Some(value);
-    match wanted {
+    match session_attrs {
         Wanted::Any => None,
         Wanted::ReadWrite if is("show transaction_read_only", "off") => None,
         Wanted::ReadWrite => Some("session is read-only"),
@@ -213,13 +213,13 @@ fn addresses(host: &HostSpec) -> Result<Vec<Address>, String> {
 /// Message if `name` no longer resolves to the address that a run used. A run resolves it once, at its start. A name
 /// server that does not answer within a second is ignored.
 pub fn address_change(name: &str, used: SocketAddr) -> Option<String> {
-    let asked = name.to_owned();
-    let (tell, told) = channel();
+    let host = name.to_owned();
+    let (sender, receiver) = channel();
     thread::spawn(move || {
-        let found = (asked.as_str(), used.port()).to_socket_addrs();
-        tell.send(found.map(|all| all.map(|it| it.ip()).collect::<Vec<_>>()))
+        let found = (host.as_str(), used.port()).to_socket_addrs();
+        sender.send(found.map(|all| all.map(|it| it.ip()).collect::<Vec<_>>()))
     });
-    let now = told.recv_timeout(RESOLVE_TIMEOUT).ok()?.ok()?;
+    let now = receiver.recv_timeout(RESOLVE_TIMEOUT).ok()?.ok()?;
     let moved = !now.is_empty() && !now.contains(&used.ip());
     let now: Vec<String> = now.iter().map(IpAddr::to_string).collect();
     moved.then(|| format!("\"{name}\" leads to {} now; the whole run went to {}", now.join(", "), used.ip()))

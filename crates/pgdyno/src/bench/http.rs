@@ -38,13 +38,17 @@ const CERTIFICATE_FILES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
+pub fn run(
+    options: &BenchOptions,
+    http_options: &HttpOptions,
+    voice: &Terminal,
+) -> Result<ExitCode, CommandError> {
     let written = RequestSource {
-        method: asked.method,
-        target: &asked.url.target,
-        headers: &asked.headers,
-        body: asked.body.as_deref(),
-        expect: &asked.expect,
+        method: http_options.method,
+        target: &http_options.url.target,
+        headers: &http_options.headers,
+        body: http_options.body.as_deref(),
+        expect: &http_options.expect,
         secrets: secret,
     };
     let given = options.defines.iter().map(|it| it.0.as_str());
@@ -61,13 +65,13 @@ pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Res
         voice.info(&format!("setting random seed to {seed}"));
     }
     let service = Service {
-        tls: tls(asked)?,
+        tls: tls(http_options)?,
         connect_timeout: CONNECT_TIMEOUT,
-        first_byte_timeout: asked.first_byte_timeout,
-        response_timeout: asked.response_timeout,
-        ..Service::without_tls(&asked.url.host_header())
+        first_byte_timeout: http_options.first_byte_timeout,
+        response_timeout: http_options.response_timeout,
+        ..Service::without_tls(&http_options.url.host_header())
     };
-    let (address, server) = probe_service(&asked.url, &service)?;
+    let (address, server) = probe_service(&http_options.url, &service)?;
     let reached = match &address {
         Address::Unix(path) => stack::client::Address::Unix(path.clone()),
         Address::Tcp(it) => stack::client::Address::Tcp(*it),
@@ -82,12 +86,12 @@ pub fn run(options: &BenchOptions, asked: &HttpOptions, voice: &Terminal) -> Res
         outln!("{}", report::bench::banner(&server.version));
     }
     let named = format!("at {}", server.address);
-    let resolved = match (&asked.url.host, &address) {
+    let resolved = match (&http_options.url.host, &address) {
         (Host::Tcp(name, _), Address::Tcp(used)) => Some((name, *used)),
         _ => None,
     };
-    let asked = BenchTargets { postgres: None, services: vec![(service, address)] };
-    let prepared = ready::prepare_for(options, program, asked, 1, seed)?;
+    let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
+    let prepared = ready::prepare_for(options, program, targets, 1, seed)?;
     let (summary, complete) =
         run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, voice)?;
     if let Some(it) = resolved.and_then(|(name, used)| address_change(name, used)) {
@@ -102,10 +106,10 @@ pub fn secret(name: &str) -> Option<Secret> {
 }
 
 /// TLS settings; `None` for a URL without TLS.
-fn tls(asked: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
-    let Url { host: Host::Tcp(name, _), tls: true, .. } = &asked.url else { return Ok(None) };
-    let roots = match &asked.roots {
-        _ if asked.insecure => None,
+fn tls(options: &HttpOptions) -> Result<Option<HttpsClient>, CommandError> {
+    let Url { host: Host::Tcp(name, _), tls: true, .. } = &options.url else { return Ok(None) };
+    let roots = match &options.roots {
+        _ if options.insecure => None,
         Some(path) => Some(read(path)?),
         None => Some(system_certificates()?),
     };
@@ -119,8 +123,8 @@ fn probe_service(url: &Url, service: &Service) -> Result<(Address, Server), Comm
         Host::Unix(path) => path.clone(),
         Host::Tcp(..) => url.host_header(),
     };
-    let failed = |why: &io::Error| {
-        CommandError::new(format!("connection to the service at {shown} failed: {}", os_error_text(why)))
+    let failed = |error: &io::Error| {
+        CommandError::new(format!("connection to the service at {shown} failed: {}", os_error_text(error)))
             .with_hint("Is the service running there and accepting connections?")
     };
     let (address, mut stream) = connect(&url.host).map_err(|it| failed(&it))?;

@@ -11,20 +11,20 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 /// Creates the tables and prints progress in pgbench's words.
-pub fn run(wanted: &InitOptions, connection: &mut Connection) -> Result<(), CommandError> {
+pub fn run(options: &InitOptions, connection: &mut Connection) -> Result<(), CommandError> {
     let tables = Pgbench {
-        scale: wanted.scale,
-        fill_factor: wanted.fill_factor,
-        partitions: wanted.partitions.map(|(method, count)| match method {
+        scale: options.scale,
+        fill_factor: options.fill_factor,
+        partitions: options.partitions.map(|(method, count)| match method {
             summary::PartitionMethod::Range => (PartitionMethod::Range, count),
             summary::PartitionMethod::Hash => (PartitionMethod::Hash, count),
         }),
-        unlogged: wanted.unlogged,
-        tablespace: wanted.tablespace.clone(),
-        index_tablespace: wanted.index_tablespace.clone(),
+        unlogged: options.unlogged,
+        tablespace: options.tablespace.clone(),
+        index_tablespace: options.index_tablespace.clone(),
     };
-    let steps: Vec<InitStep> = wanted.steps.iter().filter_map(|&it| InitStep::from_letter(it)).collect();
-    let mut show = InitDisplay::new(wanted.quiet);
+    let steps: Vec<InitStep> = options.steps.iter().filter_map(|&it| InitStep::from_letter(it)).collect();
+    let mut show = InitDisplay::new(options.quiet);
     tables
         .initialise(connection, &steps, &mut |it| show.print(it))
         .map_err(|it| CommandError::new(libpq_text(&it)))?;
@@ -63,8 +63,8 @@ impl InitDisplay {
         }
     }
 
-    fn print(&mut self, it: InitProgress<'_>) {
-        match it {
+    fn print(&mut self, progress: InitProgress<'_>) {
+        match progress {
             InitProgress::StepStarted(step) => {
                 self.step_started = Instant::now();
                 errln!("{}...", start_text(step));

@@ -40,18 +40,18 @@ impl LogFile {
     /// Creates the file of `thread`. `epoch` is the Unix time at which the run's clock began; `chance` selects the
     /// sampled transactions.
     pub fn create(
-        wanted: &LogOptions,
+        options: &LogOptions,
         thread: usize,
         clients: u32,
         style: LogStyle,
         epoch: Nanos,
         chance: Prng,
     ) -> Result<LogFile, CommandError> {
-        let path = log::file_name(&wanted.prefix, std::process::id(), thread);
+        let path = log::file_name(&options.prefix, std::process::id(), thread);
         let file = File::create(&path).map_err(|error| {
             CommandError::new(format!("could not open logfile \"{path}\": {}", os_error_text(&error)))
         })?;
-        let form = match wanted.form {
+        let form = match options.form {
             LogForm::All => LogMode::All,
             LogForm::Sampled(share) => LogMode::Sampled { share, chance },
             LogForm::Aggregated(every) => LogMode::Aggregated { every, current: None },
@@ -61,9 +61,9 @@ impl LogFile {
     }
 
     /// Writes transactions in the order of their ends. `began` is the start of the window.
-    pub fn write_all(&mut self, records: &[Record], began: Nanos) -> io::Result<()> {
+    pub fn write_all(&mut self, records: &[Record], start: Nanos) -> io::Result<()> {
         if let LogMode::Aggregated { every, current: all } = &mut self.form {
-            all.get_or_insert_with(|| LogAggregator::new(self.epoch, began, *every));
+            all.get_or_insert_with(|| LogAggregator::new(self.epoch, start, *every));
         }
         records.iter().try_for_each(|it| self.write(it))
     }
@@ -79,9 +79,9 @@ impl LogFile {
         self.out.flush()
     }
 
-    fn write(&mut self, it: &Record) -> io::Result<()> {
-        let nth = self.finished[it.client.0 as usize];
-        self.finished[it.client.0 as usize] += 1;
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let nth = self.finished[record.client.0 as usize];
+        self.finished[record.client.0 as usize] += 1;
         let (line, style, epoch) = (&mut self.line, self.style, self.epoch);
         line.clear();
         let shown = match &mut self.form {
@@ -89,12 +89,12 @@ impl LogFile {
             LogMode::Sampled { share, chance } => chance.f64() <= *share,
             LogMode::Aggregated { current: all, .. } => {
                 let all = all.as_mut().expect("begun by write_all");
-                all.add(it, |done| log::aggregate(line, done, style).expect("a String takes it"));
+                all.add(record, |done| log::aggregate(line, done, style).expect("a String takes it"));
                 false
             }
         };
         if shown {
-            log::transaction(line, it, nth, epoch, style).expect("a String takes it");
+            log::transaction(line, record, nth, epoch, style).expect("a String takes it");
         }
         self.out.write_all(line.as_bytes())
     }
@@ -106,13 +106,13 @@ pub fn create_all(
     epoch: Nanos,
     samples: Vec<Prng>,
 ) -> Result<Vec<LogFile>, CommandError> {
-    let Some(wanted) = &options.log else { return Ok(Vec::new()) };
+    let Some(log_options) = &options.log else { return Ok(Vec::new()) };
     let style = LogStyle {
         lag: options.pace.is_open(),
         skipped: options.latency_limit.is_some(),
         retries: options.max_tries != 1,
         failures_detailed: options.failures_detailed,
     };
-    let create = |(k, chance)| LogFile::create(wanted, k, options.clients, style, epoch, chance);
+    let create = |(k, chance)| LogFile::create(log_options, k, options.clients, style, epoch, chance);
     samples.into_iter().enumerate().map(create).collect()
 }

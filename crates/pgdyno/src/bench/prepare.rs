@@ -24,9 +24,9 @@ pub fn inspect_tables(
     let initialise =
         format!("Perhaps you need to do initialization (\"{program} -i\") in database \"{database}\".");
     let branches = connection.value("select count(*) from pgbench_branches").map_err(|error| {
-        let trouble =
+        let command_error =
             CommandError::new(format!("could not count number of branches: {}", libpq_text(&error)));
-        if error.code() == UNDEFINED_TABLE { trouble.with_hint(&initialise) } else { trouble }
+        if error.code() == UNDEFINED_TABLE { command_error.with_hint(&initialise) } else { command_error }
     })?;
     let scale = branches.and_then(|it| it.parse().ok()).unwrap_or(0);
     let partitions = match connection.query(PARTITIONS) {

@@ -42,11 +42,11 @@ pub fn prepare(
         client::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
         client::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
     };
-    let asked = BenchTargets {
+    let targets = BenchTargets {
         postgres: Some((PostgresEndpoint::new(Arc::clone(&place.target.login), transport), address)),
         services: Vec::new(),
     };
-    prepare_for(options, program, asked, scale, seed)
+    prepare_for(options, program, targets, scale, seed)
 }
 
 /// Targets of a run, and their addresses.
@@ -60,7 +60,7 @@ pub struct BenchTargets {
 pub fn prepare_for(
     options: &BenchOptions,
     program: Program,
-    asked: BenchTargets,
+    targets: BenchTargets,
     scale: u32,
     seed: u64,
 ) -> Result<PreparedBench, CommandError> {
@@ -70,21 +70,18 @@ pub fn prepare_for(
     })?;
     let driver = driver(options)?;
     // Without PostgreSQL, its sessions are not opened.
-    let sessions = u32::from(asked.postgres.is_some() || driver.properties().reserves_files);
-    let connections = options.clients.saturating_mul(sessions + asked.services.len() as u32);
+    let sessions = u32::from(targets.postgres.is_some() || driver.properties().reserves_files);
+    let connections = options.clients.saturating_mul(sessions + targets.services.len() as u32);
     measure::raise_file_limit(connections, threads)?;
     let (seeds, samples) = seeding(options, &program, scale, seed);
     let schedule = match &options.pace {
         ArrivalModel::Closed { think } => Schedule::Closed { think: *think },
         ArrivalModel::Rate { rate, spacing } => {
-            let lasting = match options.until {
+            let duration = match options.until {
                 RunEnd::Seconds(seconds) => Nanos::from_secs(seconds.into()),
                 RunEnd::Transactions(_) | RunEnd::ScheduleEnds => UNBOUNDED,
             };
-            Schedule::Open {
-                curve: Curve::Ramp { from: *rate, to: *rate, duration: lasting },
-                spacing: *spacing,
-            }
+            Schedule::Open { curve: Curve::Ramp { from: *rate, to: *rate, duration }, spacing: *spacing }
         }
         ArrivalModel::Schedule { curve, spacing, .. } => {
             Schedule::Open { curve: curve.clone(), spacing: *spacing }
@@ -116,8 +113,8 @@ pub fn prepare_for(
         statements: options.per_command,
         seeds,
     };
-    let (postgres, address) = asked.postgres.unzip();
-    let (services, addresses) = asked.services.into_iter().unzip();
+    let (postgres, address) = targets.postgres.unzip();
+    let (services, addresses) = targets.services.into_iter().unzip();
     let ready = measure::LoadConfig {
         work: Arc::new(Workload::with_services(plan, postgres, services)),
         postgres: address.map(|it| vec![it]).into_iter().collect(),
@@ -130,8 +127,8 @@ pub fn prepare_for(
     Ok(PreparedBench { load: ready, samples })
 }
 
-pub fn mode(it: QueryMode) -> script::Mode {
-    match it {
+pub fn mode(mode: QueryMode) -> script::Mode {
+    match mode {
         QueryMode::Simple => script::Mode::Simple,
         QueryMode::Extended => script::Mode::Extended,
         QueryMode::Prepared => script::Mode::Prepared,
@@ -181,8 +178,8 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
 }
 
 /// Seed of all random numbers. `now` is the Unix time.
-pub fn seed(wanted: SeedOption, now: Nanos) -> Result<u64, CommandError> {
-    match wanted {
+pub fn seed(option: SeedOption, now: Nanos) -> Result<u64, CommandError> {
+    match option {
         SeedOption::Fixed(it) => Ok(it),
         SeedOption::Time { .. } => Ok(now.0 / 1000),
         SeedOption::Rand => {

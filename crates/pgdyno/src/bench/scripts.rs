@@ -79,13 +79,17 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
 /// Warns of a variable without a value. As in pgbench, the run continues.
-fn warn(it: &Diagnostic, mode: QueryMode, voice: &Terminal) {
+fn warn(diagnostic: &Diagnostic, mode: QueryMode, voice: &Terminal) {
     let sent = match mode {
         QueryMode::Simple => "the statement is sent with the text :name",
         QueryMode::Extended | QueryMode::Prepared => "a client that reaches the statement aborts",
     };
-    voice.warning(&format!("{}: {}; until another script sets it, {sent}", position(it), it.message));
-    voice.hint(&it.hint);
+    voice.warning(&format!(
+        "{}: {}; until another script sets it, {sent}",
+        position(diagnostic),
+        diagnostic.message
+    ));
+    voice.hint(&diagnostic.hint);
 }
 
 /// Warns of the first statement that is not UTF-8. As in pgbench, its bytes are sent unchanged.
@@ -104,21 +108,26 @@ fn warn_of_encoding(script: &Script, voice: &Terminal) {
     }
 }
 
-fn position(it: &Diagnostic) -> String {
-    format!("{}:{}", it.file, it.line)
+fn position(diagnostic: &Diagnostic) -> String {
+    format!("{}:{}", diagnostic.file, diagnostic.line)
 }
 
 /// Prints a diagnostic of a script: position, source line and correction.
-fn print_diagnostic(it: &Diagnostic, voice: &Terminal) {
-    if it.line == 0 {
-        voice.error(&it.message);
+fn print_diagnostic(diagnostic: &Diagnostic, voice: &Terminal) {
+    if diagnostic.line == 0 {
+        voice.error(&diagnostic.message);
     } else {
-        let before = it.text.chars().take(it.column.saturating_sub(1) as usize);
+        let before = diagnostic.text.chars().take(diagnostic.column.saturating_sub(1) as usize);
         // Tabs are preserved, so that the caret is below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
-        voice.error(&format!("{}: {}\n{}\n{indent}^ error found here", position(it), it.message, it.text));
+        voice.error(&format!(
+            "{}: {}\n{}\n{indent}^ error found here",
+            position(diagnostic),
+            diagnostic.message,
+            diagnostic.text
+        ));
     }
-    if !it.hint.is_empty() {
-        voice.hint(&it.hint);
+    if !diagnostic.hint.is_empty() {
+        voice.hint(&diagnostic.hint);
     }
 }

@@ -83,8 +83,8 @@ impl<'a> BenchDisplay<'a> {
 }
 
 /// Name of a command in pgbench's messages.
-fn command_name(it: &CommandKind) -> &'static str {
-    match it {
+fn command_name(kind: &CommandKind) -> &'static str {
+    match kind {
         CommandKind::Sql(_) => "SQL",
         CommandKind::Http(_) => "HTTP",
         CommandKind::Set { .. } => "set",
@@ -102,7 +102,7 @@ fn command_name(it: &CommandKind) -> &'static str {
 }
 
 impl LoadListener for BenchDisplay<'_> {
-    fn on_tick(&mut self, interval: &Interval, began: Nanos) {
+    fn on_tick(&mut self, interval: &Interval, start: Nanos) {
         let Some(every) = self.progress_interval else { return };
         let seconds = match &mut self.pending {
             None => {
@@ -117,17 +117,17 @@ impl LoadListener for BenchDisplay<'_> {
         };
         if seconds >= every {
             let (gathered, _) = self.pending.take().expect("filled above");
-            let style = ProgressStyle { epoch: self.style.epoch.map(|it| it + began), ..self.style };
-            errln!("{}", progress::format_line(&analysis::facts::progress(&gathered, began), style));
+            let style = ProgressStyle { epoch: self.style.epoch.map(|it| it + start), ..self.style };
+            errln!("{}", progress::format_line(&analysis::facts::progress(&gathered, start), style));
         }
     }
 
-    fn on_event(&mut self, said: LoadEvent) {
-        self.messages.add_event(&said);
-        match said {
+    fn on_event(&mut self, event: LoadEvent) {
+        self.messages.add_event(&event);
+        match event {
             LoadEvent::Refused { client, message, .. } => {
-                let why = os_error_text(&one_line(&message));
-                self.terminal.error(&format!("connection to server {} failed: {why}", self.server));
+                let error_text = os_error_text(&one_line(&message));
+                self.terminal.error(&format!("connection to server {} failed: {error_text}", self.server));
                 self.terminal.detail(&format!("client {} could not connect", client.0));
             }
             LoadEvent::Failed { client, script, command, message, again, .. } => {
@@ -141,18 +141,19 @@ impl LoadListener for BenchDisplay<'_> {
                     one_line(&message)
                 ));
             }
-            LoadEvent::Aborted { client, script, command, reason: why } => {
+            LoadEvent::Aborted { client, script, command, reason: abort_reason } => {
                 let (client, script, command) = (client.0, usize::from(script.0), usize::from(command));
-                let aborted = |of: &str, why: &str| {
+                let aborted = |of: &str, reason: &str| {
                     let of = if of.is_empty() { String::new() } else { format!(" ({of})") };
-                    let why = one_line(why);
-                    let what =
-                        format!("client {client} aborted in command {command}{of} of script {script}; {why}");
+                    let reason = one_line(reason);
+                    let what = format!(
+                        "client {client} aborted in command {command}{of} of script {script}; {reason}"
+                    );
                     self.terminal.error(&what);
                 };
                 let scripts = &self.work.plan().program.scripts;
                 let name = scripts[script].commands.get(command).map_or("", |it| command_name(&it.kind));
-                match why {
+                match abort_reason {
                     AbortReason::Expression(message) => {
                         self.terminal.error(&one_line(&message));
                         aborted(name, "evaluation of meta-command failed");
@@ -164,8 +165,8 @@ impl LoadListener for BenchDisplay<'_> {
                     AbortReason::RowCount { got } => aborted(name, &format!("expected one row, got {got}")),
                     AbortReason::InvalidColumnName(it) => aborted(name, &format!("error storing into variable {it}")),
                     AbortReason::StoreInPipeline { every } => {
-                        let kept = if every { "aset" } else { "gset" };
-                        aborted(kept, &format!("\\{kept} is not allowed in pipeline mode"));
+                        let meta_command = if every { "aset" } else { "gset" };
+                        aborted(meta_command, &format!("\\{meta_command} is not allowed in pipeline mode"));
                     }
                     AbortReason::Pipeline if name == "startpipeline" => aborted(name, "already in pipeline mode"),
                     AbortReason::SimplePipeline => {
@@ -191,9 +192,9 @@ impl LoadListener for BenchDisplay<'_> {
         }
     }
 
-    fn on_records(&mut self, thread: usize, records: &[Record], began: Nanos) {
+    fn on_records(&mut self, thread: usize, records: &[Record], start: Nanos) {
         let Some(file) = self.logs.get_mut(thread) else { return };
-        if let Err(error) = file.write_all(records, began) {
+        if let Err(error) = file.write_all(records, start) {
             let path = file.path.clone();
             // The error is printed once; the measurement continues without the log.
             self.logs.clear();

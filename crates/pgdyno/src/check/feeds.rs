@@ -82,10 +82,10 @@ mod tests {
             let found = found.as_deref().map_err(String::as_str);
             assert_eq!(found, expected, "{text:?} {given:?}");
         };
-        let told = "its first line names its columns (userid, name), and would be taken for a row";
+        let message = "its first line names its columns (userid, name), and would be taken for a row";
         check("userid,name\n1,a\n", None, Ok("userid,name"));
-        check("userid,name\n1,a\n", Some(&["id", "name"]), Err(told));
-        check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(told));
+        check("userid,name\n1,a\n", Some(&["id", "name"]), Err(message));
+        check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(message));
         check("1,a\n", Some(&["id", "name"]), Ok("id,name"));
         check("1,a", Some(&["id"]), Err("line 1: \"1,a\" has 2 fields, and the columns are 1"));
     }

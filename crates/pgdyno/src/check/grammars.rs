@@ -24,12 +24,12 @@ pub const ALL: Grammars<'static> = Grammars {
 };
 
 fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
-    let complaint = |it: schedule::ScheduleDiagnostic| {
+    let to_grammar_diagnostic = |it: schedule::ScheduleDiagnostic| {
         GrammarDiagnostic::from_text(it.span, it.found, format!("write {}", it.suggestion))
     };
     match schedule::parse(text) {
         Ok(curve) => Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) }),
-        Err(all) => Err(all.items.into_iter().map(complaint).collect()),
+        Err(all) => Err(all.items.into_iter().map(to_grammar_diagnostic).collect()),
     }
 }
 
@@ -42,17 +42,17 @@ fn peak_rate(curve: &Curve) -> f64 {
 }
 
 fn check_address(text: &str) -> GrammarResult<UrlTarget> {
-    let whole = |message| Err(vec![GrammarDiagnostic { span: 0..text.len(), message }]);
+    let reject = |message| Err(vec![GrammarDiagnostic { span: 0..text.len(), message }]);
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(error) if error.problem == UrlProblem::Credentials => {
-            return whole(message!("experiment-url-password"));
+            return reject(message!("experiment-url-password"));
         }
         Err(error) => {
-            return whole(message!("experiment-url", reason = error.problem.to_string()));
+            return reject(message!("experiment-url", reason = error.problem.to_string()));
         }
     };
-    let entrance = match (&url.host, url.tls) {
+    let transport = match (&url.host, url.tls) {
         (Host::Unix(_), _) => Transport::Unix,
         (_, true) => Transport::Tls,
         (_, false) => Transport::Tcp,
@@ -67,13 +67,13 @@ fn check_address(text: &str) -> GrammarResult<UrlTarget> {
             (if brackets { format!("[{name}]:{port}") } else { format!("{name}:{port}") }, near)
         }
     };
-    Ok(UrlTarget { address, transport: entrance, is_local: near, target: url.target })
+    Ok(UrlTarget { address, transport, is_local: near, target: url.target })
 }
 
 fn database(text: &str) -> Option<UrlTarget> {
     let place = stack::chain::describe_dsn(text).ok()?;
-    let (entrance, target) = (Transport::Tcp, String::new());
-    Some(UrlTarget { address: place.address, transport: entrance, is_local: place.is_local, target })
+    let (transport, target) = (Transport::Tcp, String::new());
+    Some(UrlTarget { address: place.address, transport, is_local: place.is_local, target })
 }
 
 fn check_regex(text: &str) -> GrammarResult {
@@ -106,8 +106,8 @@ fn check_rule(text: &str, setup: &Setup) -> GrammarResult {
 }
 
 /// Parses a stop rule. A series that no probe writes is an error.
-pub fn parse_rule(text: &str, scene: &RuleContext) -> Result<rule::ParsedRule, rule::RuleDiagnostic> {
-    let parsed = rule::parse(text, scene)?;
+pub fn parse_rule(text: &str, context: &RuleContext) -> Result<rule::ParsedRule, rule::RuleDiagnostic> {
+    let parsed = rule::parse(text, context)?;
     if let Some(rule::SeriesName { offset, name }) = &parsed.series
         && !series().any(|it| it == name)
     {
@@ -152,16 +152,16 @@ fn check_objective(text: &str, setup: &Setup) -> GrammarResult {
 }
 
 /// Diagnostic whose caret marks the quoted part, or else one character.
-fn to_diagnostic(text: &str, it: &rule::RuleDiagnostic, whose: &str) -> GrammarDiagnostic {
-    let rest = text.get(it.offset..).unwrap_or_default();
-    let quoted = it.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
+fn to_diagnostic(text: &str, diagnostic: &rule::RuleDiagnostic, whose: &str) -> GrammarDiagnostic {
+    let rest = text.get(diagnostic.offset..).unwrap_or_default();
+    let quoted = diagnostic.found.split('`').nth(1).filter(|part| !part.is_empty() && rest.starts_with(part));
     let length = quoted.map_or_else(|| rest.chars().next().map_or(0, char::len_utf8), str::len);
-    let instead = format!("write {}", it.hint.trim_start_matches("write "));
-    let found = match it.found.as_str() {
+    let instead = format!("write {}", diagnostic.hint.trim_start_matches("write "));
+    let found = match diagnostic.found.as_str() {
         "nothing" => format!("something is missing in {whose}"),
         found => format!("{found} in {whose}"),
     };
-    GrammarDiagnostic::from_text(it.offset..it.offset + length, found, instead)
+    GrammarDiagnostic::from_text(diagnostic.offset..diagnostic.offset + length, found, instead)
 }
 
 fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> GrammarResult {
@@ -170,7 +170,7 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         QueryMode::Extended => script::Mode::Extended,
         QueryMode::Prepared => script::Mode::Prepared,
     };
-    let complaint = |it: script::Diagnostic| {
+    let to_grammar_diagnostic = |it: script::Diagnostic| {
         let line: usize =
             text.split_inclusive('\n').take((it.line as usize).saturating_sub(1)).map(str::len).sum();
         let before = it.text.chars().take((it.column as usize).saturating_sub(1));
@@ -189,5 +189,5 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         Ok(program) => program.undefined,
         Err(all) => all,
     };
-    if all.is_empty() { Ok(()) } else { Err(all.into_iter().map(complaint).collect()) }
+    if all.is_empty() { Ok(()) } else { Err(all.into_iter().map(to_grammar_diagnostic).collect()) }
 }

@@ -20,13 +20,13 @@ pub struct LanguageArgs {
 impl LanguageArgs {
     /// Selected language. Errors if the environment names an unknown one.
     pub fn lang(self) -> Result<&'static Lang, CommandError> {
-        let wanted = std::env::var(VARIABLE).ok();
-        self.resolve(wanted.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
+        let environment = std::env::var(VARIABLE).ok();
+        self.resolve(environment.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
     }
 
     /// Selected language. `wanted` is the environment variable's value; an empty text counts as unset.
-    fn resolve(self, wanted: Option<&str>) -> Result<&'static Lang, String> {
-        match (self.lang, wanted) {
+    fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, String> {
+        match (self.lang, environment) {
             (Some(lang), _) => Ok(lang),
             (None, None | Some("")) => Ok(english()),
             (None, Some(code)) => find(code),
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn command_line_overrides_environment() {
-        for (asked, wanted, expected) in [
+        for (option, environment, expected) in [
             (None, None, Ok("en")),
             (None, Some(""), Ok("en")),
             (None, Some("ru"), Ok("ru")),
@@ -58,8 +58,8 @@ mod tests {
             (Some("ru"), Some("de"), Ok("ru")),
             (None, Some("de"), Err("unknown language \"de\"; write one of en, ru".to_owned())),
         ] {
-            let spoken = LanguageArgs { lang: asked.map(|it| find(it).expect("rows have known ones")) };
-            assert_eq!(spoken.resolve(wanted).map(Lang::code), expected, "{asked:?} {wanted:?}");
+            let spoken = LanguageArgs { lang: option.map(|it| find(it).expect("rows have known ones")) };
+            assert_eq!(spoken.resolve(environment).map(Lang::code), expected, "{option:?} {environment:?}");
         }
     }
 }

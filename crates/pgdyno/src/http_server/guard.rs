@@ -86,8 +86,8 @@ impl Guard {
     }
 
     /// True if the text is the user's token.
-    pub fn is_token(&self, it: &str) -> bool {
-        self.token.as_ref().is_some_and(|token| digests_equal(&token.0, &digest(it)))
+    pub fn is_token(&self, text: &str) -> bool {
+        self.token.as_ref().is_some_and(|token| digests_equal(&token.0, &digest(text)))
     }
 
     /// Session cookie for authenticated users.
@@ -101,33 +101,34 @@ impl Guard {
     }
 
     /// Checks that the request was sent to this server and not by a foreign page. Does not authenticate.
-    pub fn check_origin(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
-        let host = it.host.filter(|it| self.is_host(it)).ok_or(AccessError::Host)?;
-        match it.origin.map(|it| it.strip_prefix("http://")) {
+    pub fn check_origin(&self, identity: RequestIdentity<'_>) -> Result<(), AccessError> {
+        let host = identity.host.filter(|it| self.is_host(it)).ok_or(AccessError::Host)?;
+        match identity.origin.map(|it| it.strip_prefix("http://")) {
             Some(Some(origin)) if origin.eq_ignore_ascii_case(host) => Ok(()),
             Some(_) => Err(AccessError::Origin),
-            None if it.is_write => Err(AccessError::Origin),
+            None if identity.is_write => Err(AccessError::Origin),
             None => Ok(()),
         }
     }
 
     /// Checks that the request has the user's token, if one is set.
-    pub fn check_token(&self, it: RequestIdentity<'_>) -> Result<(), AccessError> {
+    pub fn check_token(&self, identity: RequestIdentity<'_>) -> Result<(), AccessError> {
         if self.token.is_none() {
             return Ok(());
         }
         let name = self.cookie_name();
-        let mut cookies = it.cookie.unwrap_or_default().split(';').filter_map(|it| it.trim().split_once('='));
+        let mut cookies =
+            identity.cookie.unwrap_or_default().split(';').filter_map(|it| it.trim().split_once('='));
         let by_cookie = cookies.any(|(key, value)| key == name && constant_time_eq(value, &self.session));
-        let bearer = it.authorization.and_then(|it| it.strip_prefix("Bearer "));
+        let bearer = identity.authorization.and_then(|it| it.strip_prefix("Bearer "));
         let known = by_cookie || bearer.is_some_and(|it| self.is_token(it.trim()));
         if known { Ok(()) } else { Err(AccessError::Unauthenticated) }
     }
 
-    fn is_host(&self, it: &str) -> bool {
-        let (name, port) = match it.rsplit_once(':') {
+    fn is_host(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => (name, port.parse().ok()),
-            _ => (it, Some(80)),
+            _ => (host, Some(80)),
         };
         if port != Some(self.port) {
             return false;
@@ -140,15 +141,15 @@ impl Guard {
 }
 
 /// IP address as written in a URL.
-pub fn url_host(it: IpAddr) -> String {
-    match it {
+pub fn url_host(address: IpAddr) -> String {
+    match address {
         IpAddr::V4(it) => it.to_string(),
         IpAddr::V6(it) => format!("[{it}]"),
     }
 }
 
-fn digest(it: &str) -> [u8; 32] {
-    Sha256::digest(it.as_bytes()).into()
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
 }
 
 /// Compares in constant time, so that timing does not reveal the position of a difference.
@@ -182,29 +183,29 @@ mod tests {
 
     #[test]
     fn rejects_foreign_hosts() {
-        let ours = guard("127.0.0.1:7400", None, None);
+        let loopback = guard("127.0.0.1:7400", None, None);
         let six = guard("[::1]:7400", None, None);
         let named = guard("10.0.0.7:7400", Some("Bench.example"), None);
         let everywhere = guard("0.0.0.0:7400", Some("0.0.0.0"), None);
         let eighty = guard("127.0.0.1:80", None, None);
         for (guard, host, expected) in [
-            (&ours, "127.0.0.1:7400", true),
-            (&ours, "localhost:7400", true),
-            (&ours, "LOCALHOST:7400", true),
-            (&ours, "[::1]:7400", true),
-            (&ours, "localhost", false),
-            (&ours, "localhost:80", false),
-            (&ours, "localhost:7401", false),
-            (&ours, "localhost:07400", true),
-            (&ours, "localhost:", false),
-            (&ours, "localhost.:7400", false),
-            (&ours, "evil.example:7400", false),
-            (&ours, "127.0.0.1.evil.example:7400", false),
-            (&ours, "localhost:7400.evil.example", false),
-            (&ours, "evil.example@localhost:7400", false),
-            (&ours, "127.0.0.2:7400", false),
-            (&ours, "", false),
-            (&ours, ":7400", false),
+            (&loopback, "127.0.0.1:7400", true),
+            (&loopback, "localhost:7400", true),
+            (&loopback, "LOCALHOST:7400", true),
+            (&loopback, "[::1]:7400", true),
+            (&loopback, "localhost", false),
+            (&loopback, "localhost:80", false),
+            (&loopback, "localhost:7401", false),
+            (&loopback, "localhost:07400", true),
+            (&loopback, "localhost:", false),
+            (&loopback, "localhost.:7400", false),
+            (&loopback, "evil.example:7400", false),
+            (&loopback, "127.0.0.1.evil.example:7400", false),
+            (&loopback, "localhost:7400.evil.example", false),
+            (&loopback, "evil.example@localhost:7400", false),
+            (&loopback, "127.0.0.2:7400", false),
+            (&loopback, "", false),
+            (&loopback, ":7400", false),
             (&six, "[::1]:7400", true),
             (&named, "bench.example:7400", true),
             (&named, "10.0.0.7:7400", true),
@@ -220,7 +221,7 @@ mod tests {
             let refusal = if expected { Ok(()) } else { Err(AccessError::Host) };
             assert_eq!(guard.check_origin(asking), refusal, "{host} at {:?}", guard.names);
         }
-        assert_eq!(ours.check_origin(RequestIdentity::default()), Err(AccessError::Host));
+        assert_eq!(loopback.check_origin(RequestIdentity::default()), Err(AccessError::Host));
     }
 
     #[test]

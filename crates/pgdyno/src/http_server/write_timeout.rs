@@ -19,22 +19,22 @@ pub struct WriteTimeoutStream {
 }
 
 impl WriteTimeoutStream {
-    pub fn new(stream: TcpStream, patience: Duration) -> WriteTimeoutStream {
-        WriteTimeoutStream { stream, timeout: patience, deadline: None }
+    pub fn new(stream: TcpStream, timeout: Duration) -> WriteTimeoutStream {
+        WriteTimeoutStream { stream, timeout, deadline: None }
     }
 
     /// Passes the result of a write on, or fails if the write is pending beyond the deadline.
     fn check_timeout<T>(
         &mut self,
-        it: Poll<io::Result<T>>,
+        result: Poll<io::Result<T>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
-        if it.is_ready() {
+        if result.is_ready() {
             self.deadline = None;
-            return it;
+            return result;
         }
-        let patience = self.timeout;
-        let waits = self.deadline.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let timeout = self.timeout;
+        let waits = self.deadline.get_or_insert_with(|| Box::pin(sleep(timeout)));
         match waits.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
@@ -58,8 +58,8 @@ impl AsyncWrite for WriteTimeoutStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let it = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.check_timeout(it, context)
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.check_timeout(result, context)
     }
 
     fn poll_write_vectored(
@@ -67,8 +67,8 @@ impl AsyncWrite for WriteTimeoutStream {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let it = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
-        self.check_timeout(it, context)
+        let result = Pin::new(&mut self.stream).poll_write_vectored(context, pieces);
+        self.check_timeout(result, context)
     }
 
     /// Without this, hyper would copy a large document for every slow reader.

@@ -103,11 +103,11 @@ fn ledger_records_every_write_once() {
             abandon: Arc::default(),
         };
         let (taps, mut drain) = taps(&ready, 42);
-        let (over, asked) = channel::<()>();
+        let (over, receiver) = channel::<()>();
         let keeper = thread::spawn(move || {
             let mut entries = Vec::new();
             loop {
-                let is_over = asked.recv_timeout(Duration::from_millis(1)).is_ok();
+                let is_over = receiver.recv_timeout(Duration::from_millis(1)).is_ok();
                 drain.take(&mut entries);
                 drain.mark_written();
                 if is_over {

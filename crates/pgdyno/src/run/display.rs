@@ -85,7 +85,7 @@ impl RunDisplay {
             lang,
             trials: experiment.trials(),
             seed: experiment.seed,
-            cells: cells.map(|(cell, lasting)| DisplayedCell::new(cell, *lasting, lang)).collect(),
+            cells: cells.map(|(cell, duration)| DisplayedCell::new(cell, *duration, lang)).collect(),
             remaining_load: Duration::from_nanos(once * u64::from(experiment.repeat)),
             begun: Instant::now(),
             overhead: (Duration::ZERO, 0),
@@ -111,12 +111,12 @@ impl RunDisplay {
         &self.cells[cell].name
     }
 
-    pub fn print_diagnostic(&self, it: &str) {
-        self.screen.print_line(&self.lang.run_note(it));
+    pub fn print_diagnostic(&self, text: &str) {
+        self.screen.print_line(&self.lang.run_note(text));
     }
 
-    pub fn print_coverage(&self, it: &FeedCoverage) {
-        self.print_diagnostic(&self.lang.reach(it));
+    pub fn print_coverage(&self, coverage: &FeedCoverage) {
+        self.print_diagnostic(&self.lang.reach(coverage));
     }
 
     /// Starts the display of a trial. `step` is its step of a search.
@@ -141,8 +141,8 @@ impl RunDisplay {
     }
 
     /// Shows an update of the setup that takes noticeable time.
-    pub fn update(&mut self, it: &Update<'_>) {
-        match update::display_update(it) {
+    pub fn update(&mut self, update: &Update<'_>) {
+        match update::display_update(update) {
             // A start message for each node of a chain suffices.
             None | Some(DisplayUpdate::Permanent(Milestone::Ready { .. })) => {}
             Some(DisplayUpdate::Permanent(it)) => self.screen.print_line(&self.lang.milestone(&it)),
@@ -157,9 +157,9 @@ impl RunDisplay {
         }
     }
 
-    pub fn observe(&mut self, it: TrialEvent<'_>) {
+    pub fn observe(&mut self, event: TrialEvent<'_>) {
         let Some(trial) = &mut self.trial else { return };
-        match it {
+        match event {
             TrialEvent::WarmingUp => trial.activity = Activity::WarmingUp,
             TrialEvent::Second(tick) => {
                 trial.seconds.push_back(trial.recent.second(tick));
@@ -190,22 +190,24 @@ impl RunDisplay {
     }
 
     /// Ends the display of a trial. `seen` is the result of a search step.
-    pub fn end_trial(&mut self, it: &EndedTrial, seen: Option<&search::StepResult>) {
+    pub fn end_trial(&mut self, ended: &EndedTrial, step_result: Option<&search::StepResult>) {
         let Some(trial) = self.trial.take() else { return };
-        let lasting: Duration = self.cells[trial.cell].duration.into();
-        let reason = || it.reason.clone().unwrap_or_default();
-        let end = match it.status {
-            RunStatus::Complete | RunStatus::Stopped if trial.searched => match seen.map(|it| &it.outcome) {
-                Some(LevelOutcome::Yes) => TrialEnd::Held,
-                Some(LevelOutcome::No { .. }) => TrialEnd::TooMuch,
-                Some(LevelOutcome::Invalid { reason: why }) => {
-                    let scale = seen.map_or(LoadScale::Rate, |it| it.step.scale);
-                    TrialEnd::NotCounted(self.lang.search_stop_reason(why, scale))
+        let duration: Duration = self.cells[trial.cell].duration.into();
+        let reason = || ended.reason.clone().unwrap_or_default();
+        let end = match ended.status {
+            RunStatus::Complete | RunStatus::Stopped if trial.searched => {
+                match step_result.map(|it| &it.outcome) {
+                    Some(LevelOutcome::Yes) => TrialEnd::Held,
+                    Some(LevelOutcome::No { .. }) => TrialEnd::TooMuch,
+                    Some(LevelOutcome::Invalid { reason: stop_reason }) => {
+                        let scale = step_result.map_or(LoadScale::Rate, |it| it.step.scale);
+                        TrialEnd::NotCounted(self.lang.search_stop_reason(stop_reason, scale))
+                    }
+                    None => TrialEnd::NotCounted(String::new()),
                 }
-                None => TrialEnd::NotCounted(String::new()),
-            },
+            }
             RunStatus::Complete => TrialEnd::Complete,
-            RunStatus::Stopped => match &it.fired {
+            RunStatus::Stopped => match &ended.fired {
                 Some(fired) => TrialEnd::Stopped { rule: fired.rule.clone(), second: fired.at_second },
                 None => TrialEnd::Interrupted,
             },
@@ -213,8 +215,8 @@ impl RunDisplay {
             RunStatus::Skipped => TrialEnd::Skipped(reason()),
             RunStatus::Failed => TrialEnd::Failed(reason()),
         };
-        if it.status == RunStatus::Complete {
-            self.overhead.0 += trial.begun.elapsed().saturating_sub(lasting);
+        if ended.status == RunStatus::Complete {
+            self.overhead.0 += trial.begun.elapsed().saturating_sub(duration);
             self.overhead.1 += 1;
         }
         let (number, figures, cell) = (trial.position + 1, trial.figures, trial.name);
@@ -222,9 +224,9 @@ impl RunDisplay {
         self.screen.print_final_line(&live::finished_line(&finished, self.screen.characters(), self.lang));
     }
 
-    pub fn print_end(&self, path: &Path, trouble: Option<&str>) {
-        if let Some(trouble) = trouble {
-            self.screen.print_line(&self.lang.run_broken_off(trouble));
+    pub fn print_end(&self, path: &Path, reason: Option<&str>) {
+        if let Some(reason) = reason {
+            self.screen.print_line(&self.lang.run_broken_off(reason));
         }
         let took = self.begun.elapsed().into();
         self.screen.print_line(&self.lang.run_kept(&path.display().to_string(), took));
@@ -232,17 +234,17 @@ impl RunDisplay {
 
     /// Estimated remaining time: the load of all remaining trials, and their mean setup time.
     fn remaining(&self, trial: &DisplayedTrial, trials: usize) -> Duration {
-        let lasting: Duration = self.cells[trial.cell].duration.into();
+        let duration: Duration = self.cells[trial.cell].duration.into();
         let (overhead, count) = self.overhead;
         let each = overhead.checked_div(count).unwrap_or_default();
         let after = trials.saturating_sub(trial.position + 1) as u32;
-        let this = (lasting + each).saturating_sub(trial.begun.elapsed());
+        let this = (duration + each).saturating_sub(trial.begun.elapsed());
         this + self.remaining_load + each * after
     }
 
-    fn set_activity(&mut self, it: Activity) {
+    fn set_activity(&mut self, activity: Activity) {
         if let Some(trial) = &mut self.trial {
-            trial.activity = it;
+            trial.activity = activity;
         }
         self.draw();
     }
@@ -273,17 +275,17 @@ impl RunDisplay {
 
 impl DisplayedTrial {
     /// Adds a log line. A repeated line replaces the previous one and has the newer time.
-    fn push_event(&mut self, it: &LogEvent) {
-        if self.events.back().is_some_and(|last| last.node == it.node && last.text == it.text) {
+    fn push_event(&mut self, event: &LogEvent) {
+        if self.events.back().is_some_and(|last| last.node == event.node && last.text == event.text) {
             self.events.pop_back();
         }
-        self.events.push_back(LogLine { at: it.at, node: it.node.clone(), text: it.text.clone() });
+        self.events.push_back(LogLine { at: event.at, node: event.node.clone(), text: event.text.clone() });
         self.events.drain(..self.events.len().saturating_sub(EVENTS_KEPT));
     }
 }
 
 impl DisplayedCell {
-    fn new(cell: &Cell, lasting: Nanos, lang: &Lang) -> DisplayedCell {
+    fn new(cell: &Cell, duration: Nanos, lang: &Lang) -> DisplayedCell {
         let Setup { stack, load, .. } = &cell.setup;
         let own = (GENERATOR.to_owned(), &stack.generator);
         let nodes = stack.nodes.iter().map(|it| (it.name.clone(), &it.limits));
@@ -291,6 +293,6 @@ impl DisplayedCell {
         let values: Vec<&str> = cell.label.iter().map(|it| it.1.as_str()).collect();
         // Label such as `transaction, 125`.
         let name = if values.is_empty() { say!(lang, "page-only-cell") } else { values.join(", ") };
-        DisplayedCell { name, duration: lasting, window: lasting - load.warmup, quotas: quotas.collect() }
+        DisplayedCell { name, duration, window: duration - load.warmup, quotas: quotas.collect() }
     }
 }

@@ -77,39 +77,39 @@ impl<'a> FaultPlan<'a> {
     /// Measures the load while it executes the plan.
     pub fn measure(
         &self,
-        lab: &mut TestBed,
+        test_bed: &mut TestBed,
         ready: &LoadConfig,
-        scene: TrialContext<'_>,
-        eyes: &mut Observer<'_>,
+        context: TrialContext<'_>,
+        observer: &mut Observer<'_>,
         stop: &AtomicBool,
     ) -> Result<(Result<Measurement, MeasureError>, FaultRun), SetupError> {
-        let (chain, supervisor) = lab.chain_and_supervisor();
-        let TrialContext { run, trial, clock, since, observations: tell, interrupted, prober } = scene;
+        let (chain, supervisor) = test_bed.chain_and_supervisor();
+        let TrialContext { run, trial, clock, since, observations, interrupted, prober } = context;
         let servers = chain.direct_targets();
         let watcher = RoleMonitor::start(servers.clone(), roles::POLL_INTERVAL, move || clock.now());
         let watcher =
             watcher.map_err(|it| SetupError::Failed(format!("cannot monitor the servers: {it}")))?;
-        let (taps, kept) = self.start_ledger(chain, ready, (run, trial), clock)?;
+        let (taps, recorder) = self.start_ledger(chain, ready, (run, trial), clock)?;
         let over = AtomicBool::new(false);
         // Without a complete ledger, the trial proves nothing.
         let look = || {
-            if kept.as_ref().is_some_and(|it| it.error().is_some()) {
+            if recorder.as_ref().is_some_and(|it| it.error().is_some()) {
                 stop.store(true, Ordering::Relaxed);
             }
         };
         let (measured, ended, mut acted) = thread::scope(|scope| {
-            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), tell);
+            let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations);
             let acts = scope.spawn(|| actor.run(&over, interrupted, look));
-            let measured = measure::run_with_ledger(ready, taps, clock, eyes, stop);
+            let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
             over.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.stop_writing());
             (measured, ended, acts.join().expect("whoever acts does not panic"))
         });
-        if let Some(why) = kept.as_ref().and_then(LedgerRecorder::error) {
-            acted.add_error(format!("the ledger ended before the load: {why}"));
+        if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
+            acted.add_error(format!("the ledger ended before the load: {error}"));
         }
-        let ledger = kept.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
+        let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
         let reader = reader.transpose().map_err(to_setup_error)?;
         let hurried = interrupted.load(Ordering::Relaxed);
@@ -140,8 +140,8 @@ impl<'a> FaultPlan<'a> {
             return Ok((Vec::new(), None));
         }
         let (taps, drain) = measure::taps(ready, system_identifier(chain));
-        let kept = LedgerRecorder::begin(run, trial, drain, clock).map_err(to_setup_error)?;
-        Ok((taps, Some(kept)))
+        let recorder = LedgerRecorder::begin(run, trial, drain, clock).map_err(to_setup_error)?;
+        Ok((taps, Some(recorder)))
     }
 }
 
@@ -163,16 +163,16 @@ pub struct FaultRun {
 impl FaultRun {
     /// Nodes that a fault affected.
     pub fn faulted_nodes(&self) -> Vec<String> {
-        let ordeal = &self.injection.injection;
-        let inflicted = ordeal.injected.iter().flat_map(|it| &it.nodes);
-        inflicted.chain(ordeal.promotions.iter().map(|it| &it.from)).cloned().collect()
+        let injection = &self.injection.injection;
+        let inflicted = injection.injected.iter().flat_map(|it| &it.nodes);
+        inflicted.chain(injection.promotions.iter().map(|it| &it.from)).cloned().collect()
     }
 
     /// Rejoins former primaries and reads back all writes: after the load, after the rejoin, and after a restart of all
     /// servers.
-    pub fn conclude(mut self, lab: &mut TestBed) -> Result<FaultInjection, SetupError> {
+    pub fn conclude(mut self, test_bed: &mut TestBed) -> Result<FaultInjection, SetupError> {
         if !self.interrupted {
-            self.rejoin_primaries(lab);
+            self.rejoin_primaries(test_bed);
         }
         let FaultRun { injection: mut acted, watcher, reader, since, ended, .. } = self;
         let watched = watcher.stop();
@@ -186,13 +186,13 @@ impl FaultRun {
         Ok(FaultInjection { verdict, ..acted.injection })
     }
 
-    fn rejoin_primaries(&mut self, lab: &mut TestBed) {
-        let (chain, supervisor) = lab.chain_and_supervisor();
+    fn rejoin_primaries(&mut self, test_bed: &mut TestBed) {
+        let (chain, supervisor) = test_bed.chain_and_supervisor();
         self.read(ReadBackPhase::Load);
         for node in std::mem::take(&mut self.injection.failed_primaries) {
             match injector::rejoin(chain, supervisor, &node, &self.since) {
                 Ok(it) => self.injection.injection.rejoins.push(it),
-                Err(why) => self.injection.add_error(why.to_string()),
+                Err(error) => self.injection.add_error(error.to_string()),
             }
         }
         if !self.injection.injection.rejoins.is_empty() {
@@ -201,7 +201,7 @@ impl FaultRun {
         if self.reader.is_some() && !self.injection.promotions.is_empty() {
             match restart(chain, supervisor) {
                 Ok(()) => self.read(ReadBackPhase::Restart),
-                Err(why) => self.injection.add_error(why),
+                Err(error) => self.injection.add_error(error),
             }
         }
     }
@@ -210,7 +210,7 @@ impl FaultRun {
         let Some(reader) = &mut self.reader else { return };
         match reader.read(&self.servers, after, self.clock) {
             Ok(it) => self.injection.injection.read_backs.push(it),
-            Err(why) => self.injection.add_error(format!("the writes could not be read back: {why}")),
+            Err(error) => self.injection.add_error(format!("the writes could not be read back: {error}")),
         }
     }
 }
@@ -218,8 +218,8 @@ impl FaultRun {
 /// The servers' `system_identifier`; 0 if it cannot be read.
 fn system_identifier(chain: &Chain) -> u64 {
     let sql = "select system_identifier from pg_control_system()";
-    let told = |it: &DirectServer| it.target.open(QUERY_TIMEOUT).ok()?.value(sql).ok()??.parse().ok();
-    chain.direct_targets().iter().find_map(told).unwrap_or(0)
+    let identifier = |it: &DirectServer| it.target.open(QUERY_TIMEOUT).ok()?.value(sql).ok()??.parse().ok();
+    chain.direct_targets().iter().find_map(identifier).unwrap_or(0)
 }
 
 /// Restarts every server.
@@ -228,8 +228,8 @@ fn restart(chain: &mut Chain, supervisor: &mut Supervisor) -> Result<(), String>
     names.iter().try_for_each(|it| chain.restart(supervisor, it)).map_err(|it| it.to_string())
 }
 
-fn to_setup_error(it: CommandError) -> SetupError {
-    SetupError::Failed(it.message)
+fn to_setup_error(error: CommandError) -> SetupError {
+    SetupError::Failed(error.message)
 }
 
 /// Distinct read-back queries. Operations that share a table have equal queries.

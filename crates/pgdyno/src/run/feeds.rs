@@ -64,8 +64,8 @@ fn read_file(path: &Path, form: FeedFormat, columns: Option<&[String]>) -> Resul
     let wrong = |it: feed::Diagnostic| CommandError::new(format!("{shown}: {it}"));
     let mut file = files::open(path).map_err(|it| failed(&it))?;
     let form = to_feed_form(form);
-    let mut begins = [0; 2];
-    let is_packed = file.read_exact(&mut begins).is_ok() && begins == [0x1f, 0x8b];
+    let mut magic = [0; 2];
+    let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
     file.rewind().map_err(|it| failed(&it))?;
     if let Some(delimiter) = form.delimiter().filter(|_| !is_packed) {
         let bytes = map(&file).map_err(|it| failed(&it))?;
@@ -166,12 +166,12 @@ fn map_rows(bytes: Mmap, layout: RowLayout) -> Rows {
     Rows::new(Arc::new(bytes), layout)
 }
 
-fn write_error(it: &io::Error) -> CommandError {
+fn write_error(error: &io::Error) -> CommandError {
     let place = std::env::temp_dir();
     CommandError::new(format!(
         "cannot write the rows of a feed to {}: {}",
         place.display(),
-        os_error_text(it)
+        os_error_text(error)
     ))
 }
 
@@ -181,8 +181,8 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-fn to_feed_form(it: FeedFormat) -> feed::Format {
-    match it {
+fn to_feed_form(format: FeedFormat) -> feed::Format {
+    match format {
         FeedFormat::Csv => feed::Format::Csv,
         FeedFormat::Tsv => feed::Format::Tsv,
         FeedFormat::JsonLines => feed::Format::JsonLines,
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn reads_rows_of_every_file_format() {
         let check = |feed: plan::Feed, expected: &str| {
-            let told = match Feeds::default().rows(&feed, &mut no_connection) {
+            let outcome = match Feeds::default().rows(&feed, &mut no_connection) {
                 Ok(rows) => {
                     let row = |n| {
                         rows.row(n).map(|it| String::from_utf8_lossy(it).into_owned()).collect::<Vec<_>>()
@@ -247,7 +247,7 @@ mod tests {
                 }
                 Err(it) => it.message,
             };
-            assert!(told.ends_with(expected), "{told}");
+            assert!(outcome.ends_with(expected), "{outcome}");
         };
         let file = |it: &TempFile, form| FeedSource::File { path: it.0.clone(), format: form };
         let plain = TempFile::new("plain.csv", b"id,name\n1,a\n2,b\n");
@@ -255,12 +255,12 @@ mod tests {
         let quoted = TempFile::new("quoted.csv", b"1,\"a,b\"\n");
         check(plan(file(&quoted, FeedFormat::Csv), Some(&["id", "name"])), "id+name: 1|a,b");
         let wrong = TempFile::new("wrong.csv", b"id,name\n1\n");
-        let why = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
-        check(plan(file(&wrong, FeedFormat::Csv), None), why);
+        let message = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
+        check(plan(file(&wrong, FeedFormat::Csv), None), message);
         let none = TempFile::new("none.tsv", b"id\n");
         check(plan(file(&none, FeedFormat::Tsv), None), "feed f has no rows");
-        let gone = FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv };
-        check(plan(gone, None), "could not read /nowhere/x.csv: No such file or directory");
+        let missing = FeedSource::File { path: "/nowhere/x.csv".into(), format: FeedFormat::Csv };
+        check(plan(missing, None), "could not read /nowhere/x.csv: No such file or directory");
         let rows = FeedSource::Rows(vec![vec!["7".into()], vec!["8".into()]]);
         check(plan(rows, Some(&["id"])), "id: 7 8");
         check(plan(FeedSource::Query("SELECT 1".into()), None), "nobody is asked");
@@ -311,15 +311,15 @@ mod tests {
         }
         let megabytes: usize =
             std::env::var("PGDYNO_FEED_MB").map_or(64, |it| it.parse().expect("a number of megabytes"));
-        let kept = TempFile::new("large.tsv", b"");
-        let mut out = BufWriter::with_capacity(1 << 20, File::create(&kept.0).expect("there is room"));
+        let file = TempFile::new("large.tsv", b"");
+        let mut out = BufWriter::with_capacity(1 << 20, File::create(&file.0).expect("there is room"));
         let rows = megabytes * 10_000;
         for n in 0..rows {
             writeln!(out, "{n:019}\t{:>79}", n % 97).expect("there is room");
         }
         out.into_inner().expect("there is room");
         let before = own_memory();
-        let source = FeedSource::File { path: kept.0.clone(), format: FeedFormat::Tsv };
+        let source = FeedSource::File { path: file.0.clone(), format: FeedFormat::Tsv };
         let columns: &[&str] = &["id", "rest"];
         let found =
             Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);

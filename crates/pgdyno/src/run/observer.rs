@@ -160,9 +160,9 @@ impl<'a> Observer<'a> {
             match it {
                 Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
-                Observation::Missing { node, probe, reason: why } => {
+                Observation::Missing { node, probe, reason } => {
                     let subject = format!("{node}: {probe}");
-                    writer.note(Note { trial: Some(trial), subject, text: why });
+                    writer.note(Note { trial: Some(trial), subject, text: reason });
                 }
             }
         }
@@ -173,15 +173,15 @@ impl<'a> Observer<'a> {
         }
     }
 
-    fn end_second(&mut self, interval: &Interval, whole: bool) {
+    fn end_second(&mut self, interval: &Interval, is_full: bool) {
         let ended: u64 = interval.scripts.iter().map(|it| it.arrivals() - it.dropped).sum();
         self.in_flight = (self.in_flight + interval.started).saturating_sub(ended);
         let samples = std::mem::take(&mut self.pending_samples);
         let tick =
             Tick { second: self.second, interval: interval.clone(), in_flight: self.in_flight, samples };
         self.second += 1;
-        (self.show)(if whole { TrialEvent::Second(&tick) } else { TrialEvent::Rest(&tick) });
-        if whole {
+        (self.show)(if is_full { TrialEvent::Second(&tick) } else { TrialEvent::Rest(&tick) });
+        if is_full {
             for rule in &mut self.rules {
                 let fired = rule.tick(&tick);
                 if self.fired.is_none() && fired.is_some() {
@@ -190,8 +190,8 @@ impl<'a> Observer<'a> {
                 }
             }
         }
-        if let Some(kept) = &mut self.seconds {
-            push_bounded(kept, SecondSummary::from(&Second::from(&tick)));
+        if let Some(seconds) = &mut self.seconds {
+            push_bounded(seconds, SecondSummary::from(&Second::from(&tick)));
         }
         let (writer, trial) = self.store;
         writer.tick(trial, Box::new(tick));
@@ -222,19 +222,19 @@ impl LoadListener for Observer<'_> {
     }
 
     /// Keeps the first message of each code. The load counts all failures itself.
-    fn on_event(&mut self, said: LoadEvent) {
+    fn on_event(&mut self, event: LoadEvent) {
         let before = self.messages.clone();
-        self.messages.add_event(&said);
-        if let (None, LoadEvent::Refused { message, .. }) = (&self.connect_error, &said) {
+        self.messages.add_event(&event);
+        if let (None, LoadEvent::Refused { message, .. }) = (&self.connect_error, &event) {
             self.connect_error = Some(first_line(message));
         }
-        match said {
+        match event {
             LoadEvent::Refused { code, message, .. } | LoadEvent::Failed { code, message, .. } => {
                 self.push_event(EventKind::Error, Some(code.to_string()), first_line(&message));
             }
-            LoadEvent::Aborted { client, reason: why, .. } => {
-                self.aborted.get_or_insert_with(|| messages::reason(&why));
-                let (code, words) = messages::abort_message(&why);
+            LoadEvent::Aborted { client, reason, .. } => {
+                self.aborted.get_or_insert_with(|| messages::reason(&reason));
+                let (code, words) = messages::abort_message(&reason);
                 let first = words.lines().next().unwrap_or_default();
                 if before.find(&code.to_string()).is_none() {
                     self.push_event(EventKind::Error, Some(code.to_string()), first.to_owned());

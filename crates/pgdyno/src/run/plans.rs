@@ -42,43 +42,43 @@ impl ExplainedCells {
 /// Plans for the server in the test bed; `None` if pgdyno did not start it. The call sends load, which changes the
 /// data.
 pub fn plans(
-    lab: &mut TestBed,
+    test_bed: &mut TestBed,
     setup: &Setup,
     seed: u64,
     interrupted: &AtomicBool,
 ) -> Option<Result<Plans, String>> {
-    let postgres = lab.chain().postgres()?;
+    let postgres = test_bed.chain().postgres()?;
     let (admin, log) = (postgres.admin.clone()?, postgres.log.clone()?);
     if postgres.is_attached() {
         return None;
     }
-    let superuser = admin.in_database(&lab.chain().users().database);
-    let listened = listen(lab, setup, seed, (&superuser, &log), interrupted);
+    let superuser = admin.in_database(&test_bed.chain().users().database);
+    let listened = listen(test_bed, setup, seed, (&superuser, &log), interrupted);
     Some(listened.and_then(|heard| explain(&superuser, heard)))
 }
 
 fn listen(
-    lab: &mut TestBed,
+    test_bed: &mut TestBed,
     setup: &Setup,
     seed: u64,
     (superuser, log): (&stack::client::Target, &Path),
     interrupted: &AtomicBool,
 ) -> Result<Vec<LoggedStatement>, String> {
-    let feeds = lab.feeds(setup).map_err(|it| it.message)?;
-    let web = lab.http_target();
+    let feeds = test_bed.feeds(setup).map_err(|it| it.message)?;
+    let web = test_bed.http_target();
     let rows = setup.dataset.as_ref().map(|it| stack::dataset::total_rows(&it.content) as i64);
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it)).into_iter().collect();
-    let asked = workload::LoadInputs {
-        postgres: &lab.chain().primary_endpoints(),
-        replicas: &lab.chain().replica_endpoints(),
+    let inputs = workload::LoadInputs {
+        postgres: &test_bed.chain().primary_endpoints(),
+        replicas: &test_bed.chain().replica_endpoints(),
         secret: None,
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
-        abandoned: lab.abandoned(),
+        abandoned: test_bed.abandoned(),
     };
     let PreparedLoad { config: ready, .. } =
-        workload::prepare(&short_setup(setup), &asked, seed.wrapping_add(SEED_XOR))
+        workload::prepare(&short_setup(setup), &inputs, seed.wrapping_add(SEED_XOR))
             .map_err(|it| it.message)?;
     let listening = StatementCapture::start(superuser, log).map_err(|it| it.to_string())?;
     measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted)
@@ -87,17 +87,17 @@ fn listen(
 }
 
 fn explain(superuser: &stack::client::Target, heard: Vec<LoggedStatement>) -> Result<Plans, String> {
-    let why = |it: stack::client::Error| it.to_string();
-    let mut planner = Planner::open(superuser, heard).map_err(why)?;
-    let statements = planner.explain_all().map_err(why)?;
-    let tables = planner.table_statistics(&statements).map_err(why)?;
+    let to_text = |it: stack::client::Error| it.to_string();
+    let mut planner = Planner::open(superuser, heard).map_err(to_text)?;
+    let statements = planner.explain_all().map_err(to_text)?;
+    let tables = planner.table_statistics(&statements).map_err(to_text)?;
     let mut plans = Plans { statements, tables, ..Plans::default() };
     let candidates = advice::candidates(&plans);
-    match planner.estimate_indexes(&candidates, &plans.statements).map_err(why)? {
+    match planner.estimate_indexes(&candidates, &plans.statements).map_err(to_text)? {
         Ok(tried) => plans.estimates = tried,
-        Err(why) => {
+        Err(error) => {
             plans.estimates = advice::estimate_indexes(&plans, &candidates);
-            plans.planner_unavailable = Some(why.to_string());
+            plans.planner_unavailable = Some(error.to_string());
         }
     }
     Ok(plans)

@@ -74,10 +74,10 @@ pub fn check_owner(path: &Path, lang: &Lang) -> Result<(), CommandError> {
 
 /// Request to resume a run. The plan comes from the run's file, as it was parsed when the run began.
 fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let path = store::find(dir, &run.to_string_lossy()).map_err(trouble)?;
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
+    let path = store::find(dir, &run.to_string_lossy()).map_err(to_command_error)?;
     check_owner(&path, lang)?;
-    let header = store::Run::open(&path).and_then(|it| it.header()).map_err(trouble)?;
+    let header = store::Run::open(&path).and_then(|it| it.header()).map_err(to_command_error)?;
     let experiment = Experiment::deserialize(&header.experiment).map_err(|error| {
         let (path, error) = (path.display().to_string(), error.to_string());
         CommandError::new(say!(lang, "runs-other-version", path, error))
@@ -88,14 +88,14 @@ fn resumed(dir: &Path, run: &Path, lang: &Lang) -> Result<RunRequest, CommandErr
 }
 
 /// Opens the file of a resumed run, or creates a new one in the output directory.
-pub(super) fn open_file(args: &Args, asked: &RunRequest) -> Result<Writer, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let (file, text) = match &asked.source {
-        RunSource::Resumed(path) => return store::resume(path, now_ms()).map_err(trouble),
+pub(super) fn open_file(args: &Args, request: &RunRequest) -> Result<Writer, CommandError> {
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
+    let (file, text) = match &request.source {
+        RunSource::Resumed(path) => return store::resume(path, now_ms()).map_err(to_command_error),
         RunSource::Experiment { file, text } => (file, text),
     };
-    let header = header(&asked.plan.experiment, text.clone());
-    let writer = store::create(&args.out, &header).map_err(trouble)?;
+    let header = header(&request.plan.experiment, text.clone());
+    let writer = store::create(&args.out, &header).map_err(to_command_error)?;
     writer.fact(None, Fact::Command(repeat_command(args, file)));
     Ok(writer)
 }

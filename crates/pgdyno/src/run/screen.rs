@@ -71,38 +71,38 @@ impl Screen {
     }
 
     /// Prints a permanent line.
-    pub fn print_line(&self, it: &str) {
-        let it = sanitise(it, false);
-        self.enqueue(|desk| desk.push_line(it));
+    pub fn print_line(&self, line: &str) {
+        let line = sanitise(line, false);
+        self.enqueue(|pending| pending.push_line(line));
     }
 
     /// Replaces the live view.
-    pub fn show_live(&self, it: LiveView) {
-        self.enqueue(|desk| desk.live = Some(it));
+    pub fn show_live(&self, view: LiveView) {
+        self.enqueue(|pending| pending.live = Some(view));
     }
 
     /// Removes the live view and prints a permanent line.
-    pub fn print_final_line(&self, it: &str) {
-        let it = sanitise(it, false);
-        self.enqueue(|desk| {
-            desk.live = None;
-            desk.push_line(it);
+    pub fn print_final_line(&self, line: &str) {
+        let line = sanitise(line, false);
+        self.enqueue(|pending| {
+            pending.live = None;
+            pending.push_line(line);
         });
     }
 
     fn enqueue(&self, what: impl FnOnce(&mut PendingOutput)) {
-        let mut desk = self.shared.pending();
-        what(&mut desk);
-        desk.changed = true;
+        let mut pending = self.shared.pending();
+        what(&mut pending);
+        pending.changed = true;
         self.shared.changed.notify_one();
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        self.enqueue(|desk| {
-            desk.live = None;
-            desk.ended = true;
+        self.enqueue(|pending| {
+            pending.live = None;
+            pending.ended = true;
         });
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -117,9 +117,9 @@ impl ScreenState {
 }
 
 impl PendingOutput {
-    fn push_line(&mut self, it: String) {
+    fn push_line(&mut self, line: String) {
         if self.lines.len() < LINES_MAX {
-            self.lines.push_back(it);
+            self.lines.push_back(line);
         } else {
             self.lost_lines += 1;
         }
@@ -131,17 +131,17 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
     let begun = Instant::now();
     loop {
         let (lines, lost, live, ended) = {
-            let mut desk = shared.pending();
-            if !desk.changed {
-                let waited = shared.changed.wait_timeout(desk, FRAME_INTERVAL);
-                desk = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let mut pending = shared.pending();
+            if !pending.changed {
+                let waited = shared.changed.wait_timeout(pending, FRAME_INTERVAL);
+                pending = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            desk.changed = false;
+            pending.changed = false;
             (
-                std::mem::take(&mut desk.lines),
-                std::mem::take(&mut desk.lost_lines),
-                desk.live.clone(),
-                desk.ended,
+                std::mem::take(&mut pending.lines),
+                std::mem::take(&mut pending.lost_lines),
+                pending.live.clone(),
+                pending.ended,
             )
         };
         if continued.swap(false, Ordering::Relaxed) {
@@ -155,12 +155,12 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
         }
         // At most one frame per interval, whatever arrives meanwhile.
         let until = Instant::now() + FRAME_INTERVAL;
-        let mut desk = shared.pending();
+        let mut pending = shared.pending();
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {
-            if desk.ended {
+            if pending.ended {
                 break;
             }
-            desk = shared.changed.wait_timeout(desk, left).unwrap_or_else(PoisonError::into_inner).0;
+            pending = shared.changed.wait_timeout(pending, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -175,7 +175,7 @@ fn write_stderr(mut bytes: &[u8]) -> Result<(), Errno> {
             Err(Errno::AGAIN) => {
                 let _ = poll(&mut [PollFd::new(&out, PollFlags::OUT)], None);
             }
-            Err(why) => return Err(why),
+            Err(error) => return Err(error),
         }
     }
     Ok(())

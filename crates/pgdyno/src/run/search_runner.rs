@@ -90,21 +90,21 @@ impl Runner {
     ) {
         let Some(suspects) = self.suspects(cell) else { return };
         let turned = suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?)));
-        for (number, (limit, nudge)) in turned.take(PERTURBED_MAX).enumerate() {
+        for (number, (limit, perturbation)) in turned.take(PERTURBED_MAX).enumerate() {
             if self.is_over() {
                 return;
             }
             let round = experiment.repeat + number as u32;
             let max = &step_setup::near_level(max, level);
             let start = max.from.unwrap_or(level);
-            let pair = [None, Some(nudge.clone())];
+            let pair = [None, Some(perturbation.clone())];
             let mut pair =
-                pair.map(|nudge| SearchState { cell, perturbation: nudge, round, start, done: Vec::new() });
-            let plain = |it: &[SearchState]| search::is_decided(&nudge, &it[0].done, &it[1].done, max);
+                pair.map(|perturbation| SearchState { cell, perturbation, round, start, done: Vec::new() });
+            let plain = |it: &[SearchState]| search::is_decided(&perturbation, &it[0].done, &it[1].done, max);
             self.interleave(experiment, max, &mut pair, before, &plain);
             let [base, changed] = &pair;
             let seed = experiment.seed;
-            let proof = search::proof(limit.clone(), &nudge, &base.done, &changed.done, max, seed);
+            let proof = search::proof(limit.clone(), &perturbation, &base.done, &changed.done, max, seed);
             if proof.verdict == ProofVerdict::Limits {
                 return;
             }
@@ -115,7 +115,8 @@ impl Runner {
     fn suspects(&mut self, cell: usize) -> Option<Vec<Suspect>> {
         self.writer.flush();
         let suspected = run_result::suspected(self.writer.path(), cell);
-        let (suspects, known) = suspected.map_err(|why| self.display.print_diagnostic(&why.message)).ok()?;
+        let (suspects, known) =
+            suspected.map_err(|error| self.display.print_diagnostic(&error.message)).ok()?;
         if !known {
             let suspects = suspects.clone();
             self.writer.fact(None, Fact::Suspects(CellSuspects { cell, suspects }));
@@ -126,8 +127,8 @@ impl Runner {
 
 impl SearchState {
     fn subject<'a>(&'a self, max: &'a MaxSearch) -> SearchRun<'a> {
-        let SearchState { perturbation: nudge, round, start, done, .. } = self;
-        SearchRun { max, start: *start, perturbation: nudge.as_ref(), round: *round, done }
+        let SearchState { perturbation, round, start, done, .. } = self;
+        SearchRun { max, start: *start, perturbation: perturbation.as_ref(), round: *round, done }
     }
 }
 

@@ -208,10 +208,10 @@ impl TestBed {
         &mut self,
         setup: &Setup,
         known: &KnownNodes,
-        tell: &mut dyn FnMut(Update<'_>),
+        on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         let stop = Arc::clone(&self.stop);
-        let done = with_interrupt(&stop, || self.set_up_nodes(setup, known, tell));
+        let done = with_interrupt(&stop, || self.set_up_nodes(setup, known, on_update));
         done.map_err(|it| if stop.load(Ordering::Relaxed) { SetupError::Stopped } else { it })
     }
 
@@ -219,10 +219,10 @@ impl TestBed {
         &mut self,
         setup: &Setup,
         known: &KnownNodes,
-        tell: &mut dyn FnMut(Update<'_>),
+        on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
-        self.supervisor.take_stale_directories().iter().for_each(|it| tell(Update::StaleDirectory(it)));
-        Chain::available(&setup.stack, &self.programs, &mut |it| tell(Update::Chain(it)))?;
+        self.supervisor.take_stale_directories().iter().for_each(|it| on_update(Update::StaleDirectory(it)));
+        Chain::available(&setup.stack, &self.programs, &mut |it| on_update(Update::Chain(it)))?;
         // The nodes in front of the database stop first, because their connections would block the restore.
         let last = setup.stack.nodes.last().expect("a stack has a node").clone();
         let base = Stack {
@@ -230,15 +230,15 @@ impl TestBed {
             generator: setup.stack.generator.clone(),
             replication: setup.stack.replication.as_ref().map(Replication::primary_only),
         };
-        self.set_up_chain(&base, tell)?;
+        self.set_up_chain(&base, on_update)?;
         self.target = None;
         let server = self.chain().server_identity()?;
         known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         if let Some(dataset) = &setup.dataset {
-            self.load_dataset(dataset, setup, tell)?;
+            self.load_dataset(dataset, setup, on_update)?;
         }
         if setup.stack.nodes.len() > 1 || setup.stack.replication.is_some() {
-            self.set_up_chain(&setup.stack, tell)?;
+            self.set_up_chain(&setup.stack, on_update)?;
             known.check(self.chain(), server.as_ref()).map_err(SetupError::OtherNode)?;
         }
         self.target = server.map(|server| {
@@ -303,11 +303,15 @@ impl TestBed {
         all
     }
 
-    fn set_up_chain(&mut self, stack: &Stack, tell: &mut dyn FnMut(Update<'_>)) -> Result<(), SetupError> {
-        let tell = &mut |it: ChainProgress<'_>| tell(Update::Chain(it));
+    fn set_up_chain(
+        &mut self,
+        stack: &Stack,
+        on_update: &mut dyn FnMut(Update<'_>),
+    ) -> Result<(), SetupError> {
+        let on_update = &mut |it: ChainProgress<'_>| on_update(Update::Chain(it));
         match &mut self.chain {
-            Some(chain) => chain.reconcile(&mut self.supervisor, stack, &self.programs, tell)?,
-            None => self.chain = Some(Chain::up(&mut self.supervisor, stack, &self.programs, tell)?),
+            Some(chain) => chain.reconcile(&mut self.supervisor, stack, &self.programs, on_update)?,
+            None => self.chain = Some(Chain::up(&mut self.supervisor, stack, &self.programs, on_update)?),
         }
         Ok(())
     }
@@ -317,7 +321,7 @@ impl TestBed {
         &mut self,
         dataset: &Dataset,
         setup: &Setup,
-        tell: &mut dyn FnMut(Update<'_>),
+        on_update: &mut dyn FnMut(Update<'_>),
     ) -> Result<(), SetupError> {
         let chain = self.chain.as_ref().expect("its server is up");
         let postgres = chain.postgres().ok_or_else(|| {
@@ -333,11 +337,11 @@ impl TestBed {
                 if before.is_some()
                     && before == filled.template.end_sessions_and_read_xmax().map_err(failed)?
                 {
-                    tell(Update::DataUnchanged);
+                    on_update(Update::DataUnchanged);
                 } else {
                     // Halfway there is no database.
                     let restored = without_interrupt(|| filled.template.restore());
-                    tell(Update::Restored(&restored.map_err(failed)?));
+                    on_update(Update::Restored(&restored.map_err(failed)?));
                 }
             }
             None => {
@@ -353,12 +357,12 @@ impl TestBed {
                 // Data that could not be restored later are not loaded.
                 Template::check(superuser, database, whose).map_err(failed)?;
                 let rows = dataset::total_rows(&dataset.content);
-                let loaded = dataset::load(&base, &loader, &mut |it| tell(Update::Loading(it, rows)));
+                let loaded = dataset::load(&base, &loader, &mut |it| on_update(Update::Loading(it, rows)));
                 let loaded = loaded.map_err(|it| match it {
                     dataset::Error::Stopped => SetupError::Stopped,
                     other => failed(other),
                 })?;
-                tell(Update::Loaded(&loaded));
+                on_update(Update::Loaded(&loaded));
                 let template = without_interrupt(|| Template::create(superuser, database, whose));
                 let template = template.map_err(|refused| {
                     let left = match loaded.reused {
@@ -366,7 +370,7 @@ impl TestBed {
                         false => dataset::unload(&loader),
                     };
                     failed(left.map_or_else(
-                        |why| format!("{refused}; the loaded data could not be dropped: {why}"),
+                        |error| format!("{refused}; the loaded data could not be dropped: {error}"),
                         |()| refused.to_string(),
                     ))
                 })?;
@@ -377,7 +381,7 @@ impl TestBed {
         // Feeds are read now, because their queries would otherwise fill caches that must stay cold.
         self.feeds(setup).map_err(|it| self.failed_or_stopped(it.message))?;
         let (chain, cache) = (self.chain.as_mut().expect("its server is up"), dataset.cache);
-        tell(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
+        on_update(Update::Warmed(&chain.prepare_cache(&mut self.supervisor, cache).map_err(failed)?));
         if let Some(filled) =
             self.dataset.as_mut().filter(|_| dataset.post_load.is_empty() && cache != CacheState::AsIs)
         {
@@ -405,7 +409,7 @@ impl TestBed {
         let mut built = Vec::new();
         for it in statements {
             let index = plans::build_index(&mut connection, it);
-            built.push(index.map_err(|why| self.failed_or_stopped(format!("{it}: {why}")))?);
+            built.push(index.map_err(|error| self.failed_or_stopped(format!("{it}: {error}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
             // The checkpoint keeps the writes of the build out of the trial.
@@ -417,8 +421,8 @@ impl TestBed {
 }
 
 impl From<ChainError> for SetupError {
-    fn from(it: ChainError) -> SetupError {
-        match it {
+    fn from(error: ChainError) -> SetupError {
+        match error {
             ChainError::Unavailable(it) => SetupError::Unavailable(it.to_string()),
             other => SetupError::Failed(other.to_string()),
         }
@@ -436,6 +440,6 @@ impl fmt::Display for SetupError {
     }
 }
 
-fn failed(it: impl fmt::Display) -> SetupError {
-    SetupError::Failed(it.to_string())
+fn failed(error: impl fmt::Display) -> SetupError {
+    SetupError::Failed(error.to_string())
 }

@@ -71,14 +71,14 @@ pub struct TrialOutput {
 
 /// Measures the system in the test bed. `interrupted` ends the trial early and keeps its results.
 pub fn run(
-    asked: TrialSpec<'_>,
-    lab: &mut TestBed,
+    spec: TrialSpec<'_>,
+    test_bed: &mut TestBed,
     (writer, id): (&Writer, TrialId),
     interrupted: &AtomicBool,
     show: &mut dyn FnMut(TrialEvent<'_>),
 ) -> Result<TrialOutput, SetupError> {
-    let TrialSpec { setup, seed, rows, keep_seconds: keep } = asked;
-    let limited = lab.supervisor.limit_generator(&setup.stack.generator);
+    let TrialSpec { setup, seed, rows, keep_seconds: keep } = spec;
+    let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
     for it in missing {
         let limit = UnappliedLimit {
@@ -89,49 +89,49 @@ pub fn run(
         writer.fact(Some(id), Fact::UnappliedLimit(limit));
     }
     let variables: Vec<(&str, i64)> = rows.map(|it| ("rows", it as i64)).into_iter().collect();
-    let feeds = lab.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
-    let web = lab.http_target();
+    let feeds = test_bed.feeds(setup).map_err(|it| SetupError::Failed(it.message))?;
+    let web = test_bed.http_target();
     let planned = FaultPlan::for_setup(setup);
-    let asked = workload::LoadInputs {
-        postgres: &lab.chain().primary_endpoints(),
-        replicas: &lab.chain().replica_endpoints(),
+    let inputs = workload::LoadInputs {
+        postgres: &test_bed.chain().primary_endpoints(),
+        replicas: &test_bed.chain().replica_endpoints(),
         secret: planned.as_ref().map(|it| it.secret),
         web: web.as_ref(),
         feeds: &feeds,
         variables: &variables,
-        abandoned: lab.abandoned(),
+        abandoned: test_bed.abandoned(),
     };
     let hindering = |it: CommandError| SetupError::Failed(it.message);
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);
         // Another seed, so that the trial does not repeat the requests that warmed the caches.
-        let asked = workload::LoadInputs { secret: None, ..asked };
+        let inputs = workload::LoadInputs { secret: None, ..inputs };
         let PreparedLoad { config: ready, .. } =
-            workload::prepare(&warm_up_setup(setup), &asked, !seed).map_err(hindering)?;
+            workload::prepare(&warm_up_setup(setup), &inputs, !seed).map_err(hindering)?;
         let warmed = measure::run(&ready, Clock::start(), &mut IgnoreEvents, interrupted);
         drop(warmed.map_err(|it| to_setup_error(&it, None))?);
     }
-    let PreparedLoad { config: ready, plan } = workload::prepare(setup, &asked, seed).map_err(hindering)?;
-    let scene = Ruled::for_setup(setup);
+    let PreparedLoad { config: ready, plan } = workload::prepare(setup, &inputs, seed).map_err(hindering)?;
+    let context = Ruled::for_setup(setup);
     let rules =
-        setup.stop_rules.iter().map(|it| rule::parse(it, &scene).expect("it was checked").rule).collect();
+        setup.stop_rules.iter().map(|it| rule::parse(it, &context).expect("it was checked").rule).collect();
     let clock = Clock::start();
     let wall = clock::StepDetector::start();
     let since = TrialClock::new(clock);
     let (out, observations) = channel();
     let watched = since.clone();
     let group = own.clone();
-    let sampler = Sampler::start(probe_points(lab, own), move || watched.now(), out.clone());
-    let prober = freshness_prober(lab.chain(), &since, &out)?;
+    let sampler = Sampler::start(probe_points(test_bed, own), move || watched.now(), out.clone());
+    let prober = freshness_prober(test_bed.chain(), &since, &out)?;
     let stop = AtomicBool::new(false);
-    let mut eyes =
+    let mut observer =
         Observer::new(observations, rules, (writer, id), show, since.clone(), (&stop, interrupted), keep)
             .with_feeds(setup.feeds.iter().map(|it| it.name.clone()).collect());
     let before = group.as_ref().map(Group::usage);
-    let (measured, course) = match &planned {
+    let (measured, fault_run) = match &planned {
         Some(planned) => {
             let prober = prober.as_ref();
-            let scene = TrialContext {
+            let trial_context = TrialContext {
                 run: writer.path(),
                 trial: id.0,
                 clock,
@@ -140,24 +140,25 @@ pub fn run(
                 interrupted,
                 prober,
             };
-            let (measured, course) = planned.measure(lab, &ready, scene, &mut eyes, &stop)?;
-            (measured, Some(course))
+            let (measured, fault_run) =
+                planned.measure(test_bed, &ready, trial_context, &mut observer, &stop)?;
+            (measured, Some(fault_run))
         }
-        None => (measure::run(&ready, clock, &mut eyes, &stop), None),
+        None => (measure::run(&ready, clock, &mut observer, &stop), None),
     };
     let held =
         before.zip(group.as_ref().map(Group::usage)).and_then(|(before, now)| throttled_share(&before, &now));
     let freshness = prober.map(|it| it.stop(interrupted.load(Ordering::Relaxed)));
     // Poolers need this time to notice clients that have left.
     std::thread::sleep(SETTLE_TIME);
-    let watching = sampler.stop();
-    let (refused, aborted, messages) = (eyes.connect_error(), eyes.aborted(), eyes.messages());
-    let exhausted = eyes.exhausted_feed().map(|it| feeds[usize::from(it)].len());
-    let (fired, blind, seconds) = eyes.finish();
-    let hit = course.as_ref().map_or(Vec::new(), FaultRun::faulted_nodes);
-    let ended = lab.unexpected_exits(&hit);
+    let monitoring_cost = sampler.stop();
+    let (refused, aborted, messages) = (observer.connect_error(), observer.aborted(), observer.messages());
+    let exhausted = observer.exhausted_feed().map(|it| feeds[usize::from(it)].len());
+    let (fired, blind, seconds) = observer.finish();
+    let hit = fault_run.as_ref().map_or(Vec::new(), FaultRun::faulted_nodes);
+    let ended = test_bed.unexpected_exits(&hit);
     let measured = measured.map_err(|it| to_setup_error(&it, refused.as_deref()))?;
-    let mut summary = analysis::verdict::summarise(&measured, server(lab.chain(), setup), plan);
+    let mut summary = analysis::verdict::summarise(&measured, server(test_bed.chain(), setup), plan);
     analysis::verdict::add_throttling(&mut summary, held);
     analysis::verdict::add_clock_step(&mut summary, wall.step());
     if let Some(rows) = exhausted {
@@ -168,8 +169,8 @@ pub fn run(
         analysis::verdict::remove_outage_doubt(&mut summary);
     }
     let aborted = trial_failure::clients_aborted(&summary, aborted.as_deref());
-    let ordeal = course.map(|it| it.conclude(lab)).transpose()?;
-    let operations = &scene.operations;
+    let fault_injection = fault_run.map(|it| it.conclude(test_bed)).transpose()?;
+    let operations = &context.operations;
     let objectives = setup
         .objectives
         .iter()
@@ -183,9 +184,9 @@ pub fn run(
         blind,
         aborted,
         unexpected_exits: ended,
-        monitoring_cost: watching,
+        monitoring_cost,
         seconds,
-        fault_injection: ordeal,
+        fault_injection,
         freshness,
     })
 }
@@ -194,14 +195,14 @@ pub fn run(
 fn freshness_prober(
     chain: &Chain,
     since: &TrialClock,
-    tell: &Sender<Observation>,
+    sender: &Sender<Observation>,
 ) -> Result<Option<FreshnessProber>, SetupError> {
     if !chain.replication().is_some_and(|it| it.freshness) {
         return Ok(None);
     }
     let since = since.clone();
     let now = move || since.window_start().map(|_| since.now());
-    let started = FreshnessProber::start(chain.direct_tcp_targets(), unix_time().0 / 1000, now, tell);
+    let started = FreshnessProber::start(chain.direct_tcp_targets(), unix_time().0 / 1000, now, sender);
     started.map(Some).map_err(|it| SetupError::Failed(format!("cannot read from the replicas: {it}")))
 }
 
@@ -240,24 +241,24 @@ struct IgnoreEvents;
 impl LoadListener for IgnoreEvents {}
 
 /// Setup error from a measurement error. `refused` is the error of the first client that could not connect.
-fn to_setup_error(why: &MeasureError, refused: Option<&str>) -> SetupError {
-    match why {
+fn to_setup_error(measure_error: &MeasureError, refused: Option<&str>) -> SetupError {
+    match measure_error {
         MeasureError::System(error) => SetupError::Failed(format!("cannot start the load: {error}")),
         MeasureError::NoClientConnected => {
-            let why = refused.map_or(String::new(), |it| format!(": {it}"));
-            SetupError::Failed(format!("no client could connect{why}"))
+            let detail = refused.map_or(String::new(), |it| format!(": {it}"));
+            SetupError::Failed(format!("no client could connect{detail}"))
         }
         MeasureError::Stopped => SetupError::Stopped,
     }
 }
 
 /// All targets that can be sampled.
-fn probe_points(lab: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
-    let chain = lab.chain();
+fn probe_points(test_bed: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
+    let chain = test_bed.chain();
     let database = &chain.users().database;
     let replicas = chain.servers().into_iter().skip(1);
     let nodes = chain.nodes().iter().chain(replicas);
-    let nodes = nodes.map(|it| SamplingTarget::for_running(it, database, &lab.supervisor));
+    let nodes = nodes.map(|it| SamplingTarget::for_running(it, database, &test_bed.supervisor));
     let own = SamplingTarget { group: own, ..SamplingTarget::generator() };
     [SamplingTarget::host(), own].into_iter().chain(nodes).collect()
 }
@@ -265,24 +266,24 @@ fn probe_points(lab: &TestBed, own: Option<Group>) -> Vec<SamplingTarget> {
 /// Target of the load, for the report. A service has no database.
 fn server(chain: &Chain, setup: &Setup) -> Server {
     let only_web = !setup.operations.iter().any(|it| matches!(it.kind, OperationKind::Script { .. }));
-    let entrance = &chain.nodes()[0];
+    let first_node = &chain.nodes()[0];
     if let Some(web) = chain.http_node().filter(|_| only_web) {
         let address = web.url.as_ref().map_or_else(String::new, wire::http::Url::host_header);
         let (version, transport) = (web.version.clone(), web.hop.clone());
         return Server { version, transport, address, ..Server::default() };
     }
-    let version = chain.postgres().unwrap_or(entrance).version.clone();
+    let version = chain.postgres().unwrap_or(first_node).version.clone();
     Server {
         version,
         origin: chain.postgres().and_then(|it| Some(it.program.as_ref()?.parent()?.display().to_string())),
-        transport: entrance.hop.clone(),
-        address: entrance.endpoint.address.to_string(),
-        database: entrance.endpoint.login.database.clone(),
+        transport: first_node.hop.clone(),
+        address: first_node.endpoint.address.to_string(),
+        database: first_node.endpoint.login.database.clone(),
     }
 }
 
 /// The running nodes, as the store records them.
-pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
+pub fn nodes(test_bed: &TestBed) -> Vec<NodeRecord> {
     let node = |running: &RunningNode| NodeRecord {
         name: running.plan.name.clone(),
         kind: running.plan.kind.key().to_owned(),
@@ -291,7 +292,7 @@ pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
         transport: transport_name(&running.hop).to_owned(),
         limits: running.plan.limits.clone(),
         unapplied_limits: running.node.map_or(Vec::new(), |id| {
-            lab.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
+            test_bed.supervisor.not_applied(id).iter().map(ToString::to_string).collect()
         }),
         configuration: running
             .configuration
@@ -299,11 +300,11 @@ pub fn nodes(lab: &TestBed) -> Vec<NodeRecord> {
             .map(|(name, text)| Configuration { name: name.clone(), text: text.clone() })
             .collect(),
     };
-    lab.chain().nodes().iter().map(node).collect()
+    test_bed.chain().nodes().iter().map(node).collect()
 }
 
-pub fn transport_name(it: &ServerTransport) -> &'static str {
-    match it {
+pub fn transport_name(transport: &ServerTransport) -> &'static str {
+    match transport {
         ServerTransport::UnixSocket => "unix",
         ServerTransport::Tcp => "tcp",
         ServerTransport::TcpTls { .. } => "tls",

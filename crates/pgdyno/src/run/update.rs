@@ -17,8 +17,8 @@ pub enum DisplayUpdate {
 }
 
 /// Display of an update; `None` if it takes no time and carries no information.
-pub fn display_update(it: &Update<'_>) -> Option<DisplayUpdate> {
-    Some(match it {
+pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
+    Some(match update {
         Update::Chain(ChainProgress::Fetching(major)) => {
             DisplayUpdate::Transient(Activity::Fetching { major: *major })
         }

@@ -64,20 +64,20 @@ pub struct HttpTarget {
     pub address: client::Address,
 }
 
-pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<PreparedLoad, CommandError> {
+pub fn prepare(setup: &Setup, inputs: &LoadInputs<'_>, seed: u64) -> Result<PreparedLoad, CommandError> {
     let load = &setup.load;
-    let program = compile(setup, asked)?;
+    let program = compile(setup, inputs)?;
     let keyed = keyed_operations(setup, &program);
     let schedule = schedule(setup)?;
     let clients = client_count(load);
     let threads = u16::try_from(u32::from(load.threads).min(clients)).expect("the lesser of two");
     let speaks = |kind: fn(&OperationKind) -> bool| setup.operations.iter().any(|it| kind(&it.kind));
-    let (sql, replicas) = endpoints(setup, asked);
-    let web = asked.web.filter(|_| speaks(|it| !matches!(it, OperationKind::Script { .. })));
+    let (sql, replicas) = endpoints(setup, inputs);
+    let web = inputs.web.filter(|_| speaks(|it| !matches!(it, OperationKind::Script { .. })));
     let each = [!sql.hosts.is_empty(), !replicas.hosts.is_empty(), web.is_some()].map(u32::from);
     measure::raise_file_limit(clients.saturating_mul(each.iter().sum()), threads)?;
     let plan = LoadPlan {
-        seeds: seeding(&program, asked.variables, clients, threads, seed),
+        seeds: seeding(&program, inputs.variables, clients, threads, seed),
         program,
         mode: ready::mode(load.query_mode),
         schedule,
@@ -102,17 +102,17 @@ pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<Prepa
     let (postgres, hosts): (Option<PostgresEndpoint>, Option<Vec<Address>>) = sql.to_endpoint().unzip();
     let (services, addresses) = web.map(|it| service(it, load)).transpose()?.into_iter().unzip();
     let feeds =
-        setup.feeds.iter().zip(asked.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
+        setup.feeds.iter().zip(inputs.feeds).map(|(it, rows)| Feed::new(rows.clone(), order(it.order, seed)));
     let work = Workload::with_services(plan, postgres, services).with_feeds(feeds.collect());
     let mut work = work.require_variables().quoting_texts();
-    let mut doors: Vec<Vec<Address>> = hosts.into_iter().collect();
+    let mut host_addresses: Vec<Vec<Address>> = hosts.into_iter().collect();
     if let Some((replicas, hosts)) = replicas.to_endpoint() {
         let to: Vec<SqlTarget> = setup.operations.iter().map(|it| it.target).collect();
         work = work.with_replicas(replicas, &to);
-        doors.push(hosts);
+        host_addresses.push(hosts);
     }
     if let Some(keyed) = keyed {
-        work = match asked.secret {
+        work = match inputs.secret {
             Some(secret) => work.with_ledger(secret, keyed),
             None => work.with_decoys(seed, keyed),
         };
@@ -120,12 +120,12 @@ pub fn prepare(setup: &Setup, asked: &LoadInputs<'_>, seed: u64) -> Result<Prepa
     let work = Arc::new(work);
     let ready = LoadConfig {
         work,
-        postgres: doors,
+        postgres: host_addresses,
         services: addresses,
         driver,
         spin: SPIN,
         log: false,
-        abandon: Arc::clone(asked.abandoned),
+        abandon: Arc::clone(inputs.abandoned),
     };
     Ok(PreparedLoad { config: ready, plan: described })
 }
@@ -157,17 +157,17 @@ impl HostSet<'_> {
 }
 
 /// SQL targets: the first endpoint, and the replicas' endpoint if some operations use it.
-fn endpoints<'a>(setup: &Setup, asked: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
+fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSet<'a>) {
     let nobody = HostSet { hosts: &[], wanted: SqlTarget::Any };
-    let primary = HostSet { hosts: asked.postgres, wanted: SqlTarget::Primary };
-    let replicas = HostSet { hosts: asked.replicas, wanted: SqlTarget::Replica };
+    let primary = HostSet { hosts: inputs.postgres, wanted: SqlTarget::Primary };
+    let replicas = HostSet { hosts: inputs.replicas, wanted: SqlTarget::Replica };
     let mut sql =
         setup.operations.iter().filter(|it| matches!(it.kind, OperationKind::Script { .. })).peekable();
     if sql.peek().is_none() {
         return (nobody, nobody);
     }
     let to: Vec<SqlTarget> = sql.map(|it| it.target).collect();
-    if asked.replicas.is_empty() || to.iter().all(|it| *it == SqlTarget::Primary) {
+    if inputs.replicas.is_empty() || to.iter().all(|it| *it == SqlTarget::Primary) {
         (primary, nobody)
     } else if to.iter().all(|it| *it == SqlTarget::Replica) {
         (replicas, nobody)
@@ -215,8 +215,8 @@ fn http_tls(url: &Url) -> Result<Option<Tls>, CommandError> {
 }
 
 /// Draw order of a feed. The seed belongs to the repetition, so that all its cells draw the same rows.
-fn order(it: FeedOrder, seed: u64) -> DrawOrder {
-    match it {
+fn order(order: FeedOrder, seed: u64) -> DrawOrder {
+    match order {
         FeedOrder::Sequential => DrawOrder::Sequential,
         FeedOrder::Shuffled => DrawOrder::Shuffled { seed: seed as i64 },
         FeedOrder::Random => DrawOrder::Random,
@@ -237,8 +237,8 @@ pub fn operations(setup: &Setup) -> Vec<summary::Script> {
     setup.operations.iter().map(script).collect()
 }
 
-fn compile(setup: &Setup, asked: &LoadInputs<'_>) -> Result<Program, CommandError> {
-    let given = asked.variables.iter().map(|it| it.0);
+fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandError> {
+    let given = inputs.variables.iter().map(|it| it.0);
     let mut predefined: Vec<&str> = given.chain(["client_id", "default_seed", "random_seed"]).collect();
     if setup.operations.iter().any(|it| it.ledger.is_some()) {
         predefined.extend(KeyedScript::VARIABLE_NAMES);
@@ -247,7 +247,7 @@ fn compile(setup: &Setup, asked: &LoadInputs<'_>) -> Result<Program, CommandErro
         ProgramBuilder::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
     for it in &setup.operations {
         let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
-        let draws = feed.map(|number| (number as u16, asked.feeds[number].columns()));
+        let draws = feed.map(|number| (number as u16, inputs.feeds[number].columns()));
         let head = ScriptHeader { name: &it.name, weight: it.weight, draws };
         match &it.kind {
             OperationKind::Script { text, .. } => maker.add_pgbench(&head, text, false),
@@ -255,11 +255,11 @@ fn compile(setup: &Setup, asked: &LoadInputs<'_>) -> Result<Program, CommandErro
             OperationKind::Ammo => maker.add_ammo(&head, 0),
         }
     }
-    let told = |all: &[Diagnostic]| {
+    let to_error = |all: &[Diagnostic]| {
         CommandError::new(all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
     };
-    let program = maker.finish().map_err(|it| told(&it))?;
-    if program.undefined.is_empty() { Ok(program) } else { Err(told(&program.undefined)) }
+    let program = maker.finish().map_err(|it| to_error(&it))?;
+    if program.undefined.is_empty() { Ok(program) } else { Err(to_error(&program.undefined)) }
 }
 
 fn schedule(setup: &Setup) -> Result<Schedule, CommandError> {

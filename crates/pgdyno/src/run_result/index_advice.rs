@@ -31,15 +31,15 @@ pub fn advice(reading: &StoredRun, cells: &[CellResult]) -> Vec<Advice> {
 
 /// Measured benefit and cost of indexes, if a run has the same cell without and with them; otherwise `None`.
 pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let account = super::from_file(path)?;
     let [without, with] = account.experiment.cells.as_slice() else { return Ok(None) };
     if !adds_indexes(&without.setup, &with.setup) {
         return Ok(None);
     }
-    let run = Run::open(path).map_err(trouble)?;
-    let mut facts = fact_sets(&run).map_err(trouble)?;
-    let trials = run.trials().map_err(trouble)?;
+    let run = Run::open(path).map_err(to_command_error)?;
+    let mut facts = fact_sets(&run).map_err(to_command_error)?;
+    let trials = run.trials().map_err(to_command_error)?;
     let its = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
     // Every trial builds the same indexes, so the first one's times are used.
     let built = its(1)
@@ -53,7 +53,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
         let mut counts = UpdatedRows::default();
         for it in its(cell as u32) {
             let mut trial = UpdatedRows::default();
-            run.for_each_sample(it.id, &[UPDATED, HOT], |it| trial.push(&it)).map_err(trouble)?;
+            run.for_each_sample(it.id, &[UPDATED, HOT], |it| trial.push(&it)).map_err(to_command_error)?;
             counts.add(&trial);
         }
         *hot = counts.share();
@@ -92,18 +92,18 @@ struct UpdatedRows {
 }
 
 impl UpdatedRows {
-    fn push(&mut self, it: &Sample) {
-        let counts = if it.series == UPDATED { &mut self.all } else { &mut self.hot_updated };
-        let first = counts.map_or(it.value, |it| it.0);
-        *counts = Some((first, it.value));
+    fn push(&mut self, sample: &Sample) {
+        let counts = if sample.series == UPDATED { &mut self.all } else { &mut self.hot_updated };
+        let first = counts.map_or(sample.value, |it| it.0);
+        *counts = Some((first, sample.value));
     }
 
-    fn add(&mut self, it: &UpdatedRows) {
+    fn add(&mut self, rows: &UpdatedRows) {
         let sum = |one: Option<(f64, f64)>, other: Option<(f64, f64)>| match (one, other) {
             (Some(one), Some(other)) => Some((one.0 + other.0, one.1 + other.1)),
             (one, other) => one.or(other),
         };
-        (self.all, self.hot_updated) = (sum(self.all, it.all), sum(self.hot_updated, it.hot_updated));
+        (self.all, self.hot_updated) = (sum(self.all, rows.all), sum(self.hot_updated, rows.hot_updated));
     }
 
     /// Share of HOT updates; `None` if no row was updated.

@@ -56,12 +56,13 @@ fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum>
     let suspects = stored_suspects(reading, cell).unwrap_or_default();
     let turned =
         suspects.iter().filter_map(|it| Some((&it.limit, it.perturbation.clone()?))).take(PERTURBED_MAX);
-    let proof = |(number, (limit, nudge)): (usize, (&Limit, Perturbation))| -> Option<Proof> {
+    let proof = |(number, (limit, perturbation)): (usize, (&Limit, Perturbation))| -> Option<Proof> {
         let round = repeat + number as u32;
         let (base, changed) = (of_round(round, false), of_round(round, true));
         let max = step_setup::near_level(max, answer.level?);
-        (!changed.is_empty())
-            .then(|| search::proof(limit.clone(), &nudge, &base, &changed, &max, reading.experiment.seed))
+        (!changed.is_empty()).then(|| {
+            search::proof(limit.clone(), &perturbation, &base, &changed, &max, reading.experiment.seed)
+        })
     };
     let proofs: Vec<Proof> = turned.enumerate().filter_map(proof).collect();
     let cause = cause::cause(&reading.experiment.cells[cell].setup, &suspects, &proofs);
@@ -87,8 +88,8 @@ fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Ad
 
 /// Adds suspects to cells without a perturbation. Without a maximum, the lowest overload counts.
 pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
-    let told = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
-    for it in maxima.iter_mut().filter(told) {
+    let is_measured = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
+    for it in maxima.iter_mut().filter(is_measured) {
         if stored_suspects(reading, it.cell).is_none() {
             let setup = &reading.experiment.cells[it.cell].setup;
             it.cause = cause::cause(setup, &suspects(reading, it.cell, findings, advice), &it.proofs);
@@ -150,23 +151,25 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
         it.seen
             .as_ref()
             .zip(of_cell)
-            .is_some_and(|(seen, of)| seen.step.perturbation.is_none() && shows_bottleneck(seen, of))
+            .is_some_and(|(result, of)| result.step.perturbation.is_none() && shows_bottleneck(result, of))
     };
     let any =
         |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
     let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
-    let tells = |trial: &&StoredTrial| {
+    let is_relevant = |trial: &&StoredTrial| {
         let plain = trial.step.as_ref().is_none_or(|it| it.perturbation.is_none());
         if cells[trial.recorded.trial.cell as usize] { beyond(trial) } else { plain }
     };
-    reading.ended().into_iter().filter(tells).collect()
+    reading.ended().into_iter().filter(is_relevant).collect()
 }
 
 /// True if a step shows the limiter of its cell.
-fn shows_bottleneck(it: &StepResult, of: &Maximum) -> bool {
+fn shows_bottleneck(result: &StepResult, of: &Maximum) -> bool {
     match (of.answer.level, lowest_overload(&of.steps)) {
-        (Some(level), _) => it.step.level <= level * EDGE && matches!(it.outcome, LevelOutcome::No { .. }),
-        (None, Some(lowest)) => it.step.level == lowest && it.outcome != LevelOutcome::Yes,
+        (Some(level), _) => {
+            result.step.level <= level * EDGE && matches!(result.outcome, LevelOutcome::No { .. })
+        }
+        (None, Some(lowest)) => result.step.level == lowest && result.outcome != LevelOutcome::Yes,
         (None, None) => false,
     }
 }
@@ -187,12 +190,12 @@ pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> 
         _ => None,
     };
     let of_trial = |trial: &StoredTrial| {
-        let (step, seen) = (trial.step.as_ref()?, trial.seen.as_ref()?);
+        let (step, result) = (trial.step.as_ref()?, trial.seen.as_ref()?);
         let cell = trial.recorded.trial.cell as usize;
         let found = maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
         let SearchStep { purpose: stage, level, window, .. } = *step;
         matches!(stage, StepPurpose::Confirm | StepPurpose::Soak).then(|| {
-            let (outcome, trends) = (seen.outcome.clone(), trial.trends.clone());
+            let (outcome, trends) = (result.outcome.clone(), trial.trends.clone());
             soak::endurance(cell, stage, level, found.or(known), window, outcome, trends)
         })
     };
@@ -275,7 +278,7 @@ mod tests {
         let outcome = match held {
             Ok(true) => LevelOutcome::Yes,
             Ok(false) => LevelOutcome::No { reason: OverloadReason::FellBehind { share: 0.5 } },
-            Err(why) => LevelOutcome::Invalid { reason: why },
+            Err(reason) => LevelOutcome::Invalid { reason },
         };
         StepResult { step, outcome, delivered: PerSecond(level), p99: None, mean: None }
     }
@@ -284,7 +287,7 @@ mod tests {
     fn bottleneck_trials_without_an_answer_are_the_lowest_overloads() {
         let cap = || Err(SearchStopReason::ClientCap { clients: 4 });
         let level = |it: &StepResult| it.step.level;
-        for (answered, steps, expected) in [
+        for (answer_level, steps, expected) in [
             // With a maximum: levels slightly above it.
             (
                 Some(100.0),
@@ -319,13 +322,13 @@ mod tests {
             (None, vec![step_result(50.0, Ok(true))], vec![]),
         ] {
             let mut answer = search::answer(&MaxSearch::DEFAULT, &[]);
-            answer.level = answered;
+            answer.level = answer_level;
             let (rounds, proofs) = (Vec::new(), Vec::new());
             let cause = model::search::Cause::NotKnown;
-            let it = Maximum { cell: 0, rounds, answer, steps, scalability: None, proofs, cause };
-            let told: Vec<f64> =
-                it.steps.iter().filter(|seen| shows_bottleneck(seen, &it)).map(level).collect();
-            assert_eq!(told, expected, "{:?}", it.steps);
+            let maximum = Maximum { cell: 0, rounds, answer, steps, scalability: None, proofs, cause };
+            let actual: Vec<f64> =
+                maximum.steps.iter().filter(|step| shows_bottleneck(step, &maximum)).map(level).collect();
+            assert_eq!(actual, expected, "{:?}", maximum.steps);
         }
     }
 }

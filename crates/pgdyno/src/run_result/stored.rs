@@ -96,13 +96,13 @@ pub struct StoredTrial {
 
 impl StoredRun {
     pub fn from_file(path: &Path) -> Result<StoredRun, CommandError> {
-        let trouble = |it: store::Error| CommandError::new(it.to_string());
-        let run = Run::open(path).map_err(trouble)?;
-        let header = run.header().map_err(trouble)?;
+        let to_command_error = |it: store::Error| CommandError::new(it.to_string());
+        let run = Run::open(path).map_err(to_command_error)?;
+        let header = run.header().map_err(to_command_error)?;
         let experiment: Experiment = read(path, &header.experiment)?;
-        let notes = run.notes().map_err(trouble)?;
-        let trials = run.trials().map_err(trouble)?;
-        let mut facts = fact_sets(&run).map_err(trouble)?;
+        let notes = run.notes().map_err(to_command_error)?;
+        let trials = run.trials().map_err(to_command_error)?;
+        let mut facts = fact_sets(&run).map_err(to_command_error)?;
         let FactSet { command, suspects, .. } = facts.remove(&None).unwrap_or_default();
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
         let processors = header.machine["processors"].as_f64();
@@ -112,7 +112,7 @@ impl StoredRun {
                 read_trial(&run, &experiment, processors, it, facts)
             })
             .collect::<Result<_, _>>()?;
-        let state = run.state().map_err(trouble)?;
+        let state = run.state().map_err(to_command_error)?;
         Ok(StoredRun { header, state, experiment, processors, command, suspects, notes, trials })
     }
 
@@ -130,7 +130,7 @@ fn read_trial(
     recorded: TrialRecord,
     facts: FactSet,
 ) -> Result<StoredTrial, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
     let id = recorded.id;
     let FactSet {
         step,
@@ -150,11 +150,11 @@ fn read_trial(
     let of_step = |it| step_setup::apply_step(of_cell, &experiment.goal, it);
     let setup = step.as_ref().map_or_else(|| of_cell.clone(), of_step);
     let setup = &setup;
-    let seconds = run.seconds(id, HistogramSelection::Response).map_err(trouble)?;
+    let seconds = run.seconds(id, HistogramSelection::Response).map_err(to_command_error)?;
     // The last second of an ended trial is the partial second at its end.
     let rest = usize::from(matches!(recorded.state, State::Ended(_)));
-    let whole = seconds.remaining().saturating_sub(rest);
-    let so_far = Nanos::from_secs(whole as u64);
+    let full_seconds = seconds.remaining().saturating_sub(rest);
+    let so_far = Nanos::from_secs(full_seconds as u64);
     let window = if recorded.state == State::Running { load_duration(setup).max(so_far) } else { so_far };
     let charting = || ChartBuilder::new(setup, processors, window);
     let long = step.as_ref().is_some_and(|it| matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak));
@@ -162,13 +162,18 @@ fn read_trial(
     // Decoding response times takes about as long as service times and samples together, so each half has a thread.
     let (loaded, aside) = std::thread::scope(|scope| {
         let (path, of_samples) = (run.path(), (charting(), soaking()));
-        let aside = scope.spawn(move || read_samples(path, id, whole, of_samples));
-        let wanted = SecondConsumers {
+        let aside = scope.spawn(move || read_samples(path, id, full_seconds, of_samples));
+        let consumers = SecondConsumers {
             charting: Some(charting()),
             pace: step.as_ref().map(|_| Vec::new()),
             soaking: soaking(),
         };
-        let loaded = read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, wanted);
+        let loaded = read_seconds(
+            seconds,
+            &run.command_counts(id).map_err(to_command_error)?,
+            full_seconds,
+            consumers,
+        );
         let aside = aside.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
         Ok::<_, CommandError>((loaded?, aside?))
     })?;
@@ -177,18 +182,18 @@ fn read_trial(
     let late = loaded.late.with_service_times_of(service.late);
     let together = loaded.whole.with_service_of(service.whole);
     let mut charting = loaded.charting.expect("it was given").merge_samples(charting);
-    let events = run.events(id).map_err(trouble)?;
+    let events = run.events(id).map_err(to_command_error)?;
     events.iter().for_each(|it| charting.event(it));
-    let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(trouble)?;
+    let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(to_command_error)?;
     if let Some(it) = &mut measured {
         it.empty_statements = loaded.empty_statements;
         it.outages = outages.unwrap_or_else(|| loaded.gaps.finish(it.window));
     }
-    let told = recorded.summary.as_ref();
-    let mut summary = match (&measured, told) {
-        (Some(measured), Some(told)) => {
-            let server: Server = read(run.path(), &told["server"])?;
-            let plan: BenchPlan = read(run.path(), &told["plan"])?;
+    let stored_summary = recorded.summary.as_ref();
+    let mut summary = match (&measured, stored_summary) {
+        (Some(measured), Some(stored_summary)) => {
+            let server: Server = read(run.path(), &stored_summary["server"])?;
+            let plan: BenchPlan = read(run.path(), &stored_summary["plan"])?;
             Some(analysis::verdict::summarise(measured, server, plan))
         }
         _ => None,
@@ -197,11 +202,11 @@ fn read_trial(
     // After the load, CPUs are idle and processes exit.
     let window = measured.as_ref().map_or(Nanos::ZERO, |it| it.window);
     samples.retain(|it| it.at <= window);
-    if let (Some(summary), Some(told)) = (&mut summary, told) {
+    if let (Some(summary), Some(stored_summary)) = (&mut summary, stored_summary) {
         // The stored value comes from the group's own counters. A short trial has too few samples of them.
-        analysis::verdict::add_throttling(summary, throttled_share(told));
-        analysis::verdict::add_clock_step(summary, clock_step(told));
-        if let Some(rows) = exhausted_rows(told) {
+        analysis::verdict::add_throttling(summary, throttled_share(stored_summary));
+        analysis::verdict::add_clock_step(summary, clock_step(stored_summary));
+        if let Some(rows) = exhausted_rows(stored_summary) {
             analysis::verdict::add_feed_end(summary, rows, load_duration(setup));
         }
         if !setup.faults.is_empty() {
@@ -221,26 +226,25 @@ fn read_trial(
     }
     let mut status = status(&recorded.state, fired.clone());
     // Older versions stored a trial without a success as complete.
-    if let (Some(matrix::TrialStatus::Done), None, Some(why)) =
+    if let (Some(matrix::TrialStatus::Done), None, Some(reason)) =
         (&status, &step, summary.as_ref().and_then(trial_failure::nothing_succeeded))
     {
-        status = Some(matrix::TrialStatus::Failed { reason: why });
+        status = Some(matrix::TrialStatus::Failed { reason });
     }
-    let seen = step.as_ref().and_then(|step| match (&status, &summary) {
+    let step_result = step.as_ref().and_then(|step| match (&status, &summary) {
         (Some(matrix::TrialStatus::Done | matrix::TrialStatus::Stopped { .. }), Some(summary)) => {
             let judged = objective_results(setup, summary);
             Some(search::judge(step.clone(), summary, &loaded.seconds, &judged, fired.as_ref()))
         }
-        (
-            Some(matrix::TrialStatus::Failed { reason: why } | matrix::TrialStatus::Skipped { reason: why }),
-            _,
-        ) => Some(StepResult::from_failed_trial(step.clone(), why.clone())),
+        (Some(matrix::TrialStatus::Failed { reason } | matrix::TrialStatus::Skipped { reason }), _) => {
+            Some(StepResult::from_failed_trial(step.clone(), reason.clone()))
+        }
         _ => None,
     });
     let mut stored = StoredTrial {
         setup: setup.clone(),
         step,
-        seen,
+        seen: step_result,
         trends,
         status,
         fired,
@@ -274,8 +278,8 @@ fn read_trial(
 }
 
 /// Share of the quota's periods in which the generator was throttled, from the stored summary.
-fn throttled_share(told: &Value) -> Option<f64> {
-    let reasons = told["validity"]["reasons"].as_array()?;
+fn throttled_share(summary: &Value) -> Option<f64> {
+    let reasons = summary["validity"]["reasons"].as_array()?;
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
@@ -297,18 +301,18 @@ fn exhausted_rows(summary: &Value) -> Option<u64> {
 
 /// Results of a setup's objectives.
 pub fn objective_results(setup: &Setup, summary: &Summary) -> Vec<ObjectiveResult> {
-    let scene = RuleContext::for_setup(setup);
-    let judge = |it: &String| Some(objective::parse(it, &scene.operations).ok()?.judge(summary));
+    let context = RuleContext::for_setup(setup);
+    let judge = |it: &String| Some(objective::parse(it, &context.operations).ok()?.judge(summary));
     setup.objectives.iter().filter_map(judge).collect()
 }
 
 /// Planned duration of a setup's load.
-pub fn load_duration(it: &Setup) -> Nanos {
-    let of_schedule = || match &it.load.model {
+pub fn load_duration(setup: &Setup) -> Nanos {
+    let of_schedule = || match &setup.load.model {
         LoadModel::Open { schedule, .. } => load::schedule::parse(schedule).ok().map(|it| it.duration()),
         LoadModel::Closed { .. } | LoadModel::Users { .. } => None,
     };
-    it.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
+    setup.load.duration.or_else(of_schedule).unwrap_or(Nanos::ZERO)
 }
 
 /// Data collected from a trial's seconds.
@@ -338,19 +342,19 @@ struct SecondConsumers {
 const SECONDS_MAX: usize = 3600;
 
 /// Appends a second, and removes the oldest one if there are more than [`SECONDS_MAX`].
-pub fn push_bounded(kept: &mut Vec<SecondSummary>, it: SecondSummary) {
-    if kept.len() == SECONDS_MAX {
-        kept.remove(0);
+pub fn push_bounded(seconds: &mut Vec<SecondSummary>, second: SecondSummary) {
+    if seconds.len() == SECONDS_MAX {
+        seconds.remove(0);
     }
-    kept.push(it);
+    seconds.push(second);
 }
 
 /// Reads `whole` seconds and the partial second after them, which is not drawn.
 fn read_seconds(
     seconds: Seconds<'_>,
     shape: &[usize],
-    whole: usize,
-    mut wanted: SecondConsumers,
+    full_seconds: usize,
+    mut consumers: SecondConsumers,
 ) -> Result<TrialLoad, CommandError> {
     let (mut together, mut late, mut delivered) = (SecondSum::new(shape), TailLoad::default(), Vec::new());
     let mut gaps = OutageDetector::default();
@@ -362,31 +366,31 @@ fn read_seconds(
         empty_statements.second(&it.answers);
         together.add(&it);
         gaps.second(&it);
-        if let Some(charting) = wanted.charting.as_mut().filter(|_| number < whole) {
+        if let Some(charting) = consumers.charting.as_mut().filter(|_| number < full_seconds) {
             charting.second(&it);
         }
-        if number < whole {
+        if number < full_seconds {
             delivered.push(steady::delivered(&it));
         }
-        if (whole * 2 / 3..whole).contains(&number) {
+        if (full_seconds * 2 / 3..full_seconds).contains(&number) {
             late.add(&it);
         }
-        if let Some(soaking) = wanted.soaking.as_mut().filter(|_| number < whole) {
+        if let Some(soaking) = consumers.soaking.as_mut().filter(|_| number < full_seconds) {
             soaking.second(&it);
         }
-        if let Some(kept) = &mut wanted.pace {
-            push_bounded(kept, SecondSummary::from(&it));
+        if let Some(pace) = &mut consumers.pace {
+            push_bounded(pace, SecondSummary::from(&it));
         }
     }
     Ok(TrialLoad {
-        charting: wanted.charting,
+        charting: consumers.charting,
         whole: together.to_second(),
         late,
         delivered,
         answers: answers.finish(),
         empty_statements: empty_statements.finish(),
-        seconds: wanted.pace.unwrap_or_default(),
-        trends: wanted.soaking.map_or(Vec::new(), SoakCollector::trends),
+        seconds: consumers.pace.unwrap_or_default(),
+        trends: consumers.soaking.map_or(Vec::new(), SoakCollector::trends),
         gaps,
     })
 }
@@ -405,15 +409,15 @@ struct SampleRead {
 fn read_samples(
     path: &Path,
     id: TrialId,
-    whole: usize,
+    full_seconds: usize,
     (mut charting, mut soaking): (ChartBuilder, Option<SoakCollector>),
 ) -> Result<SampleRead, CommandError> {
-    let trouble = |it: store::Error| CommandError::new(it.to_string());
-    let run = Run::open(path).map_err(trouble)?;
-    let wanted: Vec<&'static str> =
+    let to_command_error = |it: store::Error| CommandError::new(it.to_string());
+    let run = Run::open(path).map_err(to_command_error)?;
+    let series: Vec<&'static str> =
         [&chart::SERIES[..], facts::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
-    let (mut kept, mut statements) = (SampleReducer::new(whole as u64), Statements::default());
-    run.for_each_sample(id, &wanted, |it| {
+    let (mut reducer, mut statements) = (SampleReducer::new(full_seconds as u64), Statements::default());
+    run.for_each_sample(id, &series, |it| {
         if run_result::STATEMENTS.contains(&&*it.series) {
             statements.push(&it);
             return;
@@ -422,20 +426,24 @@ fn read_samples(
             soaking.samples(std::slice::from_ref(&it));
         }
         charting.samples(std::slice::from_ref(&it));
-        kept.push(it);
+        reducer.push(it);
     })
-    .map_err(trouble)?;
-    let seconds = run.seconds(id, HistogramSelection::Service).map_err(trouble)?;
-    let service =
-        read_seconds(seconds, &run.command_counts(id).map_err(trouble)?, whole, SecondConsumers::default())?;
+    .map_err(to_command_error)?;
+    let seconds = run.seconds(id, HistogramSelection::Service).map_err(to_command_error)?;
+    let service = read_seconds(
+        seconds,
+        &run.command_counts(id).map_err(to_command_error)?,
+        full_seconds,
+        SecondConsumers::default(),
+    )?;
     let trends = soaking.map_or(Vec::new(), SoakCollector::trends);
-    Ok(SampleRead { service, charting, samples: kept.finish(), statements, trends })
+    Ok(SampleRead { service, charting, samples: reducer.finish(), statements, trends })
 }
 
 /// Parses the text of a limit that could not be applied, such as `cpu is not limited: why`.
 fn parse_unapplied_limit(node: &str, text: &str) -> UnappliedLimit {
-    let (limit, why) = text.split_once(" is not limited: ").unwrap_or((text, ""));
-    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: why.to_owned() }
+    let (limit, reason) = text.split_once(" is not limited: ").unwrap_or((text, ""));
+    UnappliedLimit { node: node.to_owned(), limit: limit.to_owned(), reason: reason.to_owned() }
 }
 
 fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus> {
@@ -444,13 +452,13 @@ fn status(state: &State, fired: Option<StopEvent>) -> Option<matrix::TrialStatus
         State::Lost => return Some(matrix::TrialStatus::Interrupted),
         State::Ended(outcome) => outcome,
     };
-    let why = outcome.reason.clone().unwrap_or_default();
+    let reason = outcome.reason.clone().unwrap_or_default();
     Some(match (outcome.status, fired) {
         (RunStatus::Complete, _) => matrix::TrialStatus::Done,
         (RunStatus::Stopped, Some(fired)) => matrix::TrialStatus::Stopped { fired },
         (RunStatus::Interrupted | RunStatus::Stopped, _) => matrix::TrialStatus::Interrupted,
-        (RunStatus::Failed, _) => matrix::TrialStatus::Failed { reason: why },
-        (RunStatus::Skipped, _) => matrix::TrialStatus::Skipped { reason: why },
+        (RunStatus::Failed, _) => matrix::TrialStatus::Failed { reason },
+        (RunStatus::Skipped, _) => matrix::TrialStatus::Skipped { reason },
     })
 }
 
@@ -459,33 +467,33 @@ pub fn facts<'a>(ended: &[&'a StoredTrial]) -> Vec<TrialFacts<'a>> {
     ended.iter().filter_map(|it| trial_facts(it)).collect()
 }
 
-fn trial_facts(it: &StoredTrial) -> Option<TrialFacts<'_>> {
-    let trial = &it.recorded.trial;
+fn trial_facts(stored: &StoredTrial) -> Option<TrialFacts<'_>> {
+    let trial = &stored.recorded.trial;
     let cell = trial.cell as usize;
     Some(TrialFacts {
         cell,
         repetition: trial.repetition,
-        setup: &it.setup,
-        status: it.status.as_ref()?,
-        summary: it.summary.as_ref(),
-        clients: &it.clients,
-        samples: &it.samples,
-        events: &it.events,
+        setup: &stored.setup,
+        status: stored.status.as_ref()?,
+        summary: stored.summary.as_ref(),
+        clients: &stored.clients,
+        samples: &stored.samples,
+        events: &stored.events,
         // Events already mark the seconds, and a tick takes a megabyte.
         ticks: &[],
-        not_applied: &it.not_applied,
-        monitoring_cpu: it.monitoring_cpu,
-        delivered: &it.delivered,
-        reaches: &it.reaches,
-        left: &it.in_flight_at_end,
-        answers: &it.answers,
-        data: it.target.as_ref().and_then(|it| it.data.as_ref()),
-        replayed: &it.replayed,
+        not_applied: &stored.not_applied,
+        monitoring_cpu: stored.monitoring_cpu,
+        delivered: &stored.delivered,
+        reaches: &stored.reaches,
+        left: &stored.in_flight_at_end,
+        answers: &stored.answers,
+        data: stored.target.as_ref().and_then(|it| it.data.as_ref()),
+        replayed: &stored.replayed,
     })
 }
 
-fn read<T: DeserializeOwned>(path: &Path, it: &Value) -> Result<T, CommandError> {
-    T::deserialize(it).map_err(|error| {
+fn read<T: DeserializeOwned>(path: &Path, value: &Value) -> Result<T, CommandError> {
+    T::deserialize(value).map_err(|error| {
         CommandError::new(format!("{} was written by another version: {error}", path.display()))
     })
 }

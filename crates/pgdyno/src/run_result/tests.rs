@@ -15,8 +15,9 @@ fn rows(sql: &str) -> Vec<Vec<f64>> {
     statement.query_map([], row).expect("it can be read").collect::<Result<_, _>>().expect("numbers")
 }
 
-fn track(it: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>) -> Vec<Option<f64>> {
-    let chart = it.charts.iter().find(|it| it.kind == kind).unwrap_or_else(|| panic!("{kind:?} is drawn"));
+fn track(charts: &Charts, kind: ChartKind, what: ChartSeriesKind, label: Option<&str>) -> Vec<Option<f64>> {
+    let chart =
+        charts.charts.iter().find(|it| it.kind == kind).unwrap_or_else(|| panic!("{kind:?} is drawn"));
     let track = chart.series.iter().find(|it| it.kind == what && it.label.as_deref() == label);
     track.unwrap_or_else(|| panic!("{kind:?} has {what:?} {label:?}")).values.clone()
 }
@@ -88,10 +89,10 @@ fn charts_equal_the_sql_views() {
              FROM failures t WHERE class = 'failed' AND code = '22012' AND {WHOLE} GROUP BY 1, 2"
         ),
     );
-    let mean = |series: &str, asked: &str, label: &str| {
+    let mean = |series: &str, base_series: &str, label: &str| {
         format!(
             "SELECT t.trial, cast(t.at_s AS INTEGER), sum(t.value) * 1.0 / (SELECT count(DISTINCT m.at_s) FROM samples m
-                WHERE m.trial = t.trial AND m.series = '{asked}' AND m.at_s > 0
+                WHERE m.trial = t.trial AND m.series = '{base_series}' AND m.at_s > 0
                     AND cast(m.at_s AS INTEGER) = cast(t.at_s AS INTEGER))
              FROM samples t WHERE t.series = '{series}' AND t.label LIKE '{label}' AND t.at_s > 0
                 AND t.at_s < (SELECT max(second) FROM ticks w WHERE w.trial = t.trial) GROUP BY 1, 2"
@@ -131,17 +132,22 @@ fn cells_equal_the_sql_views() {
     assert_eq!(sums.len(), account.cells.len());
     for row in sums {
         let [cell, ok, bad, delivered, service, window] = row[..] else { panic!("six columns") };
-        let it = &account.cells[cell as usize];
-        let total = it.total.as_ref().expect("its trials are valid");
+        let cell_result = &account.cells[cell as usize];
+        let total = cell_result.total.as_ref().expect("its trials are valid");
         assert_eq!(total.count as f64, ok, "cell {cell}");
         assert_eq!(total.failures.iter().map(|it| it.count).sum::<u64>() as f64, bad, "cell {cell}");
         assert!((total.delivered.0 - delivered / window).abs() < 1e-6, "cell {cell}");
         assert_eq!(total.service.mean.map(|it| it.0 as f64), Some(service.floor()), "cell {cell}");
-        let each: u64 = it.operations.iter().map(|it| it.count).sum();
+        let each: u64 = cell_result.operations.iter().map(|it| it.count).sum();
         assert_eq!(each, total.count, "operations of cell {cell} add up");
         let good = total.goodput.expect("there is an objective of latency");
         assert!(good.0 <= total.delivered.0 && good.0 > 0.0);
-        assert!(it.statements.iter().any(|it| it.text.starts_with("SELECT value_id, type FROM profiles")));
+        assert!(
+            cell_result
+                .statements
+                .iter()
+                .any(|it| it.text.starts_with("SELECT value_id, type FROM profiles"))
+        );
     }
     let hops: Vec<Vec<&str>> =
         account.cells.iter().map(|cell| cell.hops.iter().map(|it| it.node.as_str()).collect()).collect();
@@ -169,7 +175,7 @@ fn extreme_numbers_do_not_panic() {
         DELETE FROM moment WHERE trial > 1 OR at_ns > 3000000000;
         DELETE FROM sample WHERE moment NOT IN (SELECT id FROM moment); VACUUM";
     open().execute_batch(small).expect("it is a run");
-    let whole = std::fs::read(&path).expect("it is there");
+    let original = std::fs::read(&path).expect("it is there");
     let account = from_file(&path).unwrap_or_else(|it| panic!("{}", it.message));
     assert_eq!(account.trials.len(), 1);
     let mut changes: Vec<(String, String)> = Vec::new();
@@ -205,7 +211,7 @@ fn extreme_numbers_do_not_panic() {
     drop(connection);
     let mut read = 0;
     for (sql, json) in &changes {
-        std::fs::write(&path, &whole).expect("there is room");
+        std::fs::write(&path, &original).expect("there is room");
         let done = if json.is_empty() { open().execute(sql, []) } else { open().execute(sql, [json]) };
         // SQLite rejects some values.
         if done.is_err() {
@@ -221,9 +227,9 @@ fn extreme_numbers_do_not_panic() {
 }
 
 /// Paths of all numbers, as JSON pointers.
-fn number_pointers(it: &Value, at: &mut String, all: &mut Vec<String>) {
+fn number_pointers(value: &Value, at: &mut String, all: &mut Vec<String>) {
     let length = at.len();
-    match it {
+    match value {
         Value::Number(_) => all.push(at.clone()),
         Value::Array(them) => {
             for (n, it) in them.iter().enumerate() {

@@ -123,13 +123,13 @@ impl Follower {
         }
         text += &self.append_event(stands.unwrap_or(edition.initial));
         text += &self.progress_event();
-        let (say, said) = channel(QUEUE_LENGTH);
-        say.try_send(Bytes::from(text)).expect("nothing is in it yet");
+        let (sender, receiver) = channel(QUEUE_LENGTH);
+        sender.try_send(Bytes::from(text)).expect("nothing is in it yet");
         if self.subscribers.len() >= SUBSCRIBERS_MAX {
             self.subscribers.remove(0);
         }
-        self.subscribers.push(Subscriber { lang, sender: say });
-        Ok(said)
+        self.subscribers.push(Subscriber { lang, sender });
+        Ok(receiver)
     }
 
     /// Reads new data and sends it to the subscribers. Called once per second.
@@ -159,8 +159,8 @@ impl Follower {
                 });
             }
             (false, _) => {
-                let told = edition.sent;
-                self.broadcast(|it, _| it.append_event(told) + &it.progress_event());
+                let sent = edition.sent;
+                self.broadcast(|it, _| it.append_event(sent) + &it.progress_event());
                 if let (Some(edition), Some(trial), true) =
                     (&mut self.snapshot, &self.trial, self.lag < SnapshotLag::Trial)
                 {
@@ -269,15 +269,15 @@ impl FollowedTrial {
 }
 
 /// Removes the last point if it may still change.
-fn whole_points(mut it: Charts) -> Charts {
-    if it.bin > 1 {
-        it.times.pop();
-        let tracks = it.charts.iter_mut().flat_map(|it| &mut it.series);
-        tracks.for_each(|track| track.values.truncate(it.times.len()));
+fn whole_points(mut charts: Charts) -> Charts {
+    if charts.bin > 1 {
+        charts.times.pop();
+        let tracks = charts.charts.iter_mut().flat_map(|it| &mut it.series);
+        tracks.for_each(|track| track.values.truncate(charts.times.len()));
     }
-    it
+    charts
 }
 
-fn store_error(it: &store::Error) -> CommandError {
-    CommandError::new(it.to_string())
+fn store_error(error: &store::Error) -> CommandError {
+    CommandError::new(error.to_string())
 }

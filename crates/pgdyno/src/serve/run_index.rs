@@ -49,12 +49,12 @@ pub struct RunIndexHandle(SyncSender<Job>);
 impl RunIndexHandle {
     /// Starts the thread that reads the runs in `dir`.
     pub fn start(dir: PathBuf) -> std::io::Result<RunIndexHandle> {
-        let (say, said) = sync_channel(QUEUE_LENGTH);
+        let (sender, receiver) = sync_channel(QUEUE_LENGTH);
         thread::Builder::new().name("page-reader".to_owned()).spawn(move || {
             server::lower_priority();
-            serve_queries(&dir, &said);
+            serve_queries(&dir, &receiver);
         })?;
-        Ok(RunIndexHandle(say))
+        Ok(RunIndexHandle(sender))
     }
 
     /// Waits for the result of a query. If the queue is full, fails at once.
@@ -62,9 +62,9 @@ impl RunIndexHandle {
         &self,
         question: impl FnOnce(&mut RunIndex) -> Result<T, QueryError> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let (say, said) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         // The receiver may be gone.
-        let job: Job = Box::new(move |shelf| drop(say.send(question(shelf))));
+        let job: Job = Box::new(move |index| drop(sender.send(question(index))));
         match self.0.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(QueryError::Busy),
@@ -72,7 +72,7 @@ impl RunIndexHandle {
                 unreachable!("the thread reads as long as somebody may ask")
             }
         }
-        said.await.unwrap_or_else(|_| {
+        receiver.await.unwrap_or_else(|_| {
             Err(QueryError::Broken("it could not be read; standard error says why".to_owned()))
         })
     }
@@ -83,38 +83,38 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl RunIndexHandle {
     /// Polls all followed runs now and waits for the end; false after a timeout.
-    pub fn poll(&self, patience: Duration) -> bool {
-        let (say, said) = sync_channel(1);
-        let job: Job = Box::new(move |shelf| {
-            shelf.poll();
+    pub fn poll(&self, timeout: Duration) -> bool {
+        let (sender, receiver) = sync_channel(1);
+        let job: Job = Box::new(move |index| {
+            index.poll();
             // The caller may have timed out.
-            let _ = say.send(());
+            let _ = sender.send(());
         });
-        self.0.try_send(job).is_ok() && said.recv_timeout(patience).is_ok()
+        self.0.try_send(job).is_ok() && receiver.recv_timeout(timeout).is_ok()
     }
 }
 
-fn serve_queries(dir: &Path, said: &Receiver<Job>) {
-    let mut shelf = RunIndex::new(dir);
+fn serve_queries(dir: &Path, receiver: &Receiver<Job>) {
+    let mut index = RunIndex::new(dir);
     let mut beat = Instant::now() + POLL_INTERVAL;
     loop {
-        let next = match shelf.followers.is_empty() {
-            true => said.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            false => said.recv_timeout(beat.saturating_duration_since(Instant::now())),
+        let next = match index.followers.is_empty() {
+            true => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            false => receiver.recv_timeout(beat.saturating_duration_since(Instant::now())),
         };
         if matches!(next, Err(RecvTimeoutError::Disconnected)) {
             return;
         }
         let work = || match next {
-            Ok(job) => job(&mut shelf),
+            Ok(job) => job(&mut index),
             Err(_) => {
                 beat = Instant::now() + POLL_INTERVAL;
-                shelf.poll();
+                index.poll();
             }
         };
         // A panic ends one query, rather than the load in the same process.
         if catch_unwind(AssertUnwindSafe(work)).is_err() {
-            shelf = RunIndex::new(dir);
+            index = RunIndex::new(dir);
         }
     }
 }
@@ -192,24 +192,24 @@ impl RunIndex {
     }
 
     /// Summary of an ended run. `None` if it is not cached and `read` is false.
-    fn summary(&mut self, it: &RunEntry, lang: usize, read: bool) -> Option<Line> {
+    fn summary(&mut self, entry: &RunEntry, lang: usize, read: bool) -> Option<Line> {
         // A run that was removed meanwhile is unreadable as well.
-        let file = file_version(&it.path).unwrap_or_default();
-        if let Some(known) = self.summaries.get(&it.name).filter(|it| it.file == file) {
+        let file = file_version(&entry.path).unwrap_or_default();
+        if let Some(known) = self.summaries.get(&entry.name).filter(|it| it.file == file) {
             return Some(known.lines[lang].clone());
         }
         if !read {
             return None;
         }
-        let lines: Vec<Line> = match crate::run_result::from_file(&it.path) {
+        let lines: Vec<Line> = match crate::run_result::from_file(&entry.path) {
             Ok(account) => lang::all().iter().map(|it| report::page::answer(&account, it)).collect(),
-            Err(why) => lang::all()
+            Err(error) => lang::all()
                 .iter()
-                .map(|it| Line { text: it.unreadable(&why.message), tone: Tone::Bad })
+                .map(|it| Line { text: it.unreadable(&error.message), tone: Tone::Bad })
                 .collect(),
         };
         let line = lines[lang].clone();
-        self.summaries.insert(it.name.clone(), CachedSummary { file, lines });
+        self.summaries.insert(entry.name.clone(), CachedSummary { file, lines });
         Some(line)
     }
 
@@ -225,8 +225,8 @@ impl RunIndex {
         }
         let path = self.find(name)?;
         let file = file_version(&path).map_err(|it| QueryError::Broken(it.to_string()))?;
-        let kept = self.documents.iter().position(|it| it.name == name).map(|at| self.documents.remove(at));
-        let kept = match kept.filter(|it| it.file == file) {
+        let cached = self.documents.iter().position(|it| it.name == name).map(|at| self.documents.remove(at));
+        let cached = match cached.filter(|it| it.file == file) {
             Some(it) => it,
             None => {
                 let edition = Snapshot::build(&path, 0, false, None, None)
@@ -234,9 +234,9 @@ impl RunIndex {
                 CachedDocument { name: name.to_owned(), file, snapshot: edition }
             }
         };
-        let text = kept.snapshot.document(lang).clone();
-        self.documents.push(kept);
-        let bytes = |kept: &[CachedDocument]| kept.iter().map(|it| it.snapshot.bytes()).sum::<usize>();
+        let text = cached.snapshot.document(lang).clone();
+        self.documents.push(cached);
+        let bytes = |cached: &[CachedDocument]| cached.iter().map(|it| it.snapshot.bytes()).sum::<usize>();
         while self.documents.len() > 1
             && (self.documents.len() > DOCUMENTS_MAX || bytes(&self.documents) > DOCUMENT_BYTES_MAX)
         {
@@ -324,9 +324,9 @@ fn file_version(path: &Path) -> std::io::Result<FileVersion> {
     Ok((meta.len(), meta.modified().ok()))
 }
 
-fn query_error(it: &store::Error) -> QueryError {
-    match &it.cause {
+fn query_error(error: &store::Error) -> QueryError {
+    match &error.cause {
         ErrorCause::NotFound => QueryError::Unknown,
-        _ => QueryError::Broken(it.to_string()),
+        _ => QueryError::Broken(error.to_string()),
     }
 }

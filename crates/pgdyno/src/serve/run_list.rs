@@ -88,7 +88,7 @@ impl RunListEntry {
                     tone: answer.map_or(Tone::Plain, |line| line.tone),
                 }
             }
-            Err(why) => RunListEntry {
+            Err(error) => RunListEntry {
                 name,
                 experiment: String::new(),
                 started_ms: 0,
@@ -99,7 +99,7 @@ impl RunListEntry {
                 trials: None,
                 bytes,
                 size_text,
-                headline: lang.unreadable(&why.to_string()),
+                headline: lang.unreadable(&error.to_string()),
                 tone: Tone::Bad,
             },
         }

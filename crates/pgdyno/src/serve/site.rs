@@ -48,7 +48,7 @@ const FORM_HEADER: HeaderName = HeaderName::from_static("x-pgdyno-form");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 impl Site {
-    pub fn new(guard: Guard, desk: RunIndexHandle) -> Site {
+    pub fn new(guard: Guard, run_index: RunIndexHandle) -> Site {
         let style = STANDARD.encode(Sha256::digest(notice::STYLE));
         let plain = format!(
             "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'self'; \
@@ -56,7 +56,7 @@ impl Site {
         );
         Site {
             guard,
-            run_index: desk,
+            run_index,
             live_policy: format!("{}; frame-ancestors 'none'", html::content_security_policy(true)),
             static_policy: format!("{}; frame-ancestors 'none'", html::content_security_policy(false)),
             plain_policy: plain,
@@ -65,10 +65,10 @@ impl Site {
     }
 
     /// Sends the last events to all subscribers. Waits for their delivery until the timeout.
-    pub fn finish(&self, patience: Duration) {
-        let end = Instant::now() + patience;
+    pub fn finish(&self, timeout: Duration) {
+        let end = Instant::now() + timeout;
         let streaming = || Arc::strong_count(&self.streams) > 1;
-        if streaming() && self.run_index.poll(patience) {
+        if streaming() && self.run_index.poll(timeout) {
             while streaming() && Instant::now() < end {
                 thread::sleep(Duration::from_millis(5));
             }
@@ -79,7 +79,7 @@ impl Site {
         let lang = language(request.headers());
         match self.route(request, lang).await {
             Ok(it) => it,
-            Err(why) => self.error_response(&why, lang),
+            Err(error) => self.error_response(&error, lang),
         }
     }
 
@@ -112,17 +112,17 @@ impl Site {
             (Route::Page(name), _) => self.run(name, lang).await,
             (Route::Document(name), _) => {
                 let lang = language_index(lang);
-                self.query(move |shelf| shelf.document(&name, lang)).await.map(response::json)
+                self.query(move |index| index.document(&name, lang)).await.map(response::json)
             }
             (Route::Events(name), _) => {
                 let (last, lang) = (header(&request, LAST_EVENT).map(str::to_owned), language_index(lang));
-                let pieces = self.query(move |shelf| shelf.subscribe(&name, last.as_deref(), lang)).await?;
+                let pieces = self.query(move |index| index.subscribe(&name, last.as_deref(), lang)).await?;
                 let held = ConnectionGuard(Arc::clone(&self.streams));
                 Ok(pieces.map_or_else(response::no_content, |it| response::events(it, held)))
             }
             (Route::Report(name), _) => {
                 let title = name.clone();
-                let text = self.query(move |shelf| shelf.report(&name, lang)).await?;
+                let text = self.query(move |index| index.report(&name, lang)).await?;
                 Ok(response::attachment(Bytes::from(text), &percent_encode(&title)))
             }
             (Route::Compare { base, runs }, _) => {
@@ -133,7 +133,7 @@ impl Site {
                         "too many runs to be compared at once",
                     ));
                 }
-                let page = self.query(move |shelf| shelf.compare(&names, lang)).await?;
+                let page = self.query(move |index| index.compare(&names, lang)).await?;
                 Ok(response::html(StatusCode::OK, Bytes::from(page), &self.static_policy))
             }
         }
@@ -155,7 +155,7 @@ impl Site {
 
     async fn run(&self, name: String, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let title = name.clone();
-        self.query(move |shelf| shelf.find(&name)).await?;
+        self.query(move |index| index.find(&name)).await?;
         let document = format!("/runs/{}/document", percent_encode(&title));
         let file = format!("/runs/{}/report.html", percent_encode(&title));
         let data =
@@ -165,7 +165,7 @@ impl Site {
 
     async fn list(&self, lang: &Lang) -> Result<HttpResponse, SiteError> {
         let number = language_index(lang);
-        let all = self.query(move |shelf| shelf.list(number)).await?;
+        let all = self.query(move |index| index.list(number)).await?;
         let runs = all.runs.iter().map(|(it, answer)| RunListEntry::new(it, answer.as_ref(), lang)).collect();
         let page = report::page::script_words(lang).into_iter();
         let own = lang.catalogue().with_prefix("list-");
@@ -186,12 +186,12 @@ impl Site {
         if !header(request, FORM_HEADER).is_some_and(|it| self.guard.is_ours(it)) {
             return Err(SiteError::Access(AccessError::Form));
         }
-        self.query(move |shelf| shelf.stop(&name)).await?;
+        self.query(move |index| index.stop(&name)).await?;
         Ok(response::no_content())
     }
 
-    fn error_response(&self, why: &SiteError, lang: &Lang) -> HttpResponse {
-        let (status, sentence) = match why {
+    fn error_response(&self, error: &SiteError, lang: &Lang) -> HttpResponse {
+        let (status, sentence) = match error {
             SiteError::Access(AccessError::Host) => {
                 // The status describes the Host header, and reveals nothing about this server.
                 return response::text(StatusCode::MISDIRECTED_REQUEST, "this server has another name");
@@ -211,8 +211,8 @@ impl Site {
             SiteError::Query(QueryError::Unknown) => (StatusCode::NOT_FOUND, say!(lang, "serve-unknown-run")),
             SiteError::Query(QueryError::Busy) => (StatusCode::SERVICE_UNAVAILABLE, say!(lang, "serve-busy")),
             SiteError::Query(QueryError::Ended) => (StatusCode::CONFLICT, say!(lang, "serve-ended")),
-            SiteError::Query(QueryError::Broken(why)) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(why))
+            SiteError::Query(QueryError::Broken(error)) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, lang.unreadable(error))
             }
         };
         self.page(status, notice::notice(&sentence, lang))
@@ -275,13 +275,13 @@ async fn form(request: Request<Incoming>) -> Result<String, SiteError> {
 
 /// First supported language in the browser's list.
 fn language(headers: &HeaderMap) -> &'static Lang {
-    let wanted = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let languages = headers.get(ACCEPT_LANGUAGE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     // Browsers list languages in the order of preference, so weights are ignored.
-    let mut codes = wanted.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());
+    let mut codes = languages.split(',').map(|it| it.trim().split(['-', ';']).next().unwrap_or_default());
     codes.find_map(|it| lang::find(&it.to_ascii_lowercase())).unwrap_or(lang::english())
 }
 
 /// Index of a language in [`lang::ALL`].
-fn language_index(it: &Lang) -> usize {
-    lang::all().iter().position(|one| one.code() == it.code()).expect("all are there")
+fn language_index(lang: &Lang) -> usize {
+    lang::all().iter().position(|one| one.code() == lang.code()).expect("all are there")
 }

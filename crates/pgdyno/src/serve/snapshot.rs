@@ -154,14 +154,14 @@ impl Snapshot {
     }
 }
 
-pub fn extent(it: &Charts) -> SeriesExtent {
-    (it.times.len(), it.annotations.len())
+pub fn extent(charts: &Charts) -> SeriesExtent {
+    (charts.times.len(), charts.annotations.len())
 }
 
 impl ChartShape {
-    fn from_charts(it: &Charts) -> ChartShape {
-        let charts = it.charts.iter().map(|it| (it.kind, it.series.iter().map(key).collect()));
-        ChartShape { bin: it.bin, charts: charts.collect() }
+    fn from_charts(source: &Charts) -> ChartShape {
+        let charts = source.charts.iter().map(|it| (it.kind, it.series.iter().map(key).collect()));
+        ChartShape { bin: source.bin, charts: charts.collect() }
     }
 
     /// True if this shape has room for all series of the other one.
@@ -173,14 +173,14 @@ impl ChartShape {
     }
 
     /// Data after `from`, in exactly these series. Series that have ended contain `None`.
-    fn tail(&self, it: &Charts, (points, marks): SeriesExtent) -> Charts {
-        let at = it.times[points.min(it.times.len())..].to_vec();
+    fn tail(&self, source: &Charts, (points, marks): SeriesExtent) -> Charts {
+        let at = source.times[points.min(source.times.len())..].to_vec();
         let chart = |(kind, keys): &(ChartKind, Vec<SeriesKey>)| {
-            let there = it.charts.iter().find(|it| it.kind == *kind);
-            let track = |wanted: &SeriesKey| {
-                let values = there.and_then(|chart| chart.series.iter().find(|it| key(it) == *wanted));
+            let there = source.charts.iter().find(|it| it.kind == *kind);
+            let track = |series_key: &SeriesKey| {
+                let values = there.and_then(|chart| chart.series.iter().find(|it| key(it) == *series_key));
                 let values = values.and_then(|it| it.values.get(points..)).map(<[_]>::to_vec);
-                let (what, node, label) = wanted.clone();
+                let (what, node, label) = series_key.clone();
                 ChartSeries {
                     kind: what,
                     node,
@@ -191,13 +191,13 @@ impl ChartShape {
             Chart { kind: *kind, series: keys.iter().map(track).collect() }
         };
         let charts = self.charts.iter().map(chart).collect();
-        let marks = it.annotations[marks.min(it.annotations.len())..].to_vec();
-        Charts { bin: it.bin, charts, annotations: marks, times: at }
+        let marks = source.annotations[marks.min(source.annotations.len())..].to_vec();
+        Charts { bin: source.bin, charts, annotations: marks, times: at }
     }
 }
 
-fn key(it: &ChartSeries) -> SeriesKey {
-    (it.kind, it.node.clone(), it.label.clone())
+fn key(series: &ChartSeries) -> SeriesKey {
+    (series.kind, series.node.clone(), series.label.clone())
 }
 
 #[cfg(test)]
@@ -227,14 +227,14 @@ mod tests {
         Charts { bin, times: (0..points).map(|it| it as f64).collect(), charts, annotations: Vec::new() }
     }
 
-    fn edition(it: &Charts) -> Snapshot {
-        let first = extent(it);
+    fn edition(charts: &Charts) -> Snapshot {
+        let first = extent(charts);
         Snapshot {
             number: 7,
             replaces: false,
             documents: Vec::new(),
             trial_index: Some(1),
-            shape: ChartShape::from_charts(it),
+            shape: ChartShape::from_charts(charts),
             initial: first,
             sent: first,
             built_at: Instant::now(),

@@ -184,9 +184,9 @@ impl StackDirectory {
 fn default_directory(runtime: Option<OsString>) -> PathBuf {
     let me = geteuid().as_raw();
     // After `su` the variable may still name another user's directory.
-    let ours =
+    let is_own =
         |path: &PathBuf| path.is_absolute() && path.metadata().is_ok_and(|it| it.is_dir() && it.uid() == me);
-    match runtime.map(PathBuf::from).filter(ours) {
+    match runtime.map(PathBuf::from).filter(is_own) {
         Some(it) => it.join("pgdyno"),
         None => PathBuf::from(format!("/tmp/pgdyno-stacks-{me}")),
     }

@@ -89,8 +89,8 @@ pub fn main() -> ExitCode {
     drop(left);
     match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err((why, hint)) => {
-            send_line(&caller, &StartMessage::Failed(why, hint));
+        Err((error, hint)) => {
+            send_line(&caller, &StartMessage::Failed(error, hint));
             ExitCode::FAILURE
         }
     }
@@ -146,35 +146,36 @@ fn run(
     let listener =
         UnixListener::bind(&socket).map_err(|it| failed(&format!("{}: {it}", socket.display())))?;
     let ears = EventSource { listener, signals, caller: Some(caller.try_clone().map_err(|it| failed(&it))?) };
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     let heard = Arc::clone(&shared);
-    std::thread::spawn(move || ears.poll(&heard, &tell));
+    std::thread::spawn(move || ears.poll(&heard, &sender));
 
-    let mut lab =
+    let mut test_bed =
         TestBed::start(Arc::clone(&shared.stop), Arc::default()).map_err(|it| (it.message, it.hint))?;
     let mut last = Instant::now();
-    lab.set_up(&order.setup, &KnownNodes::default(), &mut |it| {
-        let Some(told) = update::display_update(&it) else { return };
-        let often = matches!(told, update::DisplayUpdate::Transient(Activity::Loading { .. }));
-        if often && last.elapsed() < update::LOADING_INTERVAL {
-            return;
-        }
-        last = Instant::now();
-        let message = start_message(&told, lang);
-        if let StartMessage::Doing(activity) = &message {
-            shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone_from(activity);
-        }
-        send_line(caller, &message);
-    })
-    .map_err(|it| (it.to_string(), None))?;
+    test_bed
+        .set_up(&order.setup, &KnownNodes::default(), &mut |it| {
+            let Some(change) = update::display_update(&it) else { return };
+            let often = matches!(change, update::DisplayUpdate::Transient(Activity::Loading { .. }));
+            if often && last.elapsed() < update::LOADING_INTERVAL {
+                return;
+            }
+            last = Instant::now();
+            let message = start_message(&change, lang);
+            if let StartMessage::Doing(activity) = &message {
+                shared.activity.lock().unwrap_or_else(PoisonError::into_inner).clone_from(activity);
+            }
+            send_line(caller, &message);
+        })
+        .map_err(|it| (it.to_string(), None))?;
     if shared.stop.load(Ordering::Relaxed) {
         return Err((SetupError::Stopped.to_string(), None));
     }
-    let mut held = RunningStack::new(lab, &shared)
+    let mut held = RunningStack::new(test_bed, &shared)
         .map_err(|error| (say!(lang, "stack-passwords-failed", error = error.to_string()), None))?;
     shared.up.store(true, Ordering::Relaxed);
     send_line(caller, &StartMessage::Up(held.status(&shared)));
-    held.serve(&shared, &told);
+    held.serve(&shared, &receiver);
     Ok(())
 }
 
@@ -187,15 +188,15 @@ struct RunningStack {
 }
 
 impl RunningStack {
-    fn new(lab: TestBed, shared: &HolderState) -> io::Result<RunningStack> {
+    fn new(test_bed: TestBed, shared: &HolderState) -> io::Result<RunningStack> {
         // The keeper removes this directory, and the passwords with it.
-        let directory = lab.supervisor.directory();
+        let directory = test_bed.supervisor.directory();
         let passwords = directory.join("pgpass");
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&passwords)?;
-        file.write_all(connect_commands::pgpass_file(lab.chain().nodes()).as_bytes())?;
+        file.write_all(connect_commands::pgpass_file(test_bed.chain().nodes()).as_bytes())?;
         let root = directory.join("tls-root.pem");
         let node = |it: &RunningNode| {
-            let not_applied = it.node.map_or(&[][..], |id| lab.supervisor.not_applied(id));
+            let not_applied = it.node.map_or(&[][..], |id| test_bed.supervisor.not_applied(id));
             let node = NodeStatus {
                 name: it.plan.name.clone(),
                 description: describe_node(it),
@@ -211,17 +212,17 @@ impl RunningStack {
             };
             (it.node, node)
         };
-        let nodes = lab.chain().nodes().iter().map(node).collect();
+        let nodes = test_bed.chain().nodes().iter().map(node).collect();
         let until = shared.request.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
-        Ok(RunningStack { test_bed: lab, nodes, deadline: until })
+        Ok(RunningStack { test_bed, nodes, deadline: until })
     }
 
     /// Answers queries until the end is requested.
-    fn serve(&mut self, shared: &HolderState, told: &Receiver<Message>) {
+    fn serve(&mut self, shared: &HolderState, receiver: &Receiver<Message>) {
         loop {
             let message = match self.deadline {
-                Some(it) => told.recv_timeout(it.saturating_duration_since(Instant::now())),
-                None => told.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(it) => receiver.recv_timeout(it.saturating_duration_since(Instant::now())),
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match message {
                 Ok(Message::Query(StackQuery::Status, stream)) => send_line(&stream, &self.status(shared)),
@@ -243,8 +244,8 @@ impl RunningStack {
             let ended = supervisor.end_of(id).map(|it| format!("it {it}{}", supervisor.end_reason(id)));
             let pid = supervisor.pid(id);
             // If the keeper was killed, it cannot report that a node ended.
-            let gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
-            let ended = ended.or_else(|| gone().then(|| say!(shared.lang, "stack-process-gone")));
+            let is_gone = || pid.is_some_and(|it| !Path::new(&format!("/proc/{it}")).exists());
+            let ended = ended.or_else(|| is_gone().then(|| say!(shared.lang, "stack-process-gone")));
             NodeStatus { condition: ended.map_or(NodeState::Running, NodeState::Ended), pid, ..node.clone() }
         };
         let nodes = self.nodes.iter().map(&mut now).collect();
@@ -277,10 +278,10 @@ struct EventSource {
 }
 
 impl EventSource {
-    fn poll(mut self, shared: &HolderState, tell: &Sender<Message>) {
+    fn poll(mut self, shared: &HolderState, sender: &Sender<Message>) {
         let end = || {
             shared.stop.store(true, Ordering::Relaxed);
-            let _ = tell.send(Message::End);
+            let _ = sender.send(Message::End);
         };
         loop {
             let mut fds =
@@ -314,7 +315,7 @@ impl EventSource {
                 if question == StackQuery::Down {
                     shared.stop.store(true, Ordering::Relaxed);
                 }
-                let _ = tell.send(Message::Query(question, stream));
+                let _ = sender.send(Message::Query(question, stream));
             }
         }
     }
@@ -322,13 +323,13 @@ impl EventSource {
 
 /// Socket that reports signals. The first signal ends the stack; the second one ends the process at once.
 fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
-    let (ours, theirs) = UnixStream::pair()?;
+    let (read_end, write_end) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(stop))?;
         signal_hook::flag::register(signal, Arc::clone(stop))?;
-        signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;
+        signal_hook::low_level::pipe::register(signal, write_end.try_clone()?)?;
     }
-    Ok(ours)
+    Ok(read_end)
 }
 
 fn start_message(update: &update::DisplayUpdate, lang: &Lang) -> StartMessage {
@@ -339,16 +340,16 @@ fn start_message(update: &update::DisplayUpdate, lang: &Lang) -> StartMessage {
 }
 
 /// Product and version of a node, such as `PostgreSQL 15.18`.
-fn describe_node(it: &RunningNode) -> String {
-    let name = it.plan.kind.product().name;
+fn describe_node(node: &RunningNode) -> String {
+    let name = node.plan.kind.product().name;
     // The version of a pooler already contains its name.
-    let named = it.version.to_lowercase().starts_with(&name.to_lowercase());
-    if named { it.version.clone() } else { format!("{name} {}", it.version) }
+    let named = node.version.to_lowercase().starts_with(&name.to_lowercase());
+    if named { node.version.clone() } else { format!("{name} {}", node.version) }
 }
 
 /// Limits that were applied.
-fn applied_limits(wanted: &Limits, not: &[UnappliedLimit]) -> Limits {
-    let mut hold = wanted.clone();
+fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
+    let mut hold = limits.clone();
     for it in not {
         match it.limit {
             Limit::Cpu => hold.cpu = None,
@@ -364,8 +365,8 @@ fn applied_limits(wanted: &Limits, not: &[UnappliedLimit]) -> Limits {
 }
 
 /// Writes one line of JSON. Errors are ignored, because the receiver may be gone.
-pub fn send_line(mut to: &UnixStream, it: &impl Serialize) {
-    let mut line = serde_json::to_vec(it).expect("plain data");
+pub fn send_line(mut to: &UnixStream, message: &impl Serialize) {
+    let mut line = serde_json::to_vec(message).expect("plain data");
     line.push(b'\n');
     let _ = to.write_all(&line);
 }

@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn renders_every_state() {
-        let check = |it: &StackStatus, whole: bool, expected: &str| {
+        let check = |it: &StackStatus, healthy: bool, expected: &str| {
             assert_eq!(it.render(english()), expected);
-            assert_eq!(it.is_healthy(), whole);
+            assert_eq!(it.is_healthy(), healthy);
             let again: StackStatus =
                 serde_json::from_str(&serde_json::to_string(it).expect("plain")).expect("ours");
             assert_eq!(&again, it);

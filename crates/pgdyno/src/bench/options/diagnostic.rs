@@ -5,15 +5,15 @@ use super::table::TABLE;
 use crate::cli::OptionDiagnostic;
 
 /// Diagnostic of a parse error, in getopt_long's words.
-pub fn from_parse_error(it: &ParseError) -> OptionDiagnostic {
+pub fn from_parse_error(error: &ParseError) -> OptionDiagnostic {
     let example = |option: usize| {
-        let it = &TABLE[option];
-        match it.short {
-            Some(short) => format!("write -{short} {0} or --{1}={0}", it.value, it.long),
-            None => format!("write --{}={}", it.long, it.value),
+        let entry = &TABLE[option];
+        match entry.short {
+            Some(short) => format!("write -{short} {0} or --{1}={0}", entry.value, entry.long),
+            None => format!("write --{}={}", entry.long, entry.value),
         }
     };
-    match it {
+    match error {
         ParseError::UnknownLong(name) => {
             let what = format!("unrecognized option '--{name}'");
             match nearest_option(name) {

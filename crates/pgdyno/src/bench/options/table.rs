@@ -136,8 +136,8 @@ impl Draft {
     }
 
     /// Sets an operand. The only allowed operand is the database.
-    pub fn set_operand(&mut self, it: String) -> Result<(), OptionDiagnostic> {
-        self.operands.push(it);
+    pub fn set_operand(&mut self, operand: String) -> Result<(), OptionDiagnostic> {
+        self.operands.push(operand);
         match &self.operands[..] {
             [_, second] => Err(OptionDiagnostic::new(
                 format!("too many command-line arguments (first is \"{second}\")"),
@@ -194,8 +194,8 @@ macro_rules! read {
     };
 }
 
-fn text(it: &str) -> Result<String, OptionDiagnostic> {
-    Ok(it.to_owned())
+fn text(text: &str) -> Result<String, OptionDiagnostic> {
+    Ok(text.to_owned())
 }
 
 #[rustfmt::skip]

@@ -4,8 +4,8 @@ fn args(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-fn named(it: &str) -> &'static Builtin {
-    load::script::builtin::find(it).expect(it)
+fn named(name: &str) -> &'static Builtin {
+    load::script::builtin::find(name).expect(name)
 }
 
 fn no_env(_: &str) -> Option<String> {

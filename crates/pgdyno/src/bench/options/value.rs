@@ -103,7 +103,7 @@ pub fn duration(text: &str, option: &str) -> Result<Nanos, OptionDiagnostic> {
 
 pub fn url(text: &str) -> Result<Url, OptionDiagnostic> {
     let instead = "write it as --http=http://127.0.0.1:8080/path, or --http=unix:/run/service.sock:/path";
-    Url::parse(text).map_err(|why| OptionDiagnostic::new(why.to_string(), instead))
+    Url::parse(text).map_err(|error| OptionDiagnostic::new(error.to_string(), instead))
 }
 
 pub fn method(text: &str) -> Result<Method, OptionDiagnostic> {

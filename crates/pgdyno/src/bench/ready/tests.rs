@@ -16,11 +16,11 @@ fn first_second(arguments: &[String]) -> Option<usize> {
     let source = ScriptSource::new("one", "SELECT 1;\n");
     let program = scripts::parse(&[source], scripts::Mode::Simple, false, &[]).expect("the script is right");
     let login = Arc::new(Login::new("me", "db"));
-    let asked = BenchTargets {
+    let targets = BenchTargets {
         postgres: Some((PostgresEndpoint::new(login, Transport::Unix), Address::Unix("/nowhere".into()))),
         services: Vec::new(),
     };
-    let PreparedBench { load: ready, .. } = prepare_for(&options, program, asked, 1, 7).ok()?;
+    let PreparedBench { load: ready, .. } = prepare_for(&options, program, targets, 1, 7).ok()?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
     let shards = (0..ready.work.plan().threads).map(shard).collect();
     let shards = drive_until(shards, &SimulatedSystem::default(), DEADLINE, STEPS_MAX);

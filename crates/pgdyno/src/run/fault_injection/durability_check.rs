@@ -131,8 +131,8 @@ impl LedgerReader {
         after: ReadBackPhase,
         clock: Clock,
     ) -> Result<ReadBackRecord, String> {
-        let began = Instant::now();
-        let (node, (asked, known), mut snapshot) = find_primary(servers, clock)?;
+        let start = Instant::now();
+        let (node, (started, known), mut snapshot) = find_primary(servers, clock)?;
         let mut rows = KeySet::new(&self.reserved);
         let mut count = 0;
         for it in &self.queries {
@@ -147,12 +147,12 @@ impl LedgerReader {
                 .map_err(|it| it.to_string())?;
         }
         let (server, in_recovery) = (snapshot.server.clone(), snapshot.in_recovery);
-        self.readings.push(ReadBack { started: asked, identified: known, server, in_recovery, keys: rows });
+        self.readings.push(ReadBack { started, identified: known, server, in_recovery, keys: rows });
         Ok(ReadBackRecord {
             phase: after,
             node,
             rows: count,
-            elapsed: Nanos(began.elapsed().as_nanos() as u64),
+            elapsed: Nanos(start.elapsed().as_nanos() as u64),
         })
     }
 
@@ -196,16 +196,16 @@ fn find_primary(
 ) -> Result<(String, (Nanos, Nanos), ReadTransaction), String> {
     let until = Instant::now() + PRIMARY_TIMEOUT;
     loop {
-        let asked = clock.now();
+        let started = clock.now();
         let snapshots: Vec<_> =
             servers.iter().map(|it| (it.name.clone(), ReadTransaction::begin(it, READ_TIMEOUT))).collect();
-        let why = snapshots.iter().find_map(|it| it.1.as_ref().err().map(ToString::to_string));
+        let error = snapshots.iter().find_map(|it| it.1.as_ref().err().map(ToString::to_string));
         let alive = snapshots.into_iter().filter_map(|(name, it)| Some((name, it.ok()?)));
         let newest = alive.filter(|it| !it.1.in_recovery).max_by_key(|it| it.1.server.timeline);
         match newest {
-            Some((name, it)) => return Ok((name, (asked, clock.now()), it)),
+            Some((name, it)) => return Ok((name, (started, clock.now()), it)),
             None if Instant::now() > until => {
-                return Err(why.unwrap_or_else(|| "no server accepts writes".to_owned()));
+                return Err(error.unwrap_or_else(|| "no server accepts writes".to_owned()));
             }
             None => std::thread::sleep(Duration::from_millis(100)),
         }
@@ -244,10 +244,10 @@ fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nano
         FaultEvent { at, fails_over: must || followed }
     };
     // The effect of blocked replication appears only with the next fault.
-    let tells = |it: &&(usize, &InjectedFault)| {
+    let has_effect = |it: &&(usize, &InjectedFault)| {
         !it.1.nodes.is_empty() && !matches!(it.1.action, FaultAction::BlockReplication { .. })
     };
-    let done = all.iter().enumerate().filter(|it| tells(&it));
+    let done = all.iter().enumerate().filter(|it| has_effect(&it));
     done.map(fault).collect()
 }
 
@@ -258,11 +258,15 @@ fn was_primary(node: &str, at: Nanos, watched: &RoleObservations) -> bool {
 }
 
 /// Promotion decision and its inputs. The failed primary's settings and its confirming standbys are as last observed.
-fn promotion_decision(at: Nanos, it: &chain::Promotion, watched: &RoleObservations) -> PromotionDecision {
-    let settings = watched.settings.iter().rfind(|of| of.node == it.from && of.at <= at);
+fn promotion_decision(
+    at: Nanos,
+    promotion: &chain::Promotion,
+    watched: &RoleObservations,
+) -> PromotionDecision {
+    let settings = watched.settings.iter().rfind(|of| of.node == promotion.from && of.at <= at);
     let standbys: Option<SynchronousStandbys> =
         settings.and_then(|it| replication::parse(&it.synchronous_standby_names).ok().flatten());
-    let followed = watched.replica_periods.iter().rfind(|of| of.node == it.from && of.from <= at);
+    let followed = watched.replica_periods.iter().rfind(|of| of.node == promotion.from && of.from <= at);
     let synchronous = |name: &str| {
         let its = followed.and_then(|server| server.followers.iter().find(|it| it.name == name));
         its.is_some_and(|it| matches!(it.sync_state.as_str(), "sync" | "quorum"))
@@ -272,8 +276,8 @@ fn promotion_decision(at: Nanos, it: &chain::Promotion, watched: &RoleObservatio
         received: of.state.map(|it| it.flushed.max(it.replayed).0),
         synchronous: synchronous(&of.name),
     };
-    let answers = it.statuses.iter().filter(|of| of.name != it.from).map(answer).collect();
-    PromotionDecision { at, promoted: it.to.clone(), standbys, positions: answers }
+    let answers = promotion.statuses.iter().filter(|of| of.name != promotion.from).map(answer).collect();
+    PromotionDecision { at, promoted: promotion.to.clone(), standbys, positions: answers }
 }
 
 #[cfg(test)]
@@ -286,10 +290,10 @@ mod tests {
     #[test]
     fn attributes_promotions_to_faults_on_the_primary() {
         let s = Nanos::from_secs;
-        let inflicted = |at, deed, nodes: &[&str]| InjectedFault {
+        let inflicted = |at, action, nodes: &[&str]| InjectedFault {
             at: s(at),
             reverted: None,
-            action: deed,
+            action,
             nodes: nodes.iter().map(|it| (*it).to_owned()).collect(),
         };
         let pause = || FaultAction::Pause { target: FaultTarget::Primary, duration: s(5) };
@@ -336,16 +340,15 @@ mod tests {
             spell("c", 3, false, 51, 80), // after the kill
         ];
         let watched = RoleObservations { role_periods: spells, ..RoleObservations::default() };
-        let ordeal =
+        let injection =
             FaultInjection { injected: all, promotions: vec![promoted(12)], ..FaultInjection::default() };
-        let acted =
-            InjectionResult { injection: ordeal, promotions: Vec::new(), failed_primaries: Vec::new() };
-        let told: Vec<(u64, bool)> = fault_events(&acted, &watched, s(100))
+        let acted = InjectionResult { injection, promotions: Vec::new(), failed_primaries: Vec::new() };
+        let actual: Vec<(u64, bool)> = fault_events(&acted, &watched, s(100))
             .iter()
             .map(|it| (it.at.0 / s(1).0, it.fails_over))
             .collect();
         let expected =
             [(102, true), (110, true), (120, false), (130, false), (150, true), (160, false), (170, false)];
-        assert_eq!(told, expected);
+        assert_eq!(actual, expected);
     }
 }

@@ -72,7 +72,7 @@ impl<'a> FaultInjector<'a> {
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
         faults: &'a [Fault],
         since: TrialClock,
-        tell: Sender<Observation>,
+        sender: Sender<Observation>,
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
@@ -84,21 +84,21 @@ impl<'a> FaultInjector<'a> {
         };
         let agenda = FaultSchedule::new(faults);
         let (wounds, leaderless) = (BTreeMap::new(), None);
-        let (gone, strayed) = (Vec::new(), Vec::new());
-        let (ordeal, promotions) = (FaultInjection::default(), Vec::new());
+        let (failed_primaries, strayed) = (Vec::new(), Vec::new());
+        let (injection, promotions) = (FaultInjection::default(), Vec::new());
         FaultInjector {
             chain,
             supervisor,
             faults,
             schedule: agenda,
             since,
-            tell,
+            tell: sender,
             active_faults: wounds,
             promoter,
             leaderless,
-            failed_primaries: gone,
+            failed_primaries,
             diverged: strayed,
-            injection: ordeal,
+            injection,
             promotions,
         }
     }
@@ -143,39 +143,39 @@ impl<'a> FaultInjector<'a> {
             let left = self.faults.len() - self.injection.injected.len();
             self.add_error(format!("the load ended before {left} of {} faults", self.faults.len()));
         }
-        let (began, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
+        let (start, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
         let patient = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
-        while !self.has_primary_since(began) && patient() {
+        while !self.has_primary_since(start) && patient() {
             self.find_primary();
             thread::sleep(POLL_INTERVAL);
         }
-        if !self.has_primary_since(began) {
+        if !self.has_primary_since(start) {
             self.add_error("no server became the primary".to_owned());
         }
-        let gone = [self.diverged, self.failed_primaries].concat();
-        InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries: gone }
+        let failed_primaries = [self.diverged, self.failed_primaries].concat();
+        InjectionResult { injection: self.injection, promotions: self.promotions, failed_primaries }
     }
 
     fn inject(&mut self, number: usize) {
-        let deed = &self.faults[number].action;
+        let action = &self.faults[number].action;
         let at = self.since.now();
-        let hits_primary = self.hits_primary(deed);
-        let done = match self.chain.inject(self.supervisor, deed) {
+        let hits_primary = self.hits_primary(action);
+        let done = match self.chain.inject(self.supervisor, action) {
             Ok(it) => it,
-            Err(why) => {
+            Err(error) => {
                 self.injection.injected.push(InjectedFault {
                     at,
                     reverted: None,
-                    action: deed.clone(),
+                    action: action.clone(),
                     nodes: Vec::new(),
                 });
-                return self.add_error(why.to_string());
+                return self.add_error(error.to_string());
             }
         };
         for it in &done.nodes {
-            self.send_event(at, it, EventKind::Fault, fault_keyword(deed).to_owned());
+            self.send_event(at, it, EventKind::Fault, fault_keyword(action).to_owned());
         }
-        let inflicted = InjectedFault { at, reverted: None, action: deed.clone(), nodes: done.nodes };
+        let inflicted = InjectedFault { at, reverted: None, action: action.clone(), nodes: done.nodes };
         self.injection.injected.push(inflicted);
         if let Some(it) = done.active_fault {
             self.active_faults.insert(number, it);
@@ -184,15 +184,15 @@ impl<'a> FaultInjector<'a> {
             self.record_promotion(it, true);
         } else if hits_primary && matches!(self.promoter, PromotionMode::Manager) {
             // A paused server, or only its postmaster, may return before the manager promotes another one.
-            let must = matches!(deed, FaultAction::Kill { scope: FaultScope::Node, .. });
+            let must = matches!(action, FaultAction::Kill { scope: FaultScope::Node, .. });
             self.leaderless = Some((Instant::now(), must));
         }
     }
 
     fn revert(&mut self, number: usize) {
         let Some(wound) = self.active_faults.remove(&number) else { return };
-        if let Err(why) = self.chain.revert(self.supervisor, wound) {
-            return self.add_error(why.to_string());
+        if let Err(error) = self.chain.revert(self.supervisor, wound) {
+            return self.add_error(error.to_string());
         }
         let at = self.since.now();
         // Faults start in their order, each once.
@@ -205,9 +205,9 @@ impl<'a> FaultInjector<'a> {
     }
 
     /// True if the fault may lead to the promotion of another server.
-    fn hits_primary(&self, deed: &FaultAction) -> bool {
+    fn hits_primary(&self, action: &FaultAction) -> bool {
         let primary = self.chain.primary().map(|it| it.plan.name.as_str());
-        match deed {
+        match action {
             FaultAction::Kill { target: whom, .. }
             | FaultAction::Pause { target: whom, .. }
             | FaultAction::Isolate { target: whom, .. }
@@ -225,12 +225,12 @@ impl<'a> FaultInjector<'a> {
     }
 
     /// True if a primary answers now and has answered after `began`.
-    fn has_primary_since(&self, began: Nanos) -> bool {
+    fn has_primary_since(&self, start: Nanos) -> bool {
         match &self.promoter {
             PromotionMode::Nobody => true,
             PromotionMode::Pgdyno(_, monitor) => {
                 let now = self.since.now();
-                monitor.silence(now) < now - began
+                monitor.silence(now) < now - start
             }
             PromotionMode::Manager => self.leaderless.is_none_or(|it| !it.1),
         }
@@ -244,15 +244,15 @@ impl<'a> FaultInjector<'a> {
                 // The attempt is repeated, because unresponsive replicas may recover.
                 match self.chain.fail_over(self.supervisor) {
                     Ok(it) => self.record_promotion(it, false),
-                    Err(why) => {
-                        self.add_error(why.to_string());
+                    Err(error) => {
+                        self.add_error(error.to_string());
                         thread::sleep(PRIMARY_LOOK_TIMEOUT);
                     }
                 }
             }
             PromotionMode::Manager => {
-                let Some((began, _)) = self.leaderless else { return };
-                if let Ok(it) = self.chain.await_promotion(self.supervisor, began, PRIMARY_LOOK_TIMEOUT) {
+                let Some((start, _)) = self.leaderless else { return };
+                if let Ok(it) = self.chain.await_promotion(self.supervisor, start, PRIMARY_LOOK_TIMEOUT) {
                     self.leaderless = None;
                     // The manager makes a running former primary follow the new one.
                     let lives = |name: &str| {
@@ -268,22 +268,22 @@ impl<'a> FaultInjector<'a> {
     }
 
     /// Records a promotion. `follows` is true if the former primary follows the new one, or will.
-    fn record_promotion(&mut self, it: Promotion, follows: bool) {
+    fn record_promotion(&mut self, promotion: Promotion, follows: bool) {
         let at = self.since.now();
         if let (PromotionMode::Pgdyno(_, monitor), Some(primary)) = (&self.promoter, self.chain.primary()) {
             monitor.set_target(primary.endpoint.clone(), at);
         }
-        self.send_event(at, &it.to, EventKind::Promoted, format!("timeline {}", it.timeline));
+        self.send_event(at, &promotion.to, EventKind::Promoted, format!("timeline {}", promotion.timeline));
         self.schedule.record_event(TriggerEvent::Promoted, at);
-        let safe = matches!(self.promoter, PromotionMode::Pgdyno(..)).then_some(it.safe);
-        let (from, to, timeline) = (it.from.clone(), it.to.clone(), it.timeline);
-        self.failed_primaries.retain(|gone| *gone != to);
-        self.diverged.extend(it.diverged.iter().cloned());
+        let safe = matches!(self.promoter, PromotionMode::Pgdyno(..)).then_some(promotion.safe);
+        let (from, to, timeline) = (promotion.from.clone(), promotion.to.clone(), promotion.timeline);
+        self.failed_primaries.retain(|node| *node != to);
+        self.diverged.extend(promotion.diverged.iter().cloned());
         if !follows {
             self.failed_primaries.push(from.clone());
         }
         self.injection.promotions.push(PromotionRecord { from, to, at, healthy: None, timeline, safe });
-        self.promotions.push((at, it));
+        self.promotions.push((at, promotion));
     }
 
     fn rejoin_nodes(&mut self, nodes: Vec<String>) {
@@ -295,13 +295,13 @@ impl<'a> FaultInjector<'a> {
                     self.schedule.record_event(TriggerEvent::Rejoined, it.at);
                     self.injection.rejoins.push(it);
                 }
-                Err(why) => self.add_error(why.to_string()),
+                Err(error) => self.add_error(error.to_string()),
             }
         }
     }
 
-    fn add_error(&mut self, why: String) {
-        push_error(&mut self.injection, why);
+    fn add_error(&mut self, error: String) {
+        push_error(&mut self.injection, error);
     }
 
     fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
@@ -312,15 +312,15 @@ impl<'a> FaultInjector<'a> {
 }
 
 impl InjectionResult {
-    pub fn add_error(&mut self, why: String) {
-        push_error(&mut self.injection, why);
+    pub fn add_error(&mut self, error: String) {
+        push_error(&mut self.injection, error);
     }
 }
 
 /// Adds an error unless it is already listed.
-fn push_error(ordeal: &mut FaultInjection, why: String) {
-    if !ordeal.errors.contains(&why) {
-        ordeal.errors.push(why);
+fn push_error(injection: &mut FaultInjection, error: String) {
+    if !injection.errors.contains(&error) {
+        injection.errors.push(error);
     }
 }
 
@@ -337,8 +337,8 @@ pub fn rejoin(
 }
 
 /// Keyword of a fault in the experiment file.
-fn fault_keyword(it: &FaultAction) -> &'static str {
-    match it {
+fn fault_keyword(action: &FaultAction) -> &'static str {
+    match action {
         FaultAction::Kill { .. } => "kill",
         FaultAction::Pause { .. } => "pause",
         FaultAction::Restart { .. } => "restart",

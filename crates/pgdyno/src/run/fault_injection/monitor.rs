@@ -83,15 +83,15 @@ impl MonitorState {
         let mut session: Option<(Connection, u32)> = None;
         while !self.stop.load(Ordering::Relaxed) {
             let (target, turn) = self.target.lock().expect("nobody panics with it").clone();
-            let asked = since.now();
+            let start = since.now();
             let known = session.take().filter(|it| it.1 == turn).map(|it| it.0);
             let opened = known.map_or_else(|| target.open(ANSWER_TIMEOUT), Ok);
-            let answered = opened.and_then(|mut it| it.query("select 1").map(|_| it));
+            let answer = opened.and_then(|mut it| it.query("select 1").map(|_| it));
             let current = self.target.lock().expect("nobody panics with it");
-            if let Ok(it) = answered
+            if let Ok(it) = answer
                 && current.1 == turn
             {
-                self.last_answer.fetch_max(asked.0, Ordering::AcqRel);
+                self.last_answer.fetch_max(start.0, Ordering::AcqRel);
                 self.is_new.store(false, Ordering::Release);
                 session = Some((it, turn));
             }

@@ -38,16 +38,16 @@ impl<'a> FaultSchedule<'a> {
     /// Earliest action that is due. Each action is returned once.
     pub fn due(&mut self, now: Nanos) -> Option<DueAction> {
         let healed = self.active.iter().position(|it| it.1 <= now);
-        let begins = self.next_start().filter(|it| *it <= now);
-        if let Some(at) = healed.filter(|at| begins.is_none_or(|it| self.active[*at].1 <= it)) {
+        let start = self.next_start().filter(|it| *it <= now);
+        if let Some(at) = healed.filter(|at| start.is_none_or(|it| self.active[*at].1 <= it)) {
             return Some(DueAction::Revert(self.active.remove(at).0));
         }
-        let (at, (it, left)) = (begins?, self.remaining.split_first()?);
+        let (at, (it, left)) = (start?, self.remaining.split_first()?);
         let number = self.done;
         (self.remaining, self.done) = (left, self.done + 1);
         self.events.clear();
-        if let Some(lasting) = fault_duration(&it.action) {
-            self.active.push((number, at.max(now) + lasting));
+        if let Some(duration) = fault_duration(&it.action) {
+            self.active.push((number, at.max(now) + duration));
             self.active.sort_by_key(|it| it.1);
         }
         Some(DueAction::Inject(number))
@@ -75,12 +75,12 @@ impl<'a> FaultSchedule<'a> {
 }
 
 /// Time after which a fault is reverted; `None` if the fault is instantaneous.
-fn fault_duration(it: &FaultAction) -> Option<Nanos> {
-    match it {
-        FaultAction::Pause { duration: lasting, .. }
-        | FaultAction::Isolate { duration: lasting, .. }
-        | FaultAction::FillDisk { duration: lasting, .. }
-        | FaultAction::BlockReplication { duration: lasting } => Some(*lasting),
+fn fault_duration(action: &FaultAction) -> Option<Nanos> {
+    match action {
+        FaultAction::Pause { duration, .. }
+        | FaultAction::Isolate { duration, .. }
+        | FaultAction::FillDisk { duration, .. }
+        | FaultAction::BlockReplication { duration } => Some(*duration),
         FaultAction::Kill { .. } | FaultAction::Restart { .. } | FaultAction::Switchover { .. } => None,
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn faults_start_in_file_order() {
         let s = Nanos::from_secs;
-        let fault = |when, deed| Fault { trigger: when, action: deed };
+        let fault = |when, action| Fault { trigger: when, action };
         let kill = || FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
         let faults = [
             fault(FaultTrigger::At(s(5)), FaultAction::BlockReplication { duration: s(2) }),

@@ -232,10 +232,10 @@ fn writes_a_log_line_every_ten_seconds() {
 
 #[test]
 fn counts_lines_that_were_not_written() {
-    let mut desk = PendingOutput::default();
-    (0..LINES_MAX + 7).for_each(|it| desk.push_line(it.to_string()));
+    let mut pending = PendingOutput::default();
+    (0..LINES_MAX + 7).for_each(|it| pending.push_line(it.to_string()));
     assert_eq!(
-        (desk.lines.len(), desk.lost_lines, desk.lines.back().map(String::as_str)),
+        (pending.lines.len(), pending.lost_lines, pending.lines.back().map(String::as_str)),
         (LINES_MAX, 7, Some("999"))
     );
 }

@@ -74,7 +74,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
     let web = HttpTarget { url: Url::parse("http://127.0.0.1:8080").expect("a URL"), address: port(8080) };
     let feeds = rows(setup)?;
     let asks = |it: &OperationKind| !matches!(it, OperationKind::Script { .. });
-    let asked = LoadInputs {
+    let inputs = LoadInputs {
         postgres: &[&primary],
         replicas,
         secret: setup.operations.iter().any(|it| it.ledger.is_some()).then_some(seed),
@@ -83,7 +83,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
         variables: if setup.dataset.is_some() { &[("rows", 1000)] } else { &[] },
         abandoned: &Arc::default(),
     };
-    let PreparedLoad { config: ready, .. } = prepare(setup, &asked, seed)?;
+    let PreparedLoad { config: ready, .. } = prepare(setup, &inputs, seed)?;
     let shard = |k| Shard::new(Arc::clone(&ready.work), k, Vec::<Record>::new());
     let shards = (0..ready.work.plan().threads).map(shard).collect();
     let world = SimulatedSystem { servers: 4, ..SimulatedSystem::default() };
@@ -95,7 +95,7 @@ fn run(setup: &Setup, seed: u64) -> Result<Vec<Record>, CommandError> {
 fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
     let mut feeds = Feeds::default();
     let mut nobody = || Err(CommandError::new("queries are answered here"));
-    let answered = |feed: &Feed| match &feed.source {
+    let answer = |feed: &Feed| match &feed.source {
         FeedSource::Query(sql) => {
             let words: Vec<&str> = sql.split([' ', ',']).collect();
             let names: Vec<String> =
@@ -105,5 +105,5 @@ fn rows(setup: &Setup) -> Result<Vec<Rows>, CommandError> {
         }
         _ => feed.clone(),
     };
-    setup.feeds.iter().map(|it| feeds.rows(&answered(it), &mut nobody)).collect()
+    setup.feeds.iter().map(|it| feeds.rows(&answer(it), &mut nobody)).collect()
 }

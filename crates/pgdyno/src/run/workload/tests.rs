@@ -46,12 +46,12 @@ fn runs_what_check_accepts() {
 fn refuses_undefined_variables() {
     let check = |text: &str, expected: &str| {
         let refusal = first_second(text).expect_err(text);
-        let (is_checked, told) = match refusal {
-            SimulationError::Check(told) => (true, told),
-            SimulationError::Prepare(told) => (false, told),
+        let (is_checked, message) = match refusal {
+            SimulationError::Check(message) => (true, message),
+            SimulationError::Prepare(message) => (false, message),
         };
-        let (wanted, words) = expected.split_once(": ").expect("who refuses, and why");
-        assert!(is_checked == (wanted == "check") && told.contains(words), "{text}\n{told}");
+        let (stage, words) = expected.split_once(": ").expect("who refuses, and why");
+        assert!(is_checked == (stage == "check") && message.contains(words), "{text}\n{message}");
     };
     for mode in ["simple", "extended", "prepared"] {
         let load = format!("load: {{ model: closed, clients: 1, duration: 5s, query_mode: {mode} }}");
@@ -122,10 +122,10 @@ fn generated_files_run_their_first_second() {
             }
             Ok(Err(SimulationError::Check(_))) => refused += 1,
             // Such a query names no columns, so only its rows show them.
-            Ok(Err(SimulationError::Prepare(why))) => {
+            Ok(Err(SimulationError::Prepare(message))) => {
                 assert!(
-                    why.contains("not defined") || why.contains("undefined variable"),
-                    "seed {seed}: {why}\n{text}"
+                    message.contains("not defined") || message.contains("undefined variable"),
+                    "seed {seed}: {message}\n{text}"
                 );
             }
             Err(_) => panics.push(format!("seed {seed}:\n{text}")),
