@@ -114,11 +114,11 @@ pub(crate) fn any_of<T: Into<String>>(keywords: impl IntoIterator<Item = T>) -> 
 
 /// Name in `names` that is most similar to `name`; at most a third of its letters differ.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = name.to_lowercase().replace('-', "_");
-    let most = (wanted.chars().count() / 3).max(1);
+    let lowercase = name.to_lowercase().replace('-', "_");
+    let most = (lowercase.chars().count() / 3).max(1);
     names
         .into_iter()
-        .map(|it| (distance(&wanted, &it.to_lowercase()), it))
+        .map(|it| (distance(&lowercase, &it.to_lowercase()), it))
         .filter(|it| it.0 <= most)
         .min()
         .map(|it| it.1)

@@ -96,8 +96,8 @@ pub fn find_json_error(text: &str) -> Option<(usize, String)> {
     let line: usize = plain.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let at = (line + error.column().saturating_sub(1)).min(text.len());
     let at = (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap_or(0);
-    let why = error.to_string();
-    Some((at, why.split(" at line ").next().unwrap_or_default().to_owned()))
+    let message = error.to_string();
+    Some((at, message.split(" at line ").next().unwrap_or_default().to_owned()))
 }
 
 #[cfg(test)]

@@ -217,7 +217,7 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
     let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
     let find = first.find.clone();
-    let lasting: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
+    let durations: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
     let mut warnings: Vec<Message> = Vec::new();
     for it in read.iter().flat_map(|(_, made)| &made.warnings) {
         if !warnings.contains(it) {
@@ -225,14 +225,10 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
         }
     }
     let controls = control::cells(&read);
-    let lasting = [lasting, controls.iter().map(|it| it.lasting).collect()].concat();
+    let durations = [durations, controls.iter().map(|it| it.lasting).collect()].concat();
     let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
     let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
-    Plan {
-        experiment: Experiment { name, seed, repeat, cells, baseline, goal: find },
-        durations: lasting,
-        warnings,
-    }
+    Plan { experiment: Experiment { name, seed, repeat, cells, baseline, goal: find }, durations, warnings }
 }
 
 /// Parses `path=value` arguments of the command line.

@@ -177,7 +177,7 @@ fn change(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let path = path::resolve(shape, &key.text).ok();
-    let wanted = match &value.value {
+    let requested_values = match &value.value {
         Value::List(items) => items.as_slice(),
         _ => std::slice::from_ref(value),
     };
@@ -194,7 +194,7 @@ fn change(
                 found.cloned()
             }
         };
-        axis.chosen = wanted.iter().filter_map(find).collect();
+        axis.chosen = requested_values.iter().filter_map(find).collect();
         return;
     }
     let Some(path) = resolve_path(shape, key, diagnostics) else { return };

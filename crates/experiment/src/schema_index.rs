@@ -379,8 +379,8 @@ fn whole(text: &str) -> Option<u64> {
         (i, 'm' | 'M') => (&text[..i], 1e6),
         _ => (text, 1.0),
     };
-    let it = digits.parse::<f64>().ok()? * times;
-    (it.fract() == 0.0 && (0.0..1e15).contains(&it)).then_some(it as u64)
+    let number = digits.parse::<f64>().ok()? * times;
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
 }
 
 fn number(text: &str, path: &str) -> ScalarResult {

@@ -69,14 +69,14 @@ impl SetupBuilder<'_> {
         let mix = self.mix(&file.operations.0);
         let mut find = self.find(file.find.as_ref(), file.prove, &file.load);
         let repeat = self.times(file.find.as_ref(), file.repeat);
-        let mut asked = self.load(&file.load, &mix, find::search_in_place_of_load(&find).as_ref());
+        let mut requested = self.load(&file.load, &mix, find::search_in_place_of_load(&find).as_ref());
         let mut stop = file.stop;
         if let Some(guard) = guard {
-            self.check_load_caps(&guard, &mut asked);
+            self.check_load_caps(&guard, &mut requested);
             self.check_search_caps(&guard, &mut find);
             self.abort(&guard, &mut stop);
         }
-        let RequestedLoad { load, duration: lasting, .. } = asked;
+        let RequestedLoad { load, duration, .. } = requested;
         let context =
             Context { stack: &stack, feeds: &known, has_rows: dataset.is_some(), mode: load.query_mode };
         let operations = self.operations(file.operations.0, &mix, &context);
@@ -104,9 +104,9 @@ impl SetupBuilder<'_> {
         for (i, it) in setup.stop_rules.iter().enumerate() {
             self.report_grammar("stop", i, it, (grammars.rule)(it, &setup));
         }
-        let window = Nanos(lasting.0.saturating_sub(setup.load.warmup.0));
+        let window = Nanos(duration.0.saturating_sub(setup.load.warmup.0));
         let control = self.failover(file.find.as_ref(), &find, &setup, window);
-        CellSetup { name, seed, repeat, find, setup, control, duration: lasting, warnings: self.warnings }
+        CellSetup { name, seed, repeat, find, setup, control, duration, warnings: self.warnings }
     }
 
     fn name(&mut self, given: Option<String>) -> String {

@@ -21,9 +21,9 @@ pub enum TemplatePiece {
 
 /// True if a variable may have this name, by pgbench's rules.
 pub fn is_name(name: &str) -> bool {
-    let begins = |it: char| it.is_ascii_alphabetic() || it == '_' || !it.is_ascii();
+    let is_start = |it: char| it.is_ascii_alphabetic() || it == '_' || !it.is_ascii();
     let mut letters = name.chars();
-    letters.next().is_some_and(begins) && letters.all(|it| begins(it) || it.is_ascii_digit())
+    letters.next().is_some_and(is_start) && letters.all(|it| is_start(it) || it.is_ascii_digit())
 }
 
 /// Name of the environment variable.

@@ -84,17 +84,17 @@ impl Node {
 /// Parses one document. `source` is the index of the text among the sources. Without a tree there is at least one
 /// error.
 pub fn parse(text: &str, source: usize, diagnostics: &mut Vec<Diagnostic>) -> Option<Node> {
-    let whole = |bytes| Span { source, bytes };
+    let to_span = |bytes| Span { source, bytes };
     if text.len() > MAX_SIZE {
         let (size, max) = ((text.len() / 1024).to_string(), (MAX_SIZE / 1024).to_string());
-        diagnostics.push(Diagnostic::new(&whole(0..0), message!("experiment-file-size", size, max)));
+        diagnostics.push(Diagnostic::new(&to_span(0..0), message!("experiment-file-size", size, max)));
         return None;
     }
     let mut places: Vec<usize> = text.char_indices().map(|it| it.0).collect();
     places.push(text.len());
     let mut reader = TreeBuilder { text, source, places, diagnostics, nodes: 0, anchors: HashMap::new() };
     match reader.document() {
-        Ok(node) => Some(node.unwrap_or_else(|| Node::empty_map(&whole(0..0)))),
+        Ok(node) => Some(node.unwrap_or_else(|| Node::empty_map(&to_span(0..0)))),
         Err(diagnostic) => {
             diagnostics.push(diagnostic);
             None
@@ -264,8 +264,8 @@ impl TreeBuilder<'_> {
     }
 
     /// Span without trailing blanks and newlines.
-    fn span(&self, it: saphyr_parser::Span) -> Span {
-        let (start, end) = (self.byte(it.start.index()), self.byte(it.end.index()));
+    fn span(&self, span: saphyr_parser::Span) -> Span {
+        let (start, end) = (self.byte(span.start.index()), self.byte(span.end.index()));
         let end = end.max(start);
         let length = self.text[start..end].trim_end().len();
         Span { source: self.source, bytes: start..start + length }

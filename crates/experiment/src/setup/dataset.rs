@@ -19,29 +19,29 @@ const ZIPF: f64 = 1.1;
 type Owner = (DatasetName, &'static str);
 
 impl SetupBuilder<'_> {
-    pub(super) fn dataset(&mut self, it: file::Dataset, seed: u64) -> Dataset {
+    pub(super) fn dataset(&mut self, source: file::Dataset, seed: u64) -> Dataset {
         use DatasetName::{Books, Delivery, Pgbench, Profiles, Tickets, Users};
         let of: [(&str, bool, &[Owner]); 4] = [
-            ("rows", it.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
-            ("users", it.users.is_some(), &[(Profiles, "profiles"), (Users, "users")]),
-            ("per_user", it.per_user.is_some(), &[(Profiles, "profiles")]),
-            ("scale", it.scale.is_some(), &[(Pgbench, "pgbench"), (Delivery, "delivery")]),
+            ("rows", source.rows.is_some(), &[(Tickets, "tickets"), (Books, "books")]),
+            ("users", source.users.is_some(), &[(Profiles, "profiles"), (Users, "users")]),
+            ("per_user", source.per_user.is_some(), &[(Profiles, "profiles")]),
+            ("scale", source.scale.is_some(), &[(Pgbench, "pgbench"), (Delivery, "delivery")]),
         ];
         for (key, _, owners) in of.iter().filter(|of| of.1) {
-            if owners.iter().any(|owner| it.name == Some(owner.0)) {
+            if owners.iter().any(|owner| source.name == Some(owner.0)) {
                 continue;
             }
             let names: Vec<&str> = owners.iter().map(|it| it.1).collect();
-            let message = match it.name {
+            let message = match source.name {
                 Some(_) => message!("experiment-dataset-key", key = *key, datasets = any_of(names)),
                 None => message!("experiment-dataset-unnamed", key = *key, example = names[0]),
             };
             self.report(&format!("dataset.{key}"), message);
         }
-        if let Some(scale) = it.scale {
+        if let Some(scale) = source.scale {
             let value = scale.to_string();
             let fits = |min: f64, max: f64| (min..=max).contains(&scale);
-            if it.name == Some(Delivery) {
+            if source.name == Some(Delivery) {
                 if !fits(1e-6, 100.0) {
                     let (key, min, max) = ("scale", "0.000001", "100");
                     self.report("dataset.scale", message!("experiment-out-of-range", key, value, min, max));
@@ -50,21 +50,21 @@ impl SetupBuilder<'_> {
                 self.report("dataset.scale", message!("experiment-dataset-scale", value, max = "100000"));
             }
         }
-        if it.name.is_some() && it.tables.is_some() {
+        if source.name.is_some() && source.tables.is_some() {
             let message = message!("experiment-conflicting-keys", first = "name", second = "tables");
             self.report("dataset.tables", message);
         }
-        let content = match (it.name, it.tables) {
+        let content = match (source.name, source.tables) {
             (_, Some(tables)) => Content::Declared(self.tables(tables.0)),
-            (Some(Tickets), _) => Content::Tickets { rows: it.rows.unwrap_or(ROWS) },
-            (Some(Delivery), _) => Content::Delivery { scale: it.scale.unwrap_or(DELIVERY) },
-            (Some(Users), _) => Content::Users { users: it.users.unwrap_or(SOCIAL) },
-            (Some(Books), _) => Content::Books { rows: it.rows.unwrap_or(BOOKS) },
+            (Some(Tickets), _) => Content::Tickets { rows: source.rows.unwrap_or(ROWS) },
+            (Some(Delivery), _) => Content::Delivery { scale: source.scale.unwrap_or(DELIVERY) },
+            (Some(Users), _) => Content::Users { users: source.users.unwrap_or(SOCIAL) },
+            (Some(Books), _) => Content::Books { rows: source.rows.unwrap_or(BOOKS) },
             (Some(Profiles), _) => Content::Profiles {
-                users: it.users.unwrap_or(USERS),
-                per_user: it.per_user.unwrap_or(PER_USER),
+                users: source.users.unwrap_or(USERS),
+                per_user: source.per_user.unwrap_or(PER_USER),
             },
-            (Some(Pgbench), _) => Content::Pgbench { scale: it.scale.map_or(1, |it| it as u32) },
+            (Some(Pgbench), _) => Content::Pgbench { scale: source.scale.map_or(1, |it| it as u32) },
             (None, None) => {
                 if !of.iter().any(|it| it.1) {
                     self.report("dataset", message!("experiment-dataset-name"));
@@ -72,12 +72,12 @@ impl SetupBuilder<'_> {
                 Content::Declared(Vec::new())
             }
         };
-        let cache = match it.cache {
+        let cache = match source.cache {
             None | Some(file::Cache::Warm) => CacheState::Warm,
             Some(file::Cache::Cold) => CacheState::Cold,
             Some(file::Cache::AsIs) => CacheState::AsIs,
         };
-        Dataset { seed: it.seed.unwrap_or(seed), content, post_load: it.after, cache }
+        Dataset { seed: source.seed.unwrap_or(seed), content, post_load: source.after, cache }
     }
 
     fn tables(&mut self, tables: Vec<(String, file::Table)>) -> Vec<Table> {
@@ -87,42 +87,42 @@ impl SetupBuilder<'_> {
         tables.into_iter().map(|(name, it)| self.table(name, it)).collect()
     }
 
-    fn table(&mut self, name: String, it: file::Table) -> Table {
+    fn table(&mut self, name: String, source: file::Table) -> Table {
         let path = format!("dataset.tables.{name}");
         let parts: Vec<&str> = name.split('.').collect();
         if parts.len() > 2 || !parts.iter().all(|it| is_name(it)) {
             self.report(&path, message!("experiment-table-name", name = quote(&name)));
         }
-        if it.columns.0.is_empty() {
+        if source.columns.0.is_empty() {
             self.report(&format!("{path}.columns"), message!("experiment-columns-empty"));
         }
-        for key in &it.primary_key {
-            if it.columns.0.iter().all(|column| column.0 != *key) {
-                let names = it.columns.0.iter().map(|it| it.0.as_str());
+        for key in &source.primary_key {
+            if source.columns.0.iter().all(|column| column.0 != *key) {
+                let names = source.columns.0.iter().map(|it| it.0.as_str());
                 let (nearest, column) = (crate::diagnostic::nearest(key, names), quote(key));
                 let message = message!("experiment-unknown-column", column, nearest);
                 self.report(&format!("{path}.primary_key"), message);
             }
         }
-        let columns = it.columns.0.into_iter().map(|(name, it)| self.column(&path, name, it)).collect();
-        Table { name, rows: it.rows, columns, primary_key: it.primary_key, indexes: it.indexes }
+        let columns = source.columns.0.into_iter().map(|(name, it)| self.column(&path, name, it)).collect();
+        Table { name, rows: source.rows, columns, primary_key: source.primary_key, indexes: source.indexes }
     }
 
-    fn column(&mut self, table: &str, name: String, it: file::Column) -> Column {
+    fn column(&mut self, table: &str, name: String, source: file::Column) -> Column {
         let path = format!("{table}.columns.{name}");
         if !is_name(&name) {
             self.report(&path, message!("experiment-column-name", name = quote(&name)));
         }
-        let (generator, sql_type, nulls) = match it {
+        let (generator, sql_type, nulls) = match source {
             file::Column::Plain(generator) => (generator, None, 0.0),
             file::Column::Full(it) => (it.generator, it.sql_type, it.nulls.map_or(0.0, |it| it.0)),
         };
         Column { name, sql_type, generator: self.generator(&path, generator), null_fraction: nulls }
     }
 
-    fn generator(&mut self, path: &str, it: file::Generator) -> ColumnGenerator {
+    fn generator(&mut self, path: &str, source: file::Generator) -> ColumnGenerator {
         use file::Generator as From;
-        match it {
+        match source {
             From::Serial => ColumnGenerator::Serial,
             From::RussianName => ColumnGenerator::RussianName,
             From::EnglishName => ColumnGenerator::EnglishName,
@@ -161,8 +161,8 @@ impl SetupBuilder<'_> {
             From::Point(it) => ColumnGenerator::Point { from: it.from.into(), to: it.to.into() },
             From::Json(fields) => {
                 let field = |(name, it)| {
-                    let it = self.generator(path, it);
-                    (name, it)
+                    let generator = self.generator(path, it);
+                    (name, generator)
                 };
                 ColumnGenerator::Json(fields.0.into_iter().map(field).collect())
             }

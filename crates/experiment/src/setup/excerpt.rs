@@ -16,7 +16,7 @@ pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<us
         let from = before.rfind('\n').map_or(0, |i| i + 1);
         (before.matches('\n').count(), begin - from)
     };
-    let wanted = text[begin - column..].split('\n').next().unwrap_or_default();
+    let text_line = text[begin - column..].split('\n').next().unwrap_or_default();
     let Some(written) = source.get(span.clone()) else { return span };
     // Beginning of the line in the source.
     let mut from = span.start;
@@ -28,18 +28,18 @@ pub fn locate_excerpt(source: &str, span: Range<usize>, text: &str, at: Range<us
     }
     let rest = source[from..].split('\n').next().unwrap_or_default();
     let indent = match line {
-        0 if written.starts_with(['"', '\'']) && !written.starts_with(wanted) => 1,
+        0 if written.starts_with(['"', '\'']) && !written.starts_with(text_line) => 1,
         0 => 0,
         _ => {
             let margin = source[..span.start].rfind('\n').map_or(0, |i| i + 1);
             (span.start - margin).min(rest.len() - rest.trim_start_matches(' ').len())
         }
     };
-    if !rest.get(indent..).is_some_and(|it| it.starts_with(wanted)) {
+    if !rest.get(indent..).is_some_and(|it| it.starts_with(text_line)) {
         return span;
     }
     let start = from + indent + column;
-    let length = at.len().max(1).min(wanted.len() - column);
+    let length = at.len().max(1).min(text_line.len() - column);
     let mut end = start + length;
     while !source.is_char_boundary(end) {
         end += 1;

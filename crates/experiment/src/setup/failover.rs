@@ -27,7 +27,7 @@ impl SetupBuilder<'_> {
     /// `window` is the measured duration.
     pub(super) fn failover(
         &mut self,
-        asked: Option<&Asked>,
+        requested: Option<&Asked>,
         find: &Goal,
         setup: &Setup,
         window: Nanos,
@@ -61,8 +61,8 @@ impl SetupBuilder<'_> {
                 self.report(&format!("faults[{i}]"), message);
             }
         }
-        let wanted = settings(asked).and_then(|it| it.control).unwrap_or(true);
-        wanted.then(|| self.control(setup)).flatten()
+        let control_enabled = settings(requested).and_then(|it| it.control).unwrap_or(true);
+        control_enabled.then(|| self.control(setup)).flatten()
     }
 
     /// Setup without any promise, and with replication blocked before the primary fails.
@@ -85,11 +85,11 @@ impl SetupBuilder<'_> {
         if before.iter().any(|it| matches!(it.action, FaultAction::BlockReplication { .. })) {
             return Some(control);
         }
-        let begins = Nanos(at.0 - AHEAD.0);
-        let later = |it: &&Fault| matches!(it.trigger, FaultTrigger::At(at) if at > begins);
+        let start = Nanos(at.0 - AHEAD.0);
+        let later = |it: &&Fault| matches!(it.trigger, FaultTrigger::At(at) if at > start);
         let place = first - before.iter().rev().take_while(later).count();
         let withhold = Fault {
-            trigger: FaultTrigger::At(begins),
+            trigger: FaultTrigger::At(start),
             action: FaultAction::BlockReplication { duration: WITHHELD },
         };
         control.faults.insert(place, withhold);
@@ -105,11 +105,11 @@ fn settings(find: Option<&Asked>) -> Option<&crate::file::find::Failover> {
 }
 
 /// True for a fault after which a replica must take over without the data that only the primary has.
-fn takes_primary(it: &Fault) -> bool {
-    let whom = match &it.action {
+fn takes_primary(fault: &Fault) -> bool {
+    let whom = match &fault.action {
         FaultAction::Kill { target: whom, scope: FaultScope::Node | FaultScope::Postmaster } => whom,
         FaultAction::Pause { target: whom, .. } | FaultAction::Isolate { target: whom, .. } => whom,
         _ => return false,
     };
-    matches!(whom, FaultTarget::Primary) || matches!(whom, FaultTarget::Node(it) if it == "postgres")
+    matches!(whom, FaultTarget::Primary) || matches!(whom, FaultTarget::Node(node) if node == "postgres")
 }

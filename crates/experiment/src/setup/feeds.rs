@@ -35,18 +35,21 @@ impl SetupBuilder<'_> {
         }
     }
 
-    fn feed(&mut self, name: String, it: file::Feed) -> (Feed, FeedInfo) {
+    fn feed(&mut self, name: String, declared: file::Feed) -> (Feed, FeedInfo) {
         let path = format!("feeds.{name}");
         let at = |key: &str| format!("{path}.{key}");
         if let Some(message) = name_error(&name) {
             self.report(&path, message);
         }
-        let given: Vec<&str> =
-            [("file", it.file.is_some()), ("sql", it.sql.is_some()), ("rows", it.rows.is_some())]
-                .iter()
-                .filter(|it| it.1)
-                .map(|it| it.0)
-                .collect();
+        let given: Vec<&str> = [
+            ("file", declared.file.is_some()),
+            ("sql", declared.sql.is_some()),
+            ("rows", declared.rows.is_some()),
+        ]
+        .iter()
+        .filter(|it| it.1)
+        .map(|it| it.0)
+        .collect();
         match given.as_slice() {
             [] => self.report(&path, message!("experiment-feed-source", feed = quote(&name))),
             [_] => {}
@@ -55,11 +58,11 @@ impl SetupBuilder<'_> {
                 self.report(&at(second), message);
             }
         }
-        if it.form.is_some() && it.file.is_none() {
+        if declared.form.is_some() && declared.file.is_none() {
             self.report(&at("form"), message!("experiment-feed-form"));
         }
-        for (i, column) in it.columns.iter().flatten().enumerate() {
-            let twice = it.columns.iter().flatten().take(i).any(|it| it == column);
+        for (i, column) in declared.columns.iter().flatten().enumerate() {
+            let twice = declared.columns.iter().flatten().take(i).any(|it| it == column);
             if twice || !is_name(column) {
                 let message = match twice {
                     true => message!("experiment-duplicate-column", column = quote(column)),
@@ -68,18 +71,18 @@ impl SetupBuilder<'_> {
                 self.report(&format!("{path}.columns[{i}]"), message);
             }
         }
-        if let Some(of) = &it.of {
+        if let Some(of) = &declared.of {
             let parts: Vec<&str> = of.split('.').collect();
             if !(2..=3).contains(&parts.len()) || parts.iter().any(|it| it.is_empty()) {
                 self.report(&at("of"), message!("experiment-feed-of", text = quote(of)));
             }
         }
-        let mut known = FeedInfo { name: name.clone(), columns: it.columns.clone(), is_ammo: false };
-        let mut columns = it.columns.clone();
-        let source = match (it.file, it.sql, it.rows) {
+        let mut known = FeedInfo { name: name.clone(), columns: declared.columns.clone(), is_ammo: false };
+        let mut columns = declared.columns.clone();
+        let source = match (declared.file, declared.sql, declared.rows) {
             (Some(file), ..) => {
-                let form = it.form.map(form).or_else(|| (self.request.form)(&file));
-                let read = self.file(&path, &file, form, it.columns.as_deref());
+                let form = declared.form.map(form).or_else(|| (self.request.form)(&file));
+                let read = self.file(&path, &file, form, declared.columns.as_deref());
                 let form = form.unwrap_or(FeedFormat::Csv);
                 known.is_ammo = is_ammo(form);
                 known.columns = read.or(known.columns);
@@ -99,8 +102,8 @@ impl SetupBuilder<'_> {
             }
             (None, None, None) => FeedSource::Rows(Vec::new()),
         };
-        let order = it.order.map_or(FeedOrder::Sequential, |it| it.0);
-        (Feed { name, source, columns, order, lookup_column: it.of }, known)
+        let order = declared.order.map_or(FeedOrder::Sequential, |it| it.0);
+        (Feed { name, source, columns, order, lookup_column: declared.of }, known)
     }
 
     /// Column names of a feed's file.
@@ -182,8 +185,8 @@ impl SetupBuilder<'_> {
     }
 }
 
-fn form(it: file::FeedForm) -> FeedFormat {
-    match it {
+fn form(form: file::FeedForm) -> FeedFormat {
+    match form {
         file::FeedForm::Csv => FeedFormat::Csv,
         file::FeedForm::Tsv => FeedFormat::Tsv,
         file::FeedForm::JsonLines => FeedFormat::JsonLines,

@@ -12,7 +12,7 @@ impl SetupBuilder<'_> {
     /// Goal of the experiment. `prove` is the setting as written.
     pub(super) fn find(
         &mut self,
-        it: Option<&file::Find>,
+        source: Option<&file::Find>,
         prove: Option<bool>,
         load: &crate::file::Load,
     ) -> Goal {
@@ -30,7 +30,7 @@ impl SetupBuilder<'_> {
                 FindSettings { failover: Some(file::Failover::default()), ..FindSettings::default() }
             }
         };
-        let how = match it {
+        let how = match source {
             None => FindSettings::default(),
             Some(file::Find::Word(it)) => empty(*it),
             Some(file::Find::How(it)) => FindSettings::clone(it),
@@ -39,14 +39,14 @@ impl SetupBuilder<'_> {
             crate::file::Model::Open => LoadScale::Rate,
             crate::file::Model::Closed => LoadScale::Clients,
         };
-        let asked = [
+        let modes = [
             how.max.is_some(),
             how.confirm.is_some(),
             how.soak.is_some(),
             how.sweep.is_some(),
             how.failover.is_some(),
         ];
-        if matches!(it, Some(file::Find::How(_))) && asked.iter().filter(|it| **it).count() != 1 {
+        if matches!(source, Some(file::Find::How(_))) && modes.iter().filter(|it| **it).count() != 1 {
             self.report("find", message!("experiment-find-mode"));
         }
         let prove = SearchOptions { asked: prove.unwrap_or(false), scale };
@@ -73,18 +73,18 @@ impl SetupBuilder<'_> {
         found
     }
 
-    fn max(&mut self, path: &str, it: &file::Max, prove: SearchOptions) -> MaxSearch {
-        for (key, given) in [("from", it.from), ("most", it.most)] {
+    fn max(&mut self, path: &str, settings: &file::Max, prove: SearchOptions) -> MaxSearch {
+        for (key, given) in [("from", settings.from), ("most", settings.most)] {
             self.above_zero(&format!("{path}.{key}"), given);
         }
-        if let (Some(from), Some(most)) = (it.from, it.most)
+        if let (Some(from), Some(most)) = (settings.from, settings.most)
             && from > most
         {
             let message =
                 message!("experiment-find-bounds", from = from.to_string(), most = most.to_string());
             self.report(&format!("{path}.most"), message);
         }
-        let precision = it.precision.map_or(MaxSearch::DEFAULT.precision, |it| it.0);
+        let precision = settings.precision.map_or(MaxSearch::DEFAULT.precision, |it| it.0);
         if !(0.005..=0.5).contains(&precision) {
             let value = format!("{}%", precision * 100.0);
             self.report(
@@ -94,11 +94,11 @@ impl SetupBuilder<'_> {
         }
         MaxSearch {
             scale: prove.scale,
-            from: it.from,
-            limit: it.most,
+            from: settings.from,
+            limit: settings.most,
             precision,
-            window: self.lasting(&format!("{path}.window"), it.window, MaxSearch::DEFAULT.window),
-            hold: self.lasting(&format!("{path}.hold"), it.hold, MaxSearch::DEFAULT.hold),
+            window: self.lasting(&format!("{path}.window"), settings.window, MaxSearch::DEFAULT.window),
+            hold: self.lasting(&format!("{path}.hold"), settings.hold, MaxSearch::DEFAULT.hold),
             prove: prove.asked,
         }
     }
@@ -146,11 +146,11 @@ impl SetupBuilder<'_> {
 
     /// Duration in whole seconds, as schedules require.
     fn lasting(&mut self, path: &str, given: Option<crate::unit::Duration>, usual: Nanos) -> Nanos {
-        let it = given.map_or(usual, |it| it.0);
-        if it.0 == 0 || !it.0.is_multiple_of(1_000_000_000) {
-            self.report(path, whole_seconds(path, it));
+        let duration = given.map_or(usual, |it| it.0);
+        if duration.0 == 0 || !duration.0.is_multiple_of(1_000_000_000) {
+            self.report(path, whole_seconds(path, duration));
         }
-        it
+        duration
     }
 
     /// Reports loads whose level a search cannot vary.
@@ -179,8 +179,8 @@ pub(super) fn search_in_place_of_load(find: &Goal) -> Option<MaxSearch> {
         Goal::Confirm(Confirm { level: TargetLevel::Absolute { level, .. }, hold, .. }) => {
             Some(at(*level, *hold))
         }
-        Goal::Soak(Soak { level: TargetLevel::Absolute { level, .. }, duration: lasting }) => {
-            Some(at(*level, *lasting))
+        Goal::Soak(Soak { level: TargetLevel::Absolute { level, .. }, duration }) => {
+            Some(at(*level, *duration))
         }
         _ => find.max_search().cloned(),
     }

@@ -112,31 +112,37 @@ impl SetupBuilder<'_> {
     }
 
     /// Checks that a load is within the caps. A closed load gets the rate's cap as its maximum rate.
-    pub(super) fn check_load_caps(&mut self, guard: &Guard, asked: &mut RequestedLoad) {
+    pub(super) fn check_load_caps(&mut self, guard: &Guard, requested: &mut RequestedLoad) {
         let mut beyond = |key: &str, attached: AttachedSection, path: &str, is: String, cap: String| {
             self.report(path, message!("experiment-cap", value = is, cap, node = attached.node, key));
         };
-        let Guard { rate, clients: many, lasting } = *guard;
-        let clients = asked.load.model.clients();
+        let Guard { rate, clients: many, lasting: duration } = *guard;
+        let clients = requested.load.model.clients();
         if clients > many.most {
-            let path = match &asked.load.model {
+            let path = match &requested.load.model {
                 LoadModel::Open { .. } => "load.max_in_flight",
                 LoadModel::Users { stages, .. } if stages.len() > 1 => "load.users",
                 _ => "load.clients",
             };
             beyond("clients", many.attached, path, clients.to_string(), many.most.to_string());
         }
-        if asked.duration > lasting.most {
-            beyond("duration", lasting.attached, "load", seconds(asked.duration), seconds(lasting.most));
+        if requested.duration > duration.most {
+            beyond(
+                "duration",
+                duration.attached,
+                "load",
+                seconds(requested.duration),
+                seconds(duration.most),
+            );
         }
         let per_second = |it: f64| format!("{it}/s");
-        match &mut asked.load.model {
+        match &mut requested.load.model {
             LoadModel::Open { .. } => {
-                if asked.max_rate > rate.most {
-                    let is = per_second(asked.max_rate);
+                if requested.max_rate > rate.most {
+                    let is = per_second(requested.max_rate);
                     beyond("rate", rate.attached, "load.schedule", is, per_second(rate.most));
                 }
-                if asked.load.warmup > Nanos::ZERO {
+                if requested.load.warmup > Nanos::ZERO {
                     self.report(
                         "load.warmup",
                         message!("experiment-warmup-remote", node = rate.attached.node),
@@ -151,7 +157,7 @@ impl SetupBuilder<'_> {
                 if let Some(most) = most.filter(|it| *it > rate.most) {
                     beyond("rate", rate.attached, "load.max_rate", per_second(most), per_second(rate.most));
                 }
-                let measured = asked.load.duration.unwrap_or(Nanos::ZERO);
+                let measured = requested.load.duration.unwrap_or(Nanos::ZERO);
                 let most = rate.most.min(most.unwrap_or(f64::INFINITY));
                 *model = super::users::with_max_rate(model, most, measured);
             }
@@ -160,7 +166,7 @@ impl SetupBuilder<'_> {
 
     /// Checks that a goal is within the caps, and limits searches to them.
     pub(super) fn check_search_caps(&mut self, guard: &Guard, find: &mut Goal) {
-        let Guard { rate, clients, lasting } = *guard;
+        let Guard { rate, clients, lasting: duration } = *guard;
         let cap = |scale| match scale {
             LoadScale::Rate => (rate.most, rate.attached, "rate"),
             LoadScale::Clients => (f64::from(clients.most), clients.attached, "clients"),
@@ -194,9 +200,9 @@ impl SetupBuilder<'_> {
             max.limit = Some(max.limit.unwrap_or(most).min(most));
             longest = longest.max(max.window).max(max.hold);
         }
-        if longest > lasting.most {
-            let (is, most) = (seconds(longest), seconds(lasting.most));
-            exceeded.push((section.to_owned(), lasting.attached, "duration", is, most));
+        if longest > duration.most {
+            let (is, most) = (seconds(longest), seconds(duration.most));
+            exceeded.push((section.to_owned(), duration.attached, "duration", is, most));
         }
         for (path, attached, key, is, most) in exceeded {
             let node = attached.node;

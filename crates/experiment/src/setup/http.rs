@@ -134,11 +134,11 @@ impl SetupBuilder<'_> {
         &mut self,
         path: &str,
         name: Option<String>,
-        it: file::Request,
+        request: file::Request,
         variables: &mut Variables,
     ) -> HttpStep {
         let at = |key: &str| format!("{path}.{key}");
-        let (method, target) = match it.methods().as_slice() {
+        let (method, target) = match request.methods().as_slice() {
             [] => {
                 self.report(path, message!("experiment-request-method"));
                 ("get", String::new())
@@ -154,14 +154,18 @@ impl SetupBuilder<'_> {
         for key in [method, "query", "headers", "json", "form", "body"] {
             self.check_variables(&at(key), path, variables);
         }
-        let target = self.target(&at(method), target, &it.query, self.diagnostics.len() == before);
-        let headers = it.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
-        let bodies: Vec<&str> =
-            [("json", it.json.is_some()), ("form", it.form.is_some()), ("body", it.body.is_some())]
-                .iter()
-                .filter(|it| it.1)
-                .map(|it| it.0)
-                .collect();
+        let target = self.target(&at(method), target, &request.query, self.diagnostics.len() == before);
+        let headers =
+            request.headers.0.into_iter().map(|(name, it)| self.header(path, name, &it.0)).collect();
+        let bodies: Vec<&str> = [
+            ("json", request.json.is_some()),
+            ("form", request.form.is_some()),
+            ("body", request.body.is_some()),
+        ]
+        .iter()
+        .filter(|it| it.1)
+        .map(|it| it.0)
+        .collect();
         if let [first, second, ..] = bodies.as_slice() {
             let message = message!("experiment-conflicting-keys", first = *first, second = *second);
             self.report(&at(second), message);
@@ -170,7 +174,7 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-request-body", method = method.to_uppercase());
             self.report(&at(body), message);
         }
-        let body = match (it.json, it.form, it.body) {
+        let body = match (request.json, request.form, request.body) {
             (Some(it), ..) => Some(RequestBody::Json(self.json(&at("json"), it.0))),
             (None, Some(fields), _) => {
                 Some(RequestBody::Form(fields.0.into_iter().map(|(name, it)| (name, it.0)).collect()))
@@ -178,8 +182,8 @@ impl SetupBuilder<'_> {
             (None, None, it) => it.map(RequestBody::Text),
         };
         let captures =
-            it.capture.0.into_iter().map(|it| self.capture(&at("capture"), it, variables)).collect();
-        let expect = it.expect.unwrap_or_default();
+            request.capture.0.into_iter().map(|it| self.capture(&at("capture"), it, variables)).collect();
+        let expect = request.expect.unwrap_or_default();
         let status = match expect.status {
             None => Vec::new(),
             Some(OneOrMany::One(it)) => vec![it.0],
@@ -197,8 +201,8 @@ impl SetupBuilder<'_> {
             body,
             captures,
             expect,
-            redirects: it.redirects.unwrap_or(0),
-            decompress: it.unpack.unwrap_or(false),
+            redirects: request.redirects.unwrap_or(0),
+            decompress: request.unpack.unwrap_or(false),
         }
     }
 
@@ -254,8 +258,8 @@ impl SetupBuilder<'_> {
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
             self.report(&at, message!("experiment-header-name", name = quote(&name)));
-        } else if let Some(ours) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
-            self.report(&at, message!("experiment-header-reserved", header = *ours));
+        } else if let Some(reserved) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
+            self.report(&at, message!("experiment-header-reserved", header = *reserved));
         }
         if value.contains(|it: char| it.is_control() && it != '\t') {
             self.report(&at, message!("experiment-header-value", header = quote(&name)));
@@ -266,12 +270,12 @@ impl SetupBuilder<'_> {
     /// A scalar in place of a value must already be JSON.
     fn json(&mut self, path: &str, text: String) -> String {
         if let Some(Value::Scalar(..)) = path::node(self.tree, path).map(|it| &it.value)
-            && let Some((at, why)) = json::find_json_error(&text)
+            && let Some((at, reason)) = json::find_json_error(&text)
         {
             let span = self.span_of(path);
             let end = text[at..].chars().next().map_or(at, |it| at + it.len_utf8());
             let diagnostic =
-                GrammarDiagnostic { span: at..end, message: message!("experiment-json", reason = why) };
+                GrammarDiagnostic { span: at..end, message: message!("experiment-json", reason) };
             self.report_in_text(&span, &text, vec![diagnostic]);
         }
         text

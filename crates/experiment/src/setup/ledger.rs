@@ -17,11 +17,11 @@ impl SetupBuilder<'_> {
     pub(super) fn ledger(
         &mut self,
         path: &str,
-        it: &file::Operation,
+        operation: &file::Operation,
         variables: &mut Variables,
         context: &Context<'_>,
     ) -> Option<String> {
-        let written = it.ledger.as_deref()?;
+        let written = operation.ledger.as_deref()?;
         let here = format!("{path}.ledger");
         let is_command = |it: &str| it.trim_start().starts_with('\\');
         let all: Vec<String> = statements(written).into_iter().filter(|it| !it.trim().is_empty()).collect();
@@ -32,7 +32,7 @@ impl SetupBuilder<'_> {
             [_] => {}
             statements => self.report(&here, message!("experiment-ledger-query", count = statements.len())),
         }
-        if it.ammo.is_some() {
+        if operation.ammo.is_some() {
             self.report(&here, message!("experiment-ledger-ammo"));
         }
         let is_database = |kind: &NodeKind| !matches!(kind, NodeKind::Service(_));
@@ -53,11 +53,11 @@ impl SetupBuilder<'_> {
     }
 
     /// Checks that an operation with a ledger writes the token and does not redefine the variable.
-    pub(super) fn writes_token(&mut self, path: &str, it: &Operation, variables: &Variables) {
-        for _ in it.sets.iter().filter(|it| it.0 == TOKEN) {
+    pub(super) fn writes_token(&mut self, path: &str, operation: &Operation, variables: &Variables) {
+        for _ in operation.sets.iter().filter(|it| it.0 == TOKEN) {
             self.second_token(&format!("{path}.set.{TOKEN}"));
         }
-        let (written, sign) = match &it.kind {
+        let (written, sign) = match &operation.kind {
             OperationKind::Script { text, .. } => {
                 if sets_token(text) {
                     let is_file = crate::path::node(self.tree, &format!("{path}.script")).is_some();
@@ -75,7 +75,8 @@ impl SetupBuilder<'_> {
             OperationKind::Ammo => return,
         };
         if !written {
-            let message = message!("experiment-ledger-token", operation = quote(&it.name), token = sign);
+            let message =
+                message!("experiment-ledger-token", operation = quote(&operation.name), token = sign);
             self.report(&format!("{path}.ledger"), message);
         }
     }
@@ -117,8 +118,8 @@ fn sets_token(script: &str) -> bool {
 fn names_token(script: &str) -> bool {
     let continues = |it: char| is_name(&format!("a{it}"));
     script.match_indices(":token").any(|(i, it)| {
-        let cast = script[..i].ends_with(':');
-        !cast && !script[i + it.len()..].starts_with(continues)
+        let is_cast = script[..i].ends_with(':');
+        !is_cast && !script[i + it.len()..].starts_with(continues)
     })
 }
 

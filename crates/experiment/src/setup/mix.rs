@@ -41,8 +41,8 @@ impl SetupBuilder<'_> {
                         message!("experiment-conflicting-keys", first = "schedule", second = *key),
                     );
                 }
-                let course = self.schedule(&path("schedule"), schedule);
-                mix.own.push((path("schedule"), course));
+                let extent = self.schedule(&path("schedule"), schedule);
+                mix.own.push((path("schedule"), extent));
                 weight = 0;
             } else if by_rate {
                 match it.rate {
@@ -96,9 +96,9 @@ fn proportions(rates: &[f64]) -> Vec<u32> {
     let is_whole = |it: f64| (it - it.round()).abs() <= it.abs() * 1e-9;
     let scale = (0..=6).map(|n| 10f64.powi(n)).find(|scale| rates.iter().all(|it| is_whole(it * scale)));
     let scale = scale.filter(|it| largest * it <= MOST).unwrap_or(MOST / largest.max(1e-6));
-    let whole: Vec<u32> = rates.iter().map(|it| ((it * scale).round() as u32).max(1)).collect();
-    let divisor = whole.iter().copied().fold(0, greatest_common_divisor).max(1);
-    whole.iter().map(|it| it / divisor).collect()
+    let parts: Vec<u32> = rates.iter().map(|it| ((it * scale).round() as u32).max(1)).collect();
+    let divisor = parts.iter().copied().fold(0, greatest_common_divisor).max(1);
+    parts.iter().map(|it| it / divisor).collect()
 }
 
 /// Greatest common divisor.
@@ -107,8 +107,8 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 /// Number in a schedule's notation: at most six decimals.
-pub(super) fn decimal(it: f64) -> String {
-    let text = format!("{it:.6}");
+pub(super) fn decimal(number: f64) -> String {
+    let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

@@ -49,7 +49,7 @@ impl SetupBuilder<'_> {
     fn operation(
         &mut self,
         name: String,
-        it: file::Operation,
+        source: file::Operation,
         weight: u32,
         context: &Context<'_>,
     ) -> Operation {
@@ -57,12 +57,12 @@ impl SetupBuilder<'_> {
         if let Some(message) = name_error(&name) {
             self.report(&path, message);
         }
-        let methods = it.request.methods();
+        let methods = source.request.methods();
         let mut works: Vec<&str> = [
-            ("sql", it.sql.is_some()),
-            ("script", it.script.is_some()),
-            ("ammo", it.ammo.is_some()),
-            ("steps", it.steps.is_some()),
+            ("sql", source.sql.is_some()),
+            ("script", source.script.is_some()),
+            ("ammo", source.ammo.is_some()),
+            ("steps", source.steps.is_some()),
         ]
         .iter()
         .filter(|it| it.1)
@@ -79,18 +79,18 @@ impl SetupBuilder<'_> {
                 self.report(&path, message);
             }
         }
-        let is_http = it.steps.is_some() || !methods.is_empty();
-        if !is_http || it.steps.is_some() && methods.is_empty() {
-            for key in it.request.details() {
-                let message = match it.steps {
+        let is_http = source.steps.is_some() || !methods.is_empty();
+        if !is_http || source.steps.is_some() && methods.is_empty() {
+            for key in source.request.details() {
+                let message = match source.steps {
                     Some(_) => message!("experiment-key-beside-steps", key),
                     None => message!("experiment-key-without-request", key),
                 };
                 self.report(&format!("{path}.{key}"), message);
             }
         }
-        self.reachable(&path, is_http || it.ammo.is_some(), !works.is_empty(), context);
-        let feed = self.feed_of(&path, &it, context);
+        self.reachable(&path, is_http || source.ammo.is_some(), !works.is_empty(), context);
+        let feed = self.feed_of(&path, &source, context);
         let mut variables = Variables::default();
         if context.has_rows {
             variables.add("rows");
@@ -99,10 +99,10 @@ impl SetupBuilder<'_> {
             variables.open = known.columns.is_none();
             known.columns.iter().flatten().for_each(|it| variables.add(it));
         }
-        let to = self.to(&path, it.to, is_http || it.ammo.is_some(), context);
-        let ledger = self.ledger(&path, &it, &mut variables, context);
-        let sets = self.sets(&path, it.set.0, is_http, &mut variables, context.mode);
-        let work = match (it.sql, it.script, it.ammo, it.steps) {
+        let to = self.to(&path, source.to, is_http || source.ammo.is_some(), context);
+        let ledger = self.ledger(&path, &source, &mut variables, context);
+        let sets = self.sets(&path, source.set.0, is_http, &mut variables, context.mode);
+        let work = match (source.sql, source.script, source.ammo, source.steps) {
             (Some(sql), ..) => {
                 let span = self.span_of(&format!("{path}.sql"));
                 self.script(&span, &sql, context.mode, &variables);
@@ -117,7 +117,7 @@ impl SetupBuilder<'_> {
                 OperationKind::Http(self.steps(&format!("{path}.steps"), steps, &mut variables))
             }
             (None, None, None, None) if is_http => {
-                OperationKind::Http(vec![self.step(&path, None, it.request, &mut variables)])
+                OperationKind::Http(vec![self.step(&path, None, source.request, &mut variables)])
             }
             (None, None, None, None) => OperationKind::Script { text: String::new(), origin: None },
         };
@@ -126,9 +126,9 @@ impl SetupBuilder<'_> {
         let made = Operation {
             name,
             weight,
-            rate: it.rate,
+            rate: source.rate,
             feed,
-            schedule: it.schedule,
+            schedule: source.schedule,
             sets,
             target: to,
             ledger,
@@ -178,14 +178,14 @@ impl SetupBuilder<'_> {
     fn feed_of<'a>(
         &mut self,
         path: &str,
-        it: &file::Operation,
+        operation: &file::Operation,
         context: &Context<'a>,
     ) -> Option<&'a FeedInfo> {
-        if it.ammo.is_some() && it.feed.is_some() {
+        if operation.ammo.is_some() && operation.feed.is_some() {
             let message = message!("experiment-conflicting-keys", first = "ammo", second = "feed");
             self.report(&format!("{path}.feed"), message);
         }
-        let (key, name) = match (&it.ammo, &it.feed) {
+        let (key, name) = match (&operation.ammo, &operation.feed) {
             (Some(name), _) => ("ammo", name),
             (None, Some(name)) => ("feed", name),
             (None, None) => return None,

@@ -15,12 +15,10 @@ use model::plan::{
 use model::product::{self, Product};
 
 impl SetupBuilder<'_> {
-    pub(super) fn replicas(&mut self, it: file::Replicas, nodes: &[Node]) -> Replication {
+    pub(super) fn replicas(&mut self, source: file::Replicas, nodes: &[Node]) -> Replication {
         let here = "stack.replicas";
         match nodes.last() {
-            Some(Node { kind: NodeKind::Postgres(_), transport: entrance, .. })
-                if *entrance != Transport::Tcp =>
-            {
+            Some(Node { kind: NodeKind::Postgres(_), transport, .. }) if *transport != Transport::Tcp => {
                 self.report("stack.postgres.entrance", message!("experiment-replicas-transport"));
             }
             Some(it) if is_attached(&it.kind) => {
@@ -28,51 +26,51 @@ impl SetupBuilder<'_> {
             }
             _ => {}
         }
-        let sync = it.sync.map_or(SyncMode::Async, |it| self.sync(&it.0));
-        if sync.count() > it.count {
-            let (sync, count) = (sync.count().to_string(), it.count);
+        let sync = source.sync.map_or(SyncMode::Async, |it| self.sync(&it.0));
+        if sync.count() > source.count {
+            let (sync, count) = (sync.count().to_string(), source.count);
             self.report(&format!("{here}.sync"), message!("experiment-sync-count", sync, count));
         }
-        let product = it.manager.and_then(|it| it.0);
+        let product = source.manager.and_then(|it| it.0);
         let of_ours = [
-            ("promote", it.promote.is_some()),
-            ("patience", it.timeout.is_some()),
-            ("fence", it.fence.is_some()),
+            ("promote", source.promote.is_some()),
+            ("patience", source.timeout.is_some()),
+            ("fence", source.fence.is_some()),
         ];
         for (key, product) in of_ours.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
             let message = message!("experiment-manager-key", key, manager = product.key);
             self.report(&format!("{here}.{key}"), message);
         }
-        if it.manager_settings.is_some() && product.is_none() {
+        if source.manager_settings.is_some() && product.is_none() {
             let key = product::default_manager().key;
             self.report(&format!("{here}.{key}"), message!("experiment-manager-unused", manager = key));
         }
         let manager = match product {
             Some(product) => {
-                let settings = it.manager_settings.unwrap_or_default();
+                let settings = source.manager_settings.unwrap_or_default();
                 FailoverManager::External(self.cluster_manager(product, &settings))
             }
             None => {
                 let usual = Promoter::default();
                 FailoverManager::Builtin(Promoter {
-                    timeout: it.timeout.map_or(usual.timeout, |it| it.0),
-                    policy: match it.promote {
+                    timeout: source.timeout.map_or(usual.timeout, |it| it.0),
+                    policy: match source.promote {
                         None | Some(file::Promote::Advanced) => PromotionPolicy::Advanced,
                         Some(file::Promote::Laggard) => PromotionPolicy::Laggard,
                     },
-                    fence: it.fence.unwrap_or(usual.fence),
+                    fence: source.fence.unwrap_or(usual.fence),
                 })
             }
         };
         Replication {
-            replicas: it.count,
+            replicas: source.count,
             sync,
             manager,
-            limits: self.limits(&format!("{here}.limits"), it.limits),
-            shutdown_sessions: it.shutdown_sessions.unwrap_or(true),
+            limits: self.limits(&format!("{here}.limits"), source.limits),
+            shutdown_sessions: source.shutdown_sessions.unwrap_or(true),
             separate_networks: false,
             separate_disks: false,
-            freshness: it.freshness.unwrap_or(true),
+            freshness: source.freshness.unwrap_or(true),
         }
     }
 
@@ -92,21 +90,25 @@ impl SetupBuilder<'_> {
         })
     }
 
-    fn cluster_manager(&mut self, product: &'static Product, it: &file::ManagerSettings) -> ClusterManager {
+    fn cluster_manager(
+        &mut self,
+        product: &'static Product,
+        settings: &file::ManagerSettings,
+    ) -> ClusterManager {
         let here = format!("stack.replicas.{}", product.key);
         let default = ClusterManager::with_defaults(product);
         let usual = default.settings;
         let time = |value: Option<Duration>, usual: Nanos| value.map_or(usual, |it| it.0);
         let made = ManagerSettings {
-            ttl: time(it.ttl, usual.ttl),
-            loop_wait: time(it.loop_wait, usual.loop_wait),
-            retry_timeout: time(it.retry_timeout, usual.retry_timeout),
-            primary_start_timeout: time(it.primary_start_timeout, usual.primary_start_timeout),
-            maximum_lag: it.maximum_lag.map_or(usual.maximum_lag, |it| it.0),
-            strict: it.strict.unwrap_or(usual.strict),
+            ttl: time(settings.ttl, usual.ttl),
+            loop_wait: time(settings.loop_wait, usual.loop_wait),
+            retry_timeout: time(settings.retry_timeout, usual.retry_timeout),
+            primary_start_timeout: time(settings.primary_start_timeout, usual.primary_start_timeout),
+            maximum_lag: settings.maximum_lag.map_or(usual.maximum_lag, |it| it.0),
+            strict: settings.strict.unwrap_or(usual.strict),
         };
         let traits = product.manager.as_ref().expect("the product is a cluster manager");
-        let store_servers = it.store_servers.unwrap_or(default.store_servers);
+        let store_servers = settings.store_servers.unwrap_or(default.store_servers);
         if let Some(store) = traits.store.as_ref().filter(|it| !it.servers.contains(&store_servers)) {
             let (key, value) = (store.product.key, store_servers.to_string());
             let counts = any_of(store.servers.iter().map(u32::to_string));
@@ -139,36 +141,37 @@ impl SetupBuilder<'_> {
         made
     }
 
-    fn fault(&mut self, path: &str, it: &file::Fault, stack: &Stack) -> Option<Fault> {
-        let deeds = [
-            ("kill", &it.kill),
-            ("pause", &it.pause),
-            ("restart", &it.restart),
-            ("switchover", &it.switchover),
-            ("cut_off", &it.cut_off),
-            ("fill_disk", &it.fill_disk),
-            ("withhold", &it.withhold),
+    fn fault(&mut self, path: &str, source: &file::Fault, stack: &Stack) -> Option<Fault> {
+        let actions = [
+            ("kill", &source.kill),
+            ("pause", &source.pause),
+            ("restart", &source.restart),
+            ("switchover", &source.switchover),
+            ("cut_off", &source.cut_off),
+            ("fill_disk", &source.fill_disk),
+            ("withhold", &source.withhold),
         ];
-        let there: Vec<(&str, &Word)> = deeds.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
-        let &[(deed, whom)] = there.as_slice() else {
+        let there: Vec<(&str, &Word)> =
+            actions.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
+        let &[(keyword, whom)] = there.as_slice() else {
             self.report(path, message!("experiment-fault-action", count = there.len()));
             return None;
         };
-        let lasts = ["pause", "cut_off", "fill_disk", "withhold"].contains(&deed);
-        match it.duration {
-            None if lasts => {
-                self.report(path, message!("experiment-fault-duration-missing", action = deed));
+        let has_duration = ["pause", "cut_off", "fill_disk", "withhold"].contains(&keyword);
+        match source.duration {
+            None if has_duration => {
+                self.report(path, message!("experiment-fault-duration-missing", action = keyword));
             }
-            Some(_) if !lasts => {
-                self.report(path, message!("experiment-fault-duration", action = deed));
+            Some(_) if !has_duration => {
+                self.report(path, message!("experiment-fault-duration", action = keyword));
             }
             _ => {}
         }
-        let lasting = it.duration.map_or(Nanos::ZERO, |it| it.0);
-        if it.part.is_some() && deed != "kill" {
-            self.report(path, message!("experiment-fault-part", action = deed));
+        let duration = source.duration.map_or(Nanos::ZERO, |it| it.0);
+        if source.part.is_some() && keyword != "kill" {
+            self.report(path, message!("experiment-fault-part", action = keyword));
         }
-        let when = match (it.at, it.after) {
+        let when = match (source.at, source.after) {
             (at, Some(event)) => {
                 let event = match event {
                     file::Event::Promoted => TriggerEvent::Promoted,
@@ -182,12 +185,12 @@ impl SetupBuilder<'_> {
                 return None;
             }
         };
-        let of_replication = ["switchover", "cut_off", "fill_disk", "withhold"].contains(&deed);
+        let of_replication = ["switchover", "cut_off", "fill_disk", "withhold"].contains(&keyword);
         if of_replication && stack.replication.is_none() {
-            self.report(path, message!("experiment-fault-replicas", action = deed));
+            self.report(path, message!("experiment-fault-replicas", action = keyword));
             return None;
         }
-        let whom = match (deed, whom.0.as_str()) {
+        let whom = match (keyword, whom.0.as_str()) {
             ("switchover", "any") => None,
             ("withhold", "primary") => Some(FaultTarget::Primary),
             ("withhold", other) => {
@@ -201,19 +204,19 @@ impl SetupBuilder<'_> {
             (_, it) => Some(self.fault_target(path, it, stack)?),
         };
         let someone = || whom.clone().expect("only a switchover goes to anyone");
-        let deed = match deed {
+        let action = match keyword {
             "kill" => {
-                let scope = it.part.map_or(FaultScope::Node, |it| it.0);
+                let scope = source.part.map_or(FaultScope::Node, |it| it.0);
                 FaultAction::Kill { target: someone(), scope }
             }
-            "pause" => FaultAction::Pause { target: someone(), duration: lasting },
+            "pause" => FaultAction::Pause { target: someone(), duration },
             "restart" => FaultAction::Restart { target: someone() },
             "switchover" => FaultAction::Switchover { target: whom },
-            "cut_off" => FaultAction::Isolate { target: someone(), duration: lasting },
-            "fill_disk" => FaultAction::FillDisk { target: someone(), duration: lasting },
-            _ => FaultAction::BlockReplication { duration: lasting },
+            "cut_off" => FaultAction::Isolate { target: someone(), duration },
+            "fill_disk" => FaultAction::FillDisk { target: someone(), duration },
+            _ => FaultAction::BlockReplication { duration },
         };
-        Some(Fault { trigger: when, action: deed })
+        Some(Fault { trigger: when, action })
     }
 
     /// Role, or a node that exists and that pgdyno starts.
@@ -226,8 +229,9 @@ impl SetupBuilder<'_> {
         if let Some(store) = store.filter(|it| it.key == name) {
             return Some(FaultTarget::Store(store));
         }
-        let ours = |it: &&Node| !is_attached(&it.kind);
-        let mut names: Vec<String> = stack.nodes.iter().filter(ours).map(|it| it.name.clone()).collect();
+        let is_started = |it: &&Node| !is_attached(&it.kind);
+        let mut names: Vec<String> =
+            stack.nodes.iter().filter(is_started).map(|it| it.name.clone()).collect();
         names.extend((2..=replicas + 1).map(|it| format!("postgres-{it}")));
         match name {
             "primary" if names.iter().any(|it| it == "postgres") => return Some(FaultTarget::Primary),

@@ -17,67 +17,59 @@ const SECTION: AttachedSection = AttachedSection { node: "service", address: "ur
 
 impl SetupBuilder<'_> {
     /// Node of the service, and its caps if it is on another machine.
-    pub(super) fn service(&mut self, it: file::Service) -> (Node, Option<Guard>) {
+    pub(super) fn service(&mut self, source: file::Service) -> (Node, Option<Guard>) {
         let path = |key: &str| format!("stack.service.{key}");
-        let limits = self.limits("stack.service.limits", it.limits.clone());
-        for (key, text) in [("ready", &it.ready), ("stats", &it.stats)] {
+        let limits = self.limits("stack.service.limits", source.limits.clone());
+        for (key, text) in [("ready", &source.ready), ("stats", &source.stats)] {
             let Some(text) = text else { continue };
             if !text.starts_with('/') || text.contains(|c: char| !c.is_ascii_graphic()) {
                 self.report(&path(key), message!("experiment-service-path", path = quote(text)));
             }
         }
-        if it.ready_within.is_some_and(|it| it.0 == Nanos::ZERO) {
+        if source.ready_within.is_some_and(|it| it.0 == Nanos::ZERO) {
             self.report(&path("ready_within"), message!("experiment-duration-zero", key = "ready_within"));
         }
-        let (mut entrance, mut guard) = (Transport::Tcp, None);
-        if let Some(url) = &it.url {
+        let (mut transport, mut guard) = (Transport::Tcp, None);
+        if let Some(url) = &source.url {
             let beside = [
-                ("command", it.command.is_some()),
-                ("env", !it.env.0.is_empty()),
-                ("copies", it.copies.is_some()),
-                ("limits", it.limits.is_some()),
+                ("command", source.command.is_some()),
+                ("env", !source.env.0.is_empty()),
+                ("copies", source.copies.is_some()),
+                ("limits", source.limits.is_some()),
             ];
             for (key, _) in beside.iter().filter(|it| it.1) {
                 self.report(&path(key), message!("experiment-attached-key", key = *key, address = "url"));
             }
             if let Some(place) = self.parse_url(url) {
-                entrance = place.transport;
-                guard = self.guard(&SECTION, it.allow.as_deref(), it.caps, &place);
+                transport = place.transport;
+                guard = self.guard(&SECTION, source.allow.as_deref(), source.caps, &place);
             }
         } else {
-            self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
-            if it.command.as_ref().is_none_or(Vec::is_empty) {
+            self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+            if source.command.as_ref().is_none_or(Vec::is_empty) {
                 self.report(&path("command"), message!("experiment-service-command"));
             }
         }
         for name in ["ADDRESS", "DATABASE_URL"] {
-            if it.env.0.iter().any(|it| it.0 == name) {
+            if source.env.0.iter().any(|it| it.0 == name) {
                 self.report(&path(&format!("env.{name}")), message!("experiment-env-reserved", name));
             }
         }
-        for (name, _) in it.env.0.iter().filter(|it| it.0.is_empty() || it.0.contains(['=', '\0'])) {
+        for (name, _) in source.env.0.iter().filter(|it| it.0.is_empty() || it.0.contains(['=', '\0'])) {
             let message = message!("experiment-env-name", name = quote(name));
             self.report(&path(&format!("env.{name}")), message);
         }
         let service = Service {
-            command: it.command.map_or(Vec::new(), |it| self.command(it)),
-            url: it.url,
-            env: words(it.env),
-            copies: it.copies.unwrap_or(1),
-            ready_path: it.ready.unwrap_or_else(|| READY.to_owned()),
-            ready_timeout: it.ready_within.map(|it| it.0),
-            stats_path: it.stats,
-            allow: it.allow,
+            command: source.command.map_or(Vec::new(), |it| self.command(it)),
+            url: source.url,
+            env: words(source.env),
+            copies: source.copies.unwrap_or(1),
+            ready_path: source.ready.unwrap_or_else(|| READY.to_owned()),
+            ready_timeout: source.ready_within.map(|it| it.0),
+            stats_path: source.stats,
+            allow: source.allow,
         };
-        (
-            Node {
-                name: "service".to_owned(),
-                kind: NodeKind::Service(service),
-                transport: entrance,
-                limits,
-            },
-            guard,
-        )
+        (Node { name: "service".to_owned(), kind: NodeKind::Service(service), transport, limits }, guard)
     }
 
     /// Resolves paths that are relative to the file.

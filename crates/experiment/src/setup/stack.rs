@@ -69,28 +69,28 @@ impl SetupBuilder<'_> {
         (Stack { nodes, generator, replication }, strictest(guards))
     }
 
-    fn postgres(&mut self, it: file::Postgres, guards: &mut Vec<Guard>) -> Node {
+    fn postgres(&mut self, source: file::Postgres, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "postgres", address: "attach" };
         let beside = [
-            ("entrance", it.entrance.is_some()),
-            ("version", it.version.is_some()),
-            ("max_connections", it.max_connections.is_some()),
-            ("settings", !it.settings.0.is_empty()),
-            ("limits", it.limits.is_some()),
+            ("entrance", source.entrance.is_some()),
+            ("version", source.version.is_some()),
+            ("max_connections", source.max_connections.is_some()),
+            ("settings", !source.settings.0.is_empty()),
+            ("limits", source.limits.is_some()),
         ];
-        if let Some(dsn) = it.attach {
+        if let Some(dsn) = source.attach {
             let there = AttachedDsn {
                 dsn,
                 admin: None,
                 product: &product::POSTGRESQL,
-                allow: it.allow,
-                caps: it.caps,
+                allow: source.allow,
+                caps: source.caps,
             };
             return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
-        let max_connections = it.max_connections.unwrap_or(MAX_CONNECTIONS);
-        let settings = words(it.settings);
+        self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        let max_connections = source.max_connections.unwrap_or(MAX_CONNECTIONS);
+        let settings = words(source.settings);
         for (name, own) in [
             ("max_connections", Some("max_connections")),
             ("port", None),
@@ -103,43 +103,44 @@ impl SetupBuilder<'_> {
         }
         node(
             "postgres",
-            it.entrance,
-            self.limits("stack.postgres.limits", it.limits),
-            NodeKind::Postgres(Postgres { version: it.version, max_connections, settings }),
+            source.entrance,
+            self.limits("stack.postgres.limits", source.limits),
+            NodeKind::Postgres(Postgres { version: source.version, max_connections, settings }),
         )
     }
 
-    fn pooler(&mut self, it: file::Pooler, guards: &mut Vec<Guard>) -> Node {
+    fn pooler(&mut self, source: file::Pooler, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "pooler", address: "attach" };
-        let product = it.kind.0;
+        let product = source.kind.0;
         let traits = product.pooler.as_ref().expect("the kind is a pooler");
         // Keys that not all poolers have.
         let options = [
-            ("version", it.version.is_some()),
-            ("workers", it.workers.is_some()),
-            ("pool_timeout", it.pool_timeout.is_some()),
+            ("version", source.version.is_some()),
+            ("workers", source.workers.is_some()),
+            ("pool_timeout", source.pool_timeout.is_some()),
         ];
-        if let Some(dsn) = it.attach {
+        if let Some(dsn) = source.attach {
             let mut beside = vec![
-                ("mode", it.mode.is_some()),
-                ("size", it.size.is_some()),
-                ("entrance", it.entrance.is_some()),
-                ("max_client_conn", it.max_client_conn.is_some()),
-                ("settings", !it.settings.0.is_empty()),
-                ("limits", it.limits.is_some()),
+                ("mode", source.mode.is_some()),
+                ("size", source.size.is_some()),
+                ("entrance", source.entrance.is_some()),
+                ("max_client_conn", source.max_client_conn.is_some()),
+                ("settings", !source.settings.0.is_empty()),
+                ("limits", source.limits.is_some()),
             ];
             beside.extend(options);
-            let there = AttachedDsn { dsn, admin: it.admin, product, allow: it.allow, caps: it.caps };
+            let there =
+                AttachedDsn { dsn, admin: source.admin, product, allow: source.allow, caps: source.caps };
             return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
-        if it.admin.is_some() {
+        self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        if source.admin.is_some() {
             self.report("stack.pooler.admin", message!("experiment-pooler-admin"));
         }
         for (key, _) in options.iter().filter(|it| it.1 && !traits.options.contains(&it.0)) {
             self.unknown_option(product, key);
         }
-        let mode = match it.mode {
+        let mode = match source.mode {
             None | Some(file::PoolMode::Session) => PoolMode::Session,
             Some(file::PoolMode::Transaction) => PoolMode::Transaction,
             Some(file::PoolMode::Statement) => PoolMode::Statement,
@@ -149,9 +150,9 @@ impl SetupBuilder<'_> {
             let (product, mode) = (product.name, mode.key());
             self.report("stack.pooler.mode", message!("experiment-pooler-mode", product, mode, modes));
         }
-        let version = it.version.filter(|_| traits.options.contains(&"version"));
+        let version = source.version.filter(|_| traits.options.contains(&"version"));
         let version = version.and_then(|it| self.version(product, traits, &it.0));
-        let settings = words(it.settings);
+        let settings = words(source.settings);
         let managed = product::with_role(Role::Pooler).filter_map(|it| it.pooler.as_ref());
         for (name, own) in managed.flat_map(|it| it.managed_settings) {
             self.not_a_setting("pooler", &settings, name, *own);
@@ -168,49 +169,55 @@ impl SetupBuilder<'_> {
             product,
             version,
             mode,
-            size: it.size.unwrap_or(POOL_SIZE),
-            max_client_conn: it.max_client_conn.unwrap_or(MAX_CLIENT_CONN),
-            workers: it.workers.unwrap_or(1),
-            pool_timeout: it.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
+            size: source.size.unwrap_or(POOL_SIZE),
+            max_client_conn: source.max_client_conn.unwrap_or(MAX_CLIENT_CONN),
+            workers: source.workers.unwrap_or(1),
+            pool_timeout: source.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
             settings,
         });
-        node("pooler", it.entrance, self.limits("stack.pooler.limits", it.limits), kind)
+        node("pooler", source.entrance, self.limits("stack.pooler.limits", source.limits), kind)
     }
 
     /// Reports a key of the section `pooler` that this product does not have.
     fn unknown_option(&mut self, product: &Product, key: &str) {
         let has =
             |other: &&Product| other.pooler.as_ref().is_some_and(|traits| traits.options.contains(&key));
-        let others =
+        let product_list =
             any_of(product::with_role(Role::Pooler).filter(has).map(|it| format!("kind: {}", it.key)));
-        let message = message!("experiment-pooler-option", product = product.name, key, others);
+        let message =
+            message!("experiment-pooler-option", product = product.name, key, others = product_list);
         self.report(&format!("stack.pooler.{key}"), message);
     }
 
-    fn balancer(&mut self, it: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
+    fn balancer(&mut self, source: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "balancer", address: "attach" };
         let beside = [
-            ("entrance", it.entrance.is_some()),
-            ("maxconn", it.maxconn.is_some()),
-            ("queue_timeout", it.queue_timeout.is_some()),
-            ("check", it.check.is_some()),
-            ("retries", it.retries.is_some()),
-            ("limits", it.limits.is_some()),
+            ("entrance", source.entrance.is_some()),
+            ("maxconn", source.maxconn.is_some()),
+            ("queue_timeout", source.queue_timeout.is_some()),
+            ("check", source.check.is_some()),
+            ("retries", source.retries.is_some()),
+            ("limits", source.limits.is_some()),
         ];
-        if let Some(dsn) = it.attach {
-            let there =
-                AttachedDsn { dsn, admin: None, product: &product::BALANCER, allow: it.allow, caps: it.caps };
+        if let Some(dsn) = source.attach {
+            let there = AttachedDsn {
+                dsn,
+                admin: None,
+                product: &product::BALANCER,
+                allow: source.allow,
+                caps: source.caps,
+            };
             return self.attached(&SECTION, there, &beside, guards);
         }
-        self.reject_unused_guards(&SECTION, it.allow.is_some(), it.caps.is_some());
-        let product = it.kind.map_or_else(product::default_balancer, |it| it.0);
-        if it.kind.is_none() {
+        self.reject_unused_guards(&SECTION, source.allow.is_some(), source.caps.is_some());
+        let product = source.kind.map_or_else(product::default_balancer, |it| it.0);
+        if source.kind.is_none() {
             self.report("stack.balancer", message!("experiment-balancer-kind", kind = product.key));
         }
-        let check = it.check.and_then(OrNone::into_option).map(|it| it.0);
+        let check = source.check.and_then(OrNone::into_option).map(|it| it.0);
         // Without a check, the balancer would not know the primary.
         let check = check.or(several.then_some(CHECK));
-        let queue_timeout = it.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
+        let queue_timeout = source.queue_timeout.map_or(QUEUE_TIMEOUT, |it| it.0);
         for (key, _) in [("check", check), ("queue_timeout", Some(queue_timeout))]
             .iter()
             .filter(|limit| limit.1.is_some_and(|it| it < Nanos::from_millis(1)))
@@ -218,9 +225,9 @@ impl SetupBuilder<'_> {
             let message = message!("experiment-balancer-duration", key = *key, product = product.name);
             self.report(&format!("stack.balancer.{key}"), message);
         }
-        let (maxconn, retries) = (it.maxconn, it.retries);
+        let (maxconn, retries) = (source.maxconn, source.retries);
         let kind = NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries });
-        node("balancer", it.entrance, self.limits("stack.balancer.limits", it.limits), kind)
+        node("balancer", source.entrance, self.limits("stack.balancer.limits", source.limits), kind)
     }
 
     /// Attached node: none of its settings can be changed.
@@ -251,12 +258,12 @@ impl SetupBuilder<'_> {
         }
         let place = (self.request.grammars.dsn)(&dsn);
         guards.extend(place.and_then(|it| self.guard(attached, allow.as_deref(), caps, &it)));
-        let others = caps.and_then(|it| it.others).unwrap_or(0);
-        let entrance = transport_of_dsn(&dsn);
+        let other_sessions = caps.and_then(|it| it.others).unwrap_or(0);
+        let transport = transport_of_dsn(&dsn);
         Node {
             name: name.to_owned(),
-            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions: others }),
-            transport: entrance,
+            kind: NodeKind::Attached(AttachedNode { dsn, admin, product, allow, other_sessions }),
+            transport,
             limits: Limits::default(),
         }
     }
@@ -289,14 +296,13 @@ impl SetupBuilder<'_> {
     fn check_transports(&mut self, nodes: &[Node]) {
         let is_balancer = |it: &Node| matches!(it.kind, NodeKind::Balancer(_));
         let nodes = &nodes[nodes.iter().position(is_balancer).unwrap_or(nodes.len())..];
-        let Some((Node { kind: NodeKind::Balancer(balancer), transport: entrance, .. }, behind)) =
-            nodes.split_first()
+        let Some((Node { kind: NodeKind::Balancer(balancer), transport, .. }, behind)) = nodes.split_first()
         else {
             return;
         };
         let name = balancer.product.name;
         let Some(next) = behind.first() else { return };
-        match (*entrance == Transport::Tls, next.transport == Transport::Tls) {
+        match (*transport == Transport::Tls, next.transport == Transport::Tls) {
             (true, false) => {
                 let message = message!("experiment-tls-behind", product = name, next = &next.name);
                 self.report("stack.balancer.entrance", message);
@@ -337,42 +343,42 @@ impl SetupBuilder<'_> {
         }
     }
 
-    pub(super) fn limits(&mut self, path: &str, it: Option<file::Limits>) -> Limits {
-        let it = it.unwrap_or_default();
-        if let Some(cpu) = it.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
+    pub(super) fn limits(&mut self, path: &str, source: Option<file::Limits>) -> Limits {
+        let limits = source.unwrap_or_default();
+        if let Some(cpu) = limits.cpu.filter(|it| !(0.01..=1024.0).contains(it)) {
             let (key, value) = ("cpu", cpu.to_string());
             let message = message!("experiment-out-of-range", key, value, min = "0.01", max = "1024");
             self.report(&format!("{path}.cpu"), message);
         }
-        if it.memory.is_some_and(|it| it.0 < 1 << 20) {
+        if limits.memory.is_some_and(|it| it.0 < 1 << 20) {
             self.report(&format!("{path}.memory"), message!("experiment-limit-memory"));
         }
         let rates = [
-            ("read_iops", it.read_iops),
-            ("write_iops", it.write_iops),
-            ("read_bps", it.read_bps.map(|it| it.0)),
-            ("write_bps", it.write_bps.map(|it| it.0)),
+            ("read_iops", limits.read_iops),
+            ("write_iops", limits.write_iops),
+            ("read_bps", limits.read_bps.map(|it| it.0)),
+            ("write_bps", limits.write_bps.map(|it| it.0)),
         ];
         for (key, _) in rates.iter().filter(|it| it.1 == Some(0)) {
             self.report(&format!("{path}.{key}"), message!("experiment-limit-zero", key = *key));
         }
-        let cpus = it.cpus.unwrap_or_default();
+        let cpus = limits.cpus.unwrap_or_default();
         if let Some(twice) = cpus.iter().enumerate().find(|(i, it)| cpus[..*i].contains(it)) {
             let message = message!("experiment-limit-cpu-twice", cpu = twice.1.to_string());
             self.report(&format!("{path}.cpus"), message);
         }
         // A quota beyond the node's CPUs has no effect.
-        if let Some(cpu) = it.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
+        if let Some(cpu) = limits.cpu.filter(|cpu| !cpus.is_empty() && *cpu > cpus.len() as f64) {
             let (cpu, count) = (cpu.to_string(), cpus.len());
             self.report(&format!("{path}.cpu"), message!("experiment-limit-cpu", cpu, count));
         }
         Limits {
-            cpu: it.cpu,
-            memory: it.memory.map(|it| it.0),
-            read_iops: it.read_iops,
-            write_iops: it.write_iops,
-            read_bps: it.read_bps.map(|it| it.0),
-            write_bps: it.write_bps.map(|it| it.0),
+            cpu: limits.cpu,
+            memory: limits.memory.map(|it| it.0),
+            read_iops: limits.read_iops,
+            write_iops: limits.write_iops,
+            read_bps: limits.read_bps.map(|it| it.0),
+            write_bps: limits.write_bps.map(|it| it.0),
             cpus,
         }
     }
@@ -389,14 +395,14 @@ impl SetupBuilder<'_> {
         // pgdyno enables the setting in versions that have it, unless the settings say otherwise.
         let keeps = it.product.pooler.as_ref().and_then(|it| it.prepared_statements);
         let enabled = |name: &str| it.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
-        let kept =
+        let is_kept =
             keeps.is_none_or(|keeps| it.version.is_some_and(|it| it >= keeps.since) && enabled(keeps.name));
         let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
         let scripts = || operations.iter().filter(is_script);
         if scripts().next().is_some()
             && load.query_mode == QueryMode::Prepared
             && it.mode != PoolMode::Session
-            && !kept
+            && !is_kept
         {
             let message = message!(
                 "experiment-pooler-prepared",
@@ -416,13 +422,13 @@ impl SetupBuilder<'_> {
     }
 }
 
-fn node(name: &str, entrance: Option<file::Entrance>, limits: Limits, kind: NodeKind) -> Node {
-    let entrance = match entrance {
+fn node(name: &str, transport: Option<file::Entrance>, limits: Limits, kind: NodeKind) -> Node {
+    let transport = match transport {
         Some(file::Entrance::Unix) => Transport::Unix,
         None | Some(file::Entrance::Tcp) => Transport::Tcp,
         Some(file::Entrance::Tls) => Transport::Tls,
     };
-    Node { name: name.to_owned(), kind, transport: entrance, limits }
+    Node { name: name.to_owned(), kind, transport, limits }
 }
 
 pub(super) fn is_attached(kind: &NodeKind) -> bool {
@@ -433,8 +439,8 @@ pub(super) fn is_attached(kind: &NodeKind) -> bool {
     }
 }
 
-pub(super) fn words(it: Ordered<Word>) -> Vec<(String, String)> {
-    it.0.into_iter().map(|(key, word)| (key, word.0)).collect()
+pub(super) fn words(words: Ordered<Word>) -> Vec<(String, String)> {
+    words.0.into_iter().map(|(key, word)| (key, word.0)).collect()
 }
 
 /// True if an address contains a password: `postgres://user:secret@…`, `password=…`.

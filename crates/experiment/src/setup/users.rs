@@ -15,44 +15,46 @@ impl SetupBuilder<'_> {
     /// `max`: a search that determines the number of clients and the duration.
     pub(super) fn closed(
         &mut self,
-        it: &file::Load,
+        source: &file::Load,
         mix: &Mix,
         max: Option<&MaxSearch>,
     ) -> (LoadModel, ScheduleExtent) {
         let open_only = [
-            ("schedule", it.schedule.is_some()),
-            ("arrivals", it.arrivals.is_some()),
-            ("max_in_flight", it.max_in_flight.is_some()),
-            ("coefficient", it.coefficient.is_some()),
+            ("schedule", source.schedule.is_some()),
+            ("arrivals", source.arrivals.is_some()),
+            ("max_in_flight", source.max_in_flight.is_some()),
+            ("coefficient", source.coefficient.is_some()),
         ];
-        self.not_with(it, "closed", &open_only);
+        self.not_with(source, "closed", &open_only);
         for (path, _) in &mix.own {
             self.report(path, message!("experiment-schedule-closed"));
         }
-        let stages = match &it.users {
-            Some(all) => self.stages(it, all),
+        let stages = match &source.users {
+            Some(all) => self.stages(source, all),
             None => {
-                self.needs("closed", "clients", it.clients.is_some() || max.is_some());
-                self.needs("closed", "duration", it.duration.is_some() || max.is_some());
+                self.needs("closed", "clients", source.clients.is_some() || max.is_some());
+                self.needs("closed", "duration", source.duration.is_some() || max.is_some());
                 let of_search = max.map_or(Nanos::ZERO, |it| it.window);
-                let lasting = it.duration.map_or(of_search, |it| it.0);
-                vec![UserStage { users: it.clients.unwrap_or(1), spawn_rate: None, duration: lasting }]
+                let duration = source.duration.map_or(of_search, |it| it.0);
+                vec![UserStage { users: source.clients.unwrap_or(1), spawn_rate: None, duration }]
             }
         };
-        let lasting = Nanos(stages.iter().map(|it| it.duration.0).sum());
-        let think = it.think.map_or(ThinkTime::NONE, |it| it.0);
-        let pacing = it.pacing.map(|it| it.0);
-        let model = match (stages.as_slice(), think, pacing, it.max_rate) {
+        let duration = Nanos(stages.iter().map(|it| it.duration.0).sum());
+        let think = source.think.map_or(ThinkTime::NONE, |it| it.0);
+        let pacing = source.pacing.map(|it| it.0);
+        let model = match (stages.as_slice(), think, pacing, source.max_rate) {
             ([UserStage { users, spawn_rate: None, .. }], ThinkTime::Constant(think), None, None) => {
                 LoadModel::Closed { clients: *users, think }
             }
-            _ => LoadModel::Users { stages, think, pacing, rate_max: it.max_rate },
+            _ => LoadModel::Users { stages, think, pacing, rate_max: source.max_rate },
         };
-        (model, ScheduleExtent { duration: lasting, max_rate: 0.0 })
+        (model, ScheduleExtent { duration, max_rate: 0.0 })
     }
 
-    fn stages(&mut self, it: &file::Load, all: &[file::Stage]) -> Vec<UserStage> {
-        for (key, is_there) in [("clients", it.clients.is_some()), ("duration", it.duration.is_some())] {
+    fn stages(&mut self, source: &file::Load, all: &[file::Stage]) -> Vec<UserStage> {
+        for (key, is_there) in
+            [("clients", source.clients.is_some()), ("duration", source.duration.is_some())]
+        {
             if is_there {
                 self.report(
                     &format!("load.{key}"),
@@ -110,10 +112,10 @@ impl SetupBuilder<'_> {
 }
 
 /// Limits a closed load to `rate` transactions per second; an open load is unchanged.
-pub(super) fn with_max_rate(model: &LoadModel, rate: f64, lasting: Nanos) -> LoadModel {
+pub(super) fn with_max_rate(model: &LoadModel, rate: f64, duration: Nanos) -> LoadModel {
     match model.clone() {
         LoadModel::Closed { clients, think } => LoadModel::Users {
-            stages: vec![UserStage { users: clients, spawn_rate: None, duration: lasting }],
+            stages: vec![UserStage { users: clients, spawn_rate: None, duration }],
             think: ThinkTime::Constant(think),
             pacing: None,
             rate_max: Some(rate),
