@@ -27,21 +27,21 @@ pub fn render(account: &RunResult, lang: &Lang) -> String {
     parts.join("\n")
 }
 
-fn advice_block(it: &Advice, lang: &Lang) -> String {
+fn advice_block(advice: &Advice, lang: &Lang) -> String {
     let mut out = String::new();
-    for head in heading_lines(it, lang) {
+    for head in heading_lines(advice, lang) {
         out += &format!("{}\n", visible(&head));
     }
-    for (number, index) in it.indexes.iter().enumerate() {
+    for (number, index) in advice.indexes.iter().enumerate() {
         out += &format!("\n-- {}\n{};\n", number + 1, visible(&index.ddl));
         for it in index_sentences(index, lang) {
             out += &format!("--   {}\n", visible(&it));
         }
     }
-    if !it.indexes.is_empty() {
+    if !advice.indexes.is_empty() {
         out += &format!("\n-- {}\n", say!(lang, "advice-concurrently"));
     }
-    for statement in &it.statements {
+    for statement in &advice.statements {
         out += &format!("\n{}\n", visible(&truncate(&statement.text, WIDTH)));
         let figures = [
             statement.share.map(|it| lang.numbers().percent(it, 1)),
@@ -52,47 +52,48 @@ fn advice_block(it: &Advice, lang: &Lang) -> String {
         if !figures.is_empty() {
             out += &format!("    {}\n", visible(&figures.join("; ")));
         }
-        out += &format!("    {}: {}\n", say!(lang, "advice-remedy"), visible(&remedy(it, statement, lang)));
+        out +=
+            &format!("    {}: {}\n", say!(lang, "advice-remedy"), visible(&remedy(advice, statement, lang)));
     }
     out
 }
 
 /// Gain and cost of indexes.
-pub fn effect_text(it: &IndexEffect, lang: &Lang) -> String {
+pub fn effect_text(effect: &IndexEffect, lang: &Lang) -> String {
     let mut out = format!("\n{}\n\n", say!(lang, "advice-applied"));
-    for built in &it.built {
+    for built in &effect.built {
         out += &format!("{}\n", visible(&lang.index_built(built)));
     }
-    for statement in &it.statements {
+    for statement in &effect.statements {
         let text = truncate(&statement.text, WIDTH);
         out += &format!("\n{}\n    {}\n", visible(&text), lang.statement_changed(statement));
     }
-    if let Some((before, after)) = it.hot {
+    if let Some((before, after)) = effect.hot {
         out += &format!("\n{}\n", lang.heap_only(before, after));
     }
     out
 }
 
 /// Lines before the indexes.
-pub(crate) fn heading_lines(it: &Advice, lang: &Lang) -> Vec<String> {
+pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
     let mut all = Vec::new();
-    match it.indexes.len() {
+    match advice.indexes.len() {
         0 => all.push(say!(lang, "advice-no-index")),
-        many => all.extend(it.saved.map(|share| lang.saved_together(many, share))),
+        many => all.extend(advice.saved.map(|share| lang.saved_together(many, share))),
     }
-    all.extend(it.planner_unavailable.as_ref().map(|why| lang.untried(why)));
+    all.extend(advice.planner_unavailable.as_ref().map(|reason| lang.untried(reason)));
     all
 }
 
 /// Reason, saving and cost of an index.
-pub(crate) fn index_sentences(it: &IndexAdvice, lang: &Lang) -> [String; 3] {
-    [lang.why_index(it), lang.index_saves(it), lang.index_costs(it)]
+pub(crate) fn index_sentences(index: &IndexAdvice, lang: &Lang) -> [String; 3] {
+    [lang.why_index(index), lang.index_saves(index), lang.index_costs(index)]
 }
 
 /// Remedy for one of its statements.
-pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &Lang) -> String {
-    let number = advice.statements.iter().position(|other| std::ptr::eq(other, it));
-    let helped = match &it.remedy {
+pub(crate) fn remedy(advice: &Advice, statement: &StatementAdvice, lang: &Lang) -> String {
+    let number = advice.statements.iter().position(|other| std::ptr::eq(other, statement));
+    let helped = match &statement.remedy {
         model::advice::Remedy::Index { index } => {
             let its = advice.indexes.get(*index).map(|it| it.improved.as_slice()).unwrap_or_default();
             let this = its.iter().find(|it| Some(it.statement) == number);
@@ -100,5 +101,5 @@ pub(crate) fn remedy(advice: &Advice, it: &StatementAdvice, lang: &Lang) -> Stri
         }
         _ => None,
     };
-    lang.remedy(&it.remedy, helped)
+    lang.remedy(&statement.remedy, helped)
 }

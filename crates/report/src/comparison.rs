@@ -17,21 +17,23 @@ use model::comparison::{
 use model::matrix::ChangeVerdict;
 
 /// A comparison in one language.
-pub fn page(it: &Comparison, lang: &Lang) -> Page {
-    let runs: Vec<&str> = it.runs.iter().map(|it| it.run.name.as_str()).collect();
+pub fn page(compared: &Comparison, lang: &Lang) -> Page {
+    let runs: Vec<&str> = compared.runs.iter().map(|it| it.run.name.as_str()).collect();
     // In a comparison within one run, its cells are compared with another of its cells.
-    let within =
-        it.runs.iter().any(|run| !run.cells.is_empty() && run.cells.iter().all(|cell| cell.base != cell.run))
-            && runs == [it.base.name.as_str()];
+    let within = compared
+        .runs
+        .iter()
+        .any(|run| !run.cells.is_empty() && run.cells.iter().all(|cell| cell.base != cell.run))
+        && runs == [compared.base.name.as_str()];
     let each = |blocks: &dyn Fn(&RunComparison) -> Vec<Block>| -> Vec<Block> {
         let of_run = |comparison: &RunComparison| {
             let mut all = blocks(comparison);
-            if it.runs.len() > 1 && !all.is_empty() {
+            if compared.runs.len() > 1 && !all.is_empty() {
                 all.insert(0, text(comparison.run.name.clone(), Tone::Plain));
             }
             all
         };
-        it.runs.iter().flat_map(of_run).collect()
+        compared.runs.iter().flat_map(of_run).collect()
     };
     let fair = |comparison: &RunComparison| {
         let all: Vec<Line> = differences(comparison, false, lang);
@@ -40,45 +42,45 @@ pub fn page(it: &Comparison, lang: &Lang) -> Page {
             false => vec![Block::List { items: all }],
         }
     };
-    let answers: Vec<String> = it.runs.iter().map(|it| lang.comparison_answer(it)).collect();
+    let answers: Vec<String> = compared.runs.iter().map(|it| lang.comparison_answer(it)).collect();
     Page {
         lang: lang.code(),
         language: lang.name(),
         title: say!(lang, "compare-title"),
-        question: lang.comparison_question(&it.base.name, if within { &[] } else { &runs }),
-        answer: Line { text: answers.join(" "), tone: tone(&it.runs) },
-        facts: vec![lang.moment(it.base.started_ms), lang.seed(it.seed)],
+        question: lang.comparison_question(&compared.base.name, if within { &[] } else { &runs }),
+        answer: Line { text: answers.join(" "), tone: tone(&compared.runs) },
+        facts: vec![lang.moment(compared.base.started_ms), lang.seed(compared.seed)],
         sections: sections([
-            ("unlike", say!(lang, "compare-heading-confounders"), each(&|it| other_differences(it, lang))),
-            ("conditions", say!(lang, "compare-heading-conditions"), each(&|it| conditions(it, lang))),
+            ("unlike", say!(lang, "compare-heading-confounders"), each(&|run| other_differences(run, lang))),
+            ("conditions", say!(lang, "compare-heading-conditions"), each(&|run| conditions(run, lang))),
             (
                 "figures",
                 say!(lang, "compare-heading-figures"),
-                each(&|comparison| figures(comparison, it.seed, lang)),
+                each(&|run| figures(run, compared.seed, lang)),
             ),
             ("differences", say!(lang, "compare-heading-differences"), each(&fair)),
-            ("left-out", say!(lang, "compare-heading-left-out"), each(&|it| left_out(it, lang))),
+            ("left-out", say!(lang, "compare-heading-left-out"), each(&|run| left_out(run, lang))),
         ]),
         words: crate::page::script_words(lang),
     }
 }
 
 /// The history of an experiment in one language.
-pub fn history(it: &RunHistory, lang: &Lang) -> Page {
-    let change_count = it.series.iter().map(|it| it.changes.len()).sum();
-    let too_few = it.series.iter().all(|it| it.too_few);
-    let series = it.series.iter().map(|cell| Block::Table(points(it, cell, lang))).collect();
-    let found = it.series.iter().flat_map(|cell| changes(it, cell, lang)).collect();
+pub fn history(history: &RunHistory, lang: &Lang) -> Page {
+    let change_count = history.series.iter().map(|it| it.changes.len()).sum();
+    let too_few = history.series.iter().all(|it| it.too_few);
+    let series = history.series.iter().map(|cell| Block::Table(points(history, cell, lang))).collect();
+    let found = history.series.iter().flat_map(|cell| changes(history, cell, lang)).collect();
     Page {
         lang: lang.code(),
         language: lang.name(),
         title: say!(lang, "compare-history-title"),
-        question: lang.history_question(&it.experiment),
+        question: lang.history_question(&history.experiment),
         answer: Line {
-            text: lang.history_answer(it.runs.len(), change_count, too_few),
+            text: lang.history_answer(history.runs.len(), change_count, too_few),
             tone: if change_count > 0 { Tone::Doubt } else { Tone::Plain },
         },
-        facts: vec![lang.seed(it.seed)],
+        facts: vec![lang.seed(history.seed)],
         sections: sections([
             ("changes", say!(lang, "compare-history-heading-changes"), found),
             ("series", say!(lang, "compare-history-heading-runs"), series),
@@ -106,10 +108,10 @@ pub fn terminal(page: &Page, style: TerminalStyle) -> String {
     out
 }
 
-fn table(it: &Table, style: TerminalStyle) -> String {
-    let mut out = paragraph("", &it.caption, style.width);
-    out += &render_table(it, style);
-    for (mark, note) in &it.notes {
+fn table(table: &Table, style: TerminalStyle) -> String {
+    let mut out = paragraph("", &table.caption, style.width);
+    out += &render_table(table, style);
+    for (mark, note) in &table.notes {
         out += &paragraph(&format!("{mark:<3}"), &note.text, style.width);
     }
     out
@@ -125,13 +127,13 @@ fn text(text: String, tone: Tone) -> Block {
 }
 
 /// Name of a cell; empty without axes.
-fn cell_name(it: &CellLabel) -> String {
-    it.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
+fn cell_name(label: &CellLabel) -> String {
+    label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
 }
 
 /// Name of a pair of cells; both names if they differ.
-fn pair_name(it: &CellComparison) -> String {
-    let (base, run) = (cell_name(&it.base), cell_name(&it.run));
+fn pair_name(comparison: &CellComparison) -> String {
+    let (base, run) = (cell_name(&comparison.base), cell_name(&comparison.run));
     if base == run { run } else { format!("{base} → {run}") }
 }
 
@@ -147,8 +149,8 @@ fn tone(all: &[RunComparison]) -> Tone {
     }
 }
 
-fn figure_tone(it: &MetricComparison) -> Tone {
-    match (it.verdict, it.metric.higher_is_better()) {
+fn figure_tone(comparison: &MetricComparison) -> Tone {
+    match (comparison.verdict, comparison.metric.higher_is_better()) {
         (ChangeVerdict::TooFewRuns, _) => Tone::Faint,
         (ChangeVerdict::NoEvidence, _) | (_, None) => Tone::Plain,
         (verdict, Some(more)) if (verdict == ChangeVerdict::Higher) == more => Tone::Good,
@@ -156,41 +158,41 @@ fn figure_tone(it: &MetricComparison) -> Tone {
     }
 }
 
-fn differences(it: &RunComparison, unfair: bool, lang: &Lang) -> Vec<Line> {
-    let names: Vec<String> = it.cells.iter().map(pair_name).collect();
+fn differences(comparison: &RunComparison, unfair: bool, lang: &Lang) -> Vec<Line> {
+    let names: Vec<String> = comparison.cells.iter().map(pair_name).collect();
     let line = |difference: &Difference| {
         let cells: Vec<&str> = difference.cells.iter().map(|number| names[*number].as_str()).collect();
         let tone = if unfair { Tone::Bad } else { Tone::Plain };
         Line { text: lang.difference_of_runs(difference, &cells), tone }
     };
-    it.differences.iter().filter(|it| it.is_confounder() == unfair).map(line).collect()
+    comparison.differences.iter().filter(|it| it.is_confounder() == unfair).map(line).collect()
 }
 
-fn other_differences(it: &RunComparison, lang: &Lang) -> Vec<Block> {
-    let items = differences(it, true, lang);
+fn other_differences(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
+    let items = differences(comparison, true, lang);
     match items.len() {
         0 => Vec::new(),
         n => vec![text(lang.confounders(n), Tone::Bad), Block::List { items }],
     }
 }
 
-fn conditions(it: &RunComparison, lang: &Lang) -> Vec<Block> {
+fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     let line = |condition: &ConditionResult| Line {
-        text: lang.condition(condition, &pair_name(&it.cells[condition.cell])),
+        text: lang.condition(condition, &pair_name(&comparison.cells[condition.cell])),
         tone: match condition.outcome {
             ConditionOutcome::Yes => Tone::Bad,
             ConditionOutcome::No => Tone::Good,
             ConditionOutcome::Unknown | ConditionOutcome::Absent => Tone::Doubt,
         },
     };
-    let items: Vec<Line> = it.conditions.iter().map(line).collect();
+    let items: Vec<Line> = comparison.conditions.iter().map(line).collect();
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
 /// One table per pair of cells.
-fn figures(it: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
-    let of = it.cells.iter().map(|it| it.figures.len()).sum();
-    let full = it.cells.iter().filter(|it| !it.figures.is_empty());
+fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
+    let of = comparison.cells.iter().map(|it| it.figures.len()).sum();
+    let full = comparison.cells.iter().filter(|it| !it.figures.is_empty());
     let mut all: Vec<Block> = full.map(|it| Block::Table(figures_table(it, lang))).collect();
     if !all.is_empty() {
         all.push(text(lang.comparison_legend(seed, of), Tone::Faint));
@@ -249,17 +251,17 @@ fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
     }
 }
 
-fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
+fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     let mut items: Vec<String> = Vec::new();
-    for (of_base, cells) in [(true, &it.only_base), (false, &it.only_run)] {
+    for (of_base, cells) in [(true, &comparison.only_base), (false, &comparison.only_run)] {
         let names: Vec<String> = cells.iter().map(cell_name).collect();
         if !names.is_empty() {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             items.push(lang.unmatched_cells(of_base, &names));
         }
     }
-    for trial in &it.excluded {
-        let why: Vec<String> = match trial.reasons.as_slice() {
+    for trial in &comparison.excluded {
+        let texts: Vec<String> = match trial.reasons.as_slice() {
             [] => vec![lang.status(&trial.status)],
             reasons => reasons.iter().map(|it| lang.reason(it)).collect(),
         };
@@ -267,7 +269,7 @@ fn left_out(it: &RunComparison, lang: &Lang) -> Vec<Block> {
             trial.from_base,
             &cell_name(&trial.cell),
             trial.repetition,
-            &why.join("; "),
+            &texts.join("; "),
         ));
     }
     let items: Vec<Line> = items.into_iter().map(|text| Line { text, tone: Tone::Doubt }).collect();
@@ -297,9 +299,9 @@ fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> 
 fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let column = |heading, numeric, drop_order| Column { heading, numeric, drop_order };
     let figure = |metric, drop_order| column(lang.metric(metric), true, drop_order);
-    let range = |metric: Metric, it: Option<(f64, f64)>| {
+    let range = |metric: Metric, bounds: Option<(f64, f64)>| {
         let value = |value: f64| lang.metric_value(metric, value);
-        it.map_or(String::new(), |(low, high)| format!("{} – {}", value(low), value(high)))
+        bounds.map_or(String::new(), |(low, high)| format!("{} – {}", value(low), value(high)))
     };
     let (tps, p99) = (cell.points.iter().map(|it| Some(it.tps.0)), cell.points.iter().map(|it| it.p99));
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];

@@ -91,22 +91,22 @@ impl Serialize for CompactNumber {
     }
 }
 
-fn round_to_four_digits(it: f64) -> f64 {
-    if it == 0.0 || !it.is_finite() {
-        return it;
+fn round_to_four_digits(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
     }
-    let digits = 3 - it.abs().log10().floor() as i32;
+    let digits = 3 - value.abs().log10().floor() as i32;
     // Division by a power of ten yields the number nearest to the decimal, which has the shortest text.
     match digits {
         // Smaller numbers are invisible on any axis.
         30.. => 0.0,
         0..30 => {
             let scale = 10f64.powi(digits);
-            (it * scale).round() / scale
+            (value * scale).round() / scale
         }
         ..0 => {
             let scale = 10f64.powi(-digits);
-            (it / scale).round() * scale
+            (value / scale).round() * scale
         }
     }
 }

@@ -40,11 +40,11 @@ pub fn views(
 }
 
 /// Nodes of the wanted cells that received no load, each once.
-pub(crate) fn unused_nodes(findings: &[Finding], wanted: impl Fn(usize) -> bool) -> Vec<&str> {
+pub(crate) fn unused_nodes(findings: &[Finding], is_selected: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
     for it in findings {
         if let Finding::Circumstance { cell, circumstance: Circumstance::NotUsed { node, .. } } = it
-            && wanted(*cell)
+            && is_selected(*cell)
             && !nodes.contains(&node.as_str())
         {
             nodes.push(node);
@@ -63,8 +63,8 @@ pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
 }
 
 /// Tone: bad if clients were affected, doubtful if the figures are affected.
-fn tone(it: &Finding) -> Tone {
-    match it {
+fn tone(finding: &Finding) -> Tone {
+    match finding {
         Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
             Tone::Bad
         }
@@ -100,8 +100,8 @@ pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
 }
 
 /// Sort key, lowest first: effects on clients, CPU shortage, the limiter, waits, comparisons of cells.
-fn rank(it: &Finding) -> u8 {
-    match it {
+fn rank(finding: &Finding) -> u8 {
+    match finding {
         Finding::SlotsExhausted { .. } => 0,
         Finding::ClientsStarved { .. } => 1,
         Finding::Failures { .. } => 2,
@@ -180,9 +180,9 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     // Omit columns that are empty in every row.
     let used: Vec<bool> =
         (0..headings.len()).map(|at| rows.iter().any(|it| !it.cells[at].is_empty())).collect();
-    let kept = |at: &usize| used[*at];
+    let is_used = |at: &usize| used[*at];
     let column = |at: usize| Column { heading: headings[at].to_owned(), ..Column::default() };
-    let columns = (0..headings.len()).filter(kept).map(column).collect();
+    let columns = (0..headings.len()).filter(is_used).map(column).collect();
     for row in &mut rows {
         let mut at = 0..;
         row.cells.retain(|_| at.next().is_some_and(|it| used[it]));
@@ -213,10 +213,11 @@ pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
-        let it = rest?;
-        let ends = it.match_indices(' ').map(|it| it.0).find(|at| !it[at + 1..].starts_with('%'));
-        rest = ends.map(|at| &it[at + 1..]);
-        Some(ends.map_or(it, |at| &it[..at]))
+        let remaining = rest?;
+        let ends =
+            remaining.match_indices(' ').map(|it| it.0).find(|at| !remaining[at + 1..].starts_with('%'));
+        rest = ends.map(|at| &remaining[at + 1..]);
+        Some(ends.map_or(remaining, |at| &remaining[..at]))
     })
 }
 

@@ -128,9 +128,9 @@ mod tests {
         let page = to_html(SHELL, hostile);
         let packed = extract_between(&page, "id=\"document\">", "</script>");
         let bytes = STANDARD.decode(packed).expect("base64");
-        let mut seen = String::new();
-        GzDecoder::new(bytes.as_slice()).read_to_string(&mut seen).expect("gzip");
-        assert_eq!(seen, hostile);
+        let mut unpacked = String::new();
+        GzDecoder::new(bytes.as_slice()).read_to_string(&mut unpacked).expect("gzip");
+        assert_eq!(unpacked, hostile);
         assert!(!page.contains("alert(1)"));
         assert!(page.contains("<title>a &amp; &lt;b&gt;</title>"));
     }
@@ -149,8 +149,8 @@ mod tests {
         let policy =
             extract_between(&page, "Content-Security-Policy\" content=\"", "\"").replace("&#39;", "'");
         for (text, kind) in [(SCRIPT, "script-src"), (STYLE, "style-src")] {
-            let seen = STANDARD.encode(Sha256::digest(text));
-            assert!(policy.contains(&format!("{kind} 'sha256-{seen}'")), "{policy}");
+            let hash = STANDARD.encode(Sha256::digest(text));
+            assert!(policy.contains(&format!("{kind} 'sha256-{hash}'")), "{policy}");
         }
         assert!(policy.starts_with("default-src 'none'"));
         assert!(!policy.contains("connect-src"), "{policy}");

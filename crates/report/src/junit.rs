@@ -98,18 +98,18 @@ enum CaseOutcome {
 fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
-        (Some(why), ..) => CaseOutcome::Failed(why),
-        (None, Some(why), _) => CaseOutcome::Skipped(why),
+        (Some(reason), ..) => CaseOutcome::Failed(reason),
+        (None, Some(reason), _) => CaseOutcome::Skipped(reason),
         (None, None, true) => CaseOutcome::Skipped(lang.status(&TrialStatus::Done)),
         (None, None, false) => CaseOutcome::Passed,
     }
 }
 
-fn trial_outcome(it: &TrialResult, lang: &Lang) -> CaseOutcome {
-    let reasons: Vec<String> = it.reasons.iter().map(|it| lang.reason(it)).collect();
-    match &it.status {
+fn trial_outcome(trial: &TrialResult, lang: &Lang) -> CaseOutcome {
+    let reasons: Vec<String> = trial.reasons.iter().map(|it| lang.reason(it)).collect();
+    match &trial.status {
         // The user must judge whether statements may rightly find no row.
-        _ if it.valid => match it
+        _ if trial.valid => match trial
             .doubts
             .iter()
             .find(|doubt| doubt.is_in_verdict() && !matches!(doubt, Doubt::NoRows { .. }))
@@ -146,18 +146,18 @@ impl TestSuite {
         self.tests += 1;
         let [class, name] = [format!("{experiment}.{cell}"), name.to_owned()].map(|it| escape_attribute(&it));
         self.cases += &format!("    <testcase classname=\"{class}\" name=\"{name}\"");
-        let (element, why, count) = match outcome {
+        let (element, message, count) = match outcome {
             CaseOutcome::Passed => {
                 self.cases += "/>\n";
                 return;
             }
-            CaseOutcome::Failed(why) => ("failure", why, &mut self.failures),
-            CaseOutcome::Error(why) => ("error", why, &mut self.errors),
-            CaseOutcome::Skipped(why) => ("skipped", why, &mut self.skipped),
+            CaseOutcome::Failed(message) => ("failure", message, &mut self.failures),
+            CaseOutcome::Error(message) => ("error", message, &mut self.errors),
+            CaseOutcome::Skipped(message) => ("skipped", message, &mut self.skipped),
         };
         *count += 1;
         self.cases +=
-            &format!(">\n      <{element} message=\"{}\"/>\n    </testcase>\n", escape_attribute(&why));
+            &format!(">\n      <{element} message=\"{}\"/>\n    </testcase>\n", escape_attribute(&message));
     }
 
     fn to_xml(&self, properties: &[(&str, &str)]) -> String {

@@ -76,20 +76,20 @@ const BAR_MIN: usize = 4;
 type LineRank = u8;
 
 /// The lines for a terminal of this size: at most half of its rows, each narrower than the terminal.
-pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &Lang) -> Vec<String> {
+pub fn render_frame(view: &LiveView, size: TerminalSize, style: LiveStyle, lang: &Lang) -> Vec<String> {
     let characters = style.characters;
-    let it = it.sanitised(characters);
+    let sanitised = view.sanitised(characters);
     let columns = size.columns.saturating_sub(1).max(1);
     let room = (size.rows / 2).clamp(1, LINES_MAX);
     if room == 1 {
-        return vec![truncate(&one_line(&it, lang), columns, characters)];
+        return vec![truncate(&one_line(&sanitised, lang), columns, characters)];
     }
     let mut lines: Vec<(LineRank, LineStyle, String)> = vec![
-        (0, LineStyle::Plain, progress(&it, columns, characters, lang)),
-        (1, LineStyle::Strong, format!("{}: {}", it.cell, lang.doing(&it.activity))),
+        (0, LineStyle::Plain, progress(&sanitised, columns, characters, lang)),
+        (1, LineStyle::Strong, format!("{}: {}", sanitised.cell, lang.doing(&sanitised.activity))),
     ];
-    if let Some(second) = &it.second {
-        let [rate, median, p99] = rows(&it, second, columns, characters, lang);
+    if let Some(second) = &sanitised.second {
+        let [rate, median, p99] = rows(&sanitised, second, columns, characters, lang);
         let bad = second.failed + second.dropped + second.refused > 0;
         let ink = if bad { LineStyle::Alarm } else { LineStyle::Plain };
         let counts = lang.live_counts(second);
@@ -100,9 +100,9 @@ pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &
             (4, ink, counts),
         ]);
         lines.extend(pools(second, lang).map(|it| (5, LineStyle::Plain, it)));
-        lines.extend(processors(&it, second, lang).map(|it| (8, LineStyle::Plain, it)));
+        lines.extend(processors(&sanitised, second, lang).map(|it| (8, LineStyle::Plain, it)));
     }
-    for (older, event) in it.events.iter().rev().take(EVENTS_MAX).enumerate().rev() {
+    for (older, event) in sanitised.events.iter().rev().take(EVENTS_MAX).enumerate().rev() {
         let rank = if older == 0 { 6 } else { 8 + older as LineRank };
         lines.push((rank, LineStyle::Faint, event_line(event, lang)));
     }
@@ -114,23 +114,23 @@ pub fn render_frame(it: &LiveView, size: TerminalSize, style: LiveStyle, lang: &
 }
 
 /// The view in one line of any width.
-pub fn render_line(it: &LiveView, characters: CharacterSet, lang: &Lang) -> String {
-    one_line(&it.sanitised(characters), lang)
+pub fn render_line(view: &LiveView, characters: CharacterSet, lang: &Lang) -> String {
+    one_line(&view.sanitised(characters), lang)
 }
 
 /// The line that remains after a trial.
-pub fn finished_line(it: &FinishedTrial, characters: CharacterSet, lang: &Lang) -> String {
-    let end = match &it.end {
-        TrialEnd::Skipped(why) => TrialEnd::Skipped(sanitise(why, characters)),
-        TrialEnd::Failed(why) => TrialEnd::Failed(sanitise(why, characters)),
-        TrialEnd::NotCounted(why) => TrialEnd::NotCounted(sanitise(why, characters)),
+pub fn finished_line(trial: &FinishedTrial, characters: CharacterSet, lang: &Lang) -> String {
+    let end = match &trial.end {
+        TrialEnd::Skipped(reason) => TrialEnd::Skipped(sanitise(reason, characters)),
+        TrialEnd::Failed(reason) => TrialEnd::Failed(sanitise(reason, characters)),
+        TrialEnd::NotCounted(reason) => TrialEnd::NotCounted(sanitise(reason, characters)),
         TrialEnd::Stopped { rule, second } => {
             TrialEnd::Stopped { rule: sanitise(rule, characters), second: *second }
         }
         other => other.clone(),
     };
-    let it = FinishedTrial { cell: sanitise(&it.cell, characters), end, ..it.clone() };
-    format!("{}  {}: {}", position(it.trial, it.trials), it.cell, lang.trial_finished(&it))
+    let shown = FinishedTrial { cell: sanitise(&trial.cell, characters), end, ..trial.clone() };
+    format!("{}  {}: {}", position(shown.trial, shown.trials), shown.cell, lang.trial_finished(&shown))
 }
 
 impl LiveView {
@@ -184,9 +184,9 @@ fn position(trial: usize, trials: Option<usize>) -> String {
     }
 }
 
-fn one_line(it: &LiveView, lang: &Lang) -> String {
-    let mut parts = vec![format!("{}: {}", it.cell, lang.doing(&it.activity))];
-    if let Some(second) = &it.second {
+fn one_line(view: &LiveView, lang: &Lang) -> String {
+    let mut parts = vec![format!("{}: {}", view.cell, lang.doing(&view.activity))];
+    if let Some(second) = &view.second {
         parts.push(lang.live_rate(second.rate));
         for (heading, time) in [("p50", second.p50), ("p99", second.p99)] {
             parts.extend(time.map(|it| format!("{heading} {}", lang.live_time(it))));
@@ -194,13 +194,13 @@ fn one_line(it: &LiveView, lang: &Lang) -> String {
         parts.push(lang.live_counts(second));
         parts.extend(pools(second, lang));
     }
-    let left = it.progress.map_or(String::new(), |it| format!("; {}", lang.live_left(it.remaining)));
-    format!("{}  {}{left}", position(it.trial, it.progress.map(|it| it.trials)), parts.join(", "))
+    let left = view.progress.map_or(String::new(), |it| format!("; {}", lang.live_left(it.remaining)));
+    format!("{}  {}{left}", position(view.trial, view.progress.map(|it| it.trials)), parts.join(", "))
 }
 
-fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang) -> String {
-    let Some(way) = it.progress else { return lang.live_step(it.trial) };
-    let words = format!("{}/{}  {}", it.trial, way.trials, lang.live_left(way.remaining));
+fn progress(view: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang) -> String {
+    let Some(way) = view.progress else { return lang.live_step(view.trial) };
+    let words = format!("{}/{}  {}", view.trial, way.trials, lang.live_left(way.remaining));
     let width = columns.saturating_sub(words.width() + 2).min(BAR);
     let (full, empty) = match characters {
         CharacterSet::Utf8 => ("█", "░"),
@@ -215,7 +215,7 @@ fn progress(it: &LiveView, columns: usize, characters: CharacterSet, lang: &Lang
 
 /// Rate and response times of the last second, each with a sparkline.
 fn rows(
-    it: &LiveView,
+    view: &LiveView,
     second: &LiveSecond,
     columns: usize,
     characters: CharacterSet,
@@ -227,9 +227,9 @@ fn rows(
     };
     let time = |time: Option<Nanos>| time.map_or(nothing.to_owned(), |time| lang.live_time(time));
     let rows = [
-        (say!(lang, "live-completed"), lang.live_rate(second.rate), &it.rates),
-        ("p50".to_owned(), time(second.p50), &it.medians),
-        ("p99".to_owned(), time(second.p99), &it.p99s),
+        (say!(lang, "live-completed"), lang.live_rate(second.rate), &view.rates),
+        ("p50".to_owned(), time(second.p50), &view.medians),
+        ("p99".to_owned(), time(second.p99), &view.p99s),
     ];
     let heading = rows.iter().map(|it| it.0.width()).max().unwrap_or(0);
     let value = rows.iter().map(|it| it.1.width()).max().unwrap_or(0);
@@ -246,15 +246,15 @@ fn pools(second: &LiveSecond, lang: &Lang) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-fn processors(it: &LiveView, second: &LiveSecond, lang: &Lang) -> Option<String> {
-    let of = |node: &str| it.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
+fn processors(view: &LiveView, second: &LiveSecond, lang: &Lang) -> Option<String> {
+    let of = |node: &str| view.quotas.iter().find(|it| it.0 == node).map(|it| it.1);
     let all: Vec<String> = second.processors.iter().map(|it| lang.live_used(it, of(&it.node))).collect();
     (!all.is_empty()).then(|| format!("{}: {}", say!(lang, "live-processors"), all.join(", ")))
 }
 
-fn event_line(it: &LogLine, lang: &Lang) -> String {
-    let seconds = lang.number(&(it.at.0 / 1_000_000_000).to_string());
-    format!("{seconds:>4}  {}: {}", it.node, it.text)
+fn event_line(line: &LogLine, lang: &Lang) -> String {
+    let seconds = lang.number(&(line.at.0 / 1_000_000_000).to_string());
+    format!("{seconds:>4}  {}: {}", line.node, line.text)
 }
 
 /// The last values that fit, drawn from 0 to their maximum. Missing values leave a gap.
@@ -292,8 +292,8 @@ impl LineStyle {
 }
 
 /// Unicode's format characters (category Cf) and line separators, which have no width and can reorder a line.
-fn is_format(it: char) -> bool {
-    matches!(it,
+fn is_format(character: char) -> bool {
+    matches!(character,
         '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
         | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'

@@ -29,10 +29,10 @@ pub fn file_name(prefix: &str, pid: u32, thread: usize) -> String {
 
 /// Writes one transaction. `nth` is the number of transactions that its client completed before. `epoch` is the Unix
 /// time at which the run's clock began.
-pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
-    write!(out, "{} {nth} ", it.client.0)?;
-    match it.outcome {
-        Outcome::Ok => write!(out, "{:.0}", it.response().as_micros_f64()),
+pub fn transaction(out: &mut impl Write, record: &Record, nth: u64, epoch: Nanos, style: LogStyle) -> Result {
+    write!(out, "{} {nth} ", record.client.0)?;
+    match record.outcome {
+        Outcome::Ok => write!(out, "{:.0}", record.response().as_micros_f64()),
         Outcome::Dropped => out.write_str("skipped"),
         Outcome::Failed(code) if style.failures_detailed && code.is_serialization_failure() => {
             out.write_str("serialization")
@@ -40,31 +40,31 @@ pub fn transaction(out: &mut impl Write, it: &Record, nth: u64, epoch: Nanos, st
         Outcome::Failed(code) if style.failures_detailed && code.is_deadlock() => out.write_str("deadlock"),
         Outcome::Failed(_) | Outcome::Unknown(_) => out.write_str("failed"),
     }?;
-    let at = (epoch + it.finished).0 / 1000;
-    write!(out, " {} {} {}", it.script.0, at / 1_000_000, at % 1_000_000)?;
+    let at = (epoch + record.finished).0 / 1000;
+    write!(out, " {} {} {}", record.script.0, at / 1_000_000, at % 1_000_000)?;
     if style.lag {
         // pgbench measures the lag of successful transactions only.
-        let lag = if it.outcome == Outcome::Ok { it.started - it.intended } else { Nanos::ZERO };
+        let lag = if record.outcome == Outcome::Ok { record.started - record.intended } else { Nanos::ZERO };
         write!(out, " {:.0}", lag.as_micros_f64())?;
     }
     if style.retries {
-        write!(out, " {}", it.tries.saturating_sub(1))?;
+        write!(out, " {}", record.tries.saturating_sub(1))?;
     }
     out.write_char('\n')
 }
 
 /// Writes one interval.
-pub fn aggregate(out: &mut impl Write, it: &LogAggregate, style: LogStyle) -> Result {
+pub fn aggregate(out: &mut impl Write, aggregate: &LogAggregate, style: LogStyle) -> Result {
     let when = |shown: bool, n: u64| if shown { n } else { 0 };
-    let lag = if style.lag { it.lag } else { DurationSums::default() };
-    write!(out, "{} {}", it.from_epoch_secs, it.ok)?;
-    for sums in [it.latency, lag] {
+    let lag = if style.lag { aggregate.lag } else { DurationSums::default() };
+    write!(out, "{} {}", aggregate.from_epoch_secs, aggregate.ok)?;
+    for sums in [aggregate.latency, lag] {
         write!(out, " {:.0} {:.0} {:.0} {:.0}", sums.sum, sums.sum_of_squares, sums.min, sums.max)?;
     }
-    write!(out, " {}", when(style.skipped, it.dropped))?;
-    write!(out, " {} {}", when(style.retries, it.retried), when(style.retries, it.retries))?;
+    write!(out, " {}", when(style.skipped, aggregate.dropped))?;
+    write!(out, " {} {}", when(style.retries, aggregate.retried), when(style.retries, aggregate.retries))?;
     let detailed = style.failures_detailed;
-    writeln!(out, " {} {}", when(detailed, it.serialization), when(detailed, it.deadlock))
+    writeln!(out, " {} {}", when(detailed, aggregate.serialization), when(detailed, aggregate.deadlock))
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn writes_aggregates_as_pgbench() {
-        let it = LogAggregate {
+        let sums = LogAggregate {
             from_epoch_secs: 1_700_000_000,
             ok: 2,
             latency: DurationSums { count: 2, sum: 30.0, sum_of_squares: 500.0, min: 10.0, max: 20.0 },
@@ -130,7 +130,7 @@ mod tests {
             (all, "1700000000 2 30 500 10 20 3 5 1 2 4 5 6 7 8\n"),
         ] {
             let mut out = String::new();
-            aggregate(&mut out, &it, style).expect("writing to a String cannot fail");
+            aggregate(&mut out, &sums, style).expect("writing to a String cannot fail");
             assert_eq!(out, expected);
         }
     }

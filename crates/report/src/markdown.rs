@@ -36,8 +36,8 @@ pub fn to_markdown(page: &Page) -> String {
 }
 
 /// Whole lines; empty for blocks that need a screen.
-fn block(it: &Block) -> String {
-    match it {
+fn block(content: &Block) -> String {
+    match content {
         Block::Text(it) => format!("{}\n", escape_inline(&it.text)),
         Block::List { items } => list(items),
         Block::Facts { facts } => facts
@@ -60,22 +60,22 @@ fn list(items: &[Line]) -> String {
     items.iter().map(|it| format!("- {}\n", escape_inline(&it.text))).collect()
 }
 
-fn table(it: &Table) -> String {
+fn table(table: &Table) -> String {
     let mut out = String::new();
-    if !it.caption.is_empty() {
-        out += &format!("**{}**\n\n", escape_inline(&it.caption));
+    if !table.caption.is_empty() {
+        out += &format!("**{}**\n\n", escape_inline(&table.caption));
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    out += &row(it.columns.iter().map(|it| escape_inline(&it.heading)).collect());
-    out += &row(it.columns.iter().map(|it| if it.numeric { "--:" } else { "---" }.to_owned()).collect());
-    for line in &it.rows {
+    out += &row(table.columns.iter().map(|it| escape_inline(&it.heading)).collect());
+    out += &row(table.columns.iter().map(|it| if it.numeric { "--:" } else { "---" }.to_owned()).collect());
+    for line in &table.rows {
         let cell = |text: &String| match (line.baseline, escape_inline(text)) {
             (true, text) if !text.is_empty() => format!("**{text}**"),
             (_, text) => text,
         };
         out += &row(line.cells.iter().map(cell).collect());
     }
-    for (number, (mark, note)) in it.notes.iter().enumerate() {
+    for (number, (mark, note)) in table.notes.iter().enumerate() {
         let mark = if mark.is_empty() { String::new() } else { format!("{}: ", escape_inline(mark)) };
         let before = if number == 0 { "\n" } else { "" };
         out += &format!("{before}- {mark}{}\n", escape_inline(&note.text));
@@ -83,10 +83,10 @@ fn table(it: &Table) -> String {
     out
 }
 
-fn drawing(it: &Drawing) -> String {
-    let mut out = format!("{}\n\n", escape_inline(&it.alternative));
-    let replicas = it.replicas.iter().flat_map(|it| it.nodes.iter().chain([&it.manager]));
-    for node in it.nodes.iter().chain(replicas).filter(|it| !it.lines.is_empty()) {
+fn drawing(drawing: &Drawing) -> String {
+    let mut out = format!("{}\n\n", escape_inline(&drawing.alternative));
+    let replicas = drawing.replicas.iter().flat_map(|it| it.nodes.iter().chain([&it.manager]));
+    for node in drawing.nodes.iter().chain(replicas).filter(|it| !it.lines.is_empty()) {
         let lines: Vec<String> = node.lines.iter().map(|it| escape_inline(&it.text)).collect();
         out += &format!("- {}: {}\n", escape_inline(&node.heading), lines.join("; "));
     }
@@ -94,10 +94,10 @@ fn drawing(it: &Drawing) -> String {
 }
 
 /// A finding without its evidence, which consists of charts.
-fn finding(it: &FindingView) -> String {
-    let line = format!("- {}\n", escape_inline(&it.line.text));
+fn finding(finding: &FindingView) -> String {
+    let line = format!("- {}\n", escape_inline(&finding.line.text));
     // Indentation makes the table part of the list item.
-    let table = it.table.as_ref().map_or(String::new(), |finding_table| {
+    let table = finding.table.as_ref().map_or(String::new(), |finding_table| {
         let lines: String = table(finding_table).lines().map(|line| format!("  {line}\n")).collect();
         format!("\n{lines}\n")
     });

@@ -21,7 +21,7 @@ use std::mem::{Discriminant, discriminant};
 /// The table, its notes and the findings, for a terminal.
 pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
-    let prose = |begin: &str, it: &str| paragraph(begin, &show(it), style.width);
+    let prose = |begin: &str, text: &str| paragraph(begin, &show(text), style.width);
     let table = table(matrix, findings, lang);
     let mut out = render_table(&table, style);
     out.push('\n');
@@ -206,22 +206,22 @@ fn ratio_text(row: &Row, lang: &Lang) -> String {
 }
 
 fn ratio_interval_text(row: &Row, lang: &Lang) -> String {
-    let it = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline?.interval);
-    it.map_or(String::new(), |it| interval_text(it, lang))
+    let interval = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline?.interval);
+    interval.map_or(String::new(), |it| interval_text(it, lang))
 }
 
 /// Interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
-fn interval(it: &Estimate, lang: &Lang) -> String {
-    let Some((low, high)) = it.interval.filter(|_| it.median > 0.0) else { return String::new() };
-    let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / it.median));
-    let (below, above) = (percent(it.median - low), percent(high - it.median));
+fn interval(estimate: &Estimate, lang: &Lang) -> String {
+    let Some((low, high)) = estimate.interval.filter(|_| estimate.median > 0.0) else { return String::new() };
+    let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / estimate.median));
+    let (below, above) = (percent(estimate.median - low), percent(high - estimate.median));
     if below == above { format!("±{below} %") } else { format!("-{below} +{above} %") }
 }
 
 /// `12.3`, or `>6000` if only a lower bound is known.
-fn at_least(it: &Estimate, lang: &Lang) -> String {
-    let sign = if it.at_least { ">" } else { "" };
-    sign.to_owned() + &number(it.figure, it.median, lang)
+fn at_least(estimate: &Estimate, lang: &Lang) -> String {
+    let sign = if estimate.at_least { ">" } else { "" };
+    sign.to_owned() + &number(estimate.figure, estimate.median, lang)
 }
 
 /// A number in the unit of the figure's heading.
@@ -268,10 +268,10 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
     let of = trials().count();
     // Reasons of one kind show the figures of the first such trial.
     let mut kinds: Vec<(ExclusionKind, String, usize)> = Vec::new();
-    for (kind, why) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
+    for (kind, reason) in trials().flat_map(|it| exclusion_reasons(it, lang)) {
         match kinds.iter_mut().find(|it| it.0 == kind) {
             Some(known) => known.2 += 1,
-            None => kinds.push((kind, why, 1)),
+            None => kinds.push((kind, reason, 1)),
         }
     }
     let mut missing: Vec<&UnappliedLimit> = matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();
@@ -287,19 +287,20 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
         let mut marks = vec![notes.mark(way, true)];
         let of_row: Vec<ExclusionKind> =
             row.trials.iter().flat_map(|it| exclusion_reasons(it, lang)).map(|it| it.0).collect();
-        for (kind, why, count) in &kinds {
+        for (kind, reason, count) in &kinds {
             let mark = match of_row.iter().filter(|it| *it == kind).count() {
                 0 => continue,
                 1 => String::new(),
                 n => format!("×{n}"),
             };
-            marks.push(notes.mark(lang.left_out(*count, of, why), false) + &mark);
+            marks.push(notes.mark(lang.left_out(*count, of, reason), false) + &mark);
         }
         let mut whys: Vec<&str> = row.unapplied_limits.iter().map(|it| it.reason.as_str()).collect();
         whys.sort_unstable();
         whys.dedup();
-        for why in whys {
-            let same: Vec<&UnappliedLimit> = missing.iter().copied().filter(|it| it.reason == why).collect();
+        for reason in whys {
+            let same: Vec<&UnappliedLimit> =
+                missing.iter().copied().filter(|it| it.reason == reason).collect();
             marks.push(notes.mark(lang.not_applied(&same), false));
         }
         cells.push(marks.join(" "));

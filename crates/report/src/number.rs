@@ -21,29 +21,29 @@ pub(crate) fn exact_digits(value: f64) -> String {
 }
 
 /// A duration as a number of three digits and the index of its unit: microseconds, milliseconds, seconds.
-pub(crate) fn duration(it: Nanos) -> (String, usize) {
-    match it.0 {
-        ..999_500 => (three_digits(it.as_micros_f64()), 0),
-        999_500..999_500_000 => (three_digits(it.as_millis_f64()), 1),
-        _ => (three_digits(it.as_secs_f64()), 2),
+pub(crate) fn duration(time: Nanos) -> (String, usize) {
+    match time.0 {
+        ..999_500 => (three_digits(time.as_micros_f64()), 0),
+        999_500..999_500_000 => (three_digits(time.as_millis_f64()), 1),
+        _ => (three_digits(time.as_secs_f64()), 2),
     }
 }
 
 /// A configured duration with all of its digits, in the largest unit in which it is at least one.
-pub(crate) fn chosen_duration(it: Nanos) -> (String, usize) {
-    match it.0 {
-        ..1_000_000 => (it.as_micros_f64().to_string(), 0),
-        1_000_000..1_000_000_000 => (it.as_millis_f64().to_string(), 1),
-        _ => (it.as_secs_f64().to_string(), 2),
+pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
+    match time.0 {
+        ..1_000_000 => (time.as_micros_f64().to_string(), 0),
+        1_000_000..1_000_000_000 => (time.as_millis_f64().to_string(), 1),
+        _ => (time.as_secs_f64().to_string(), 2),
     }
 }
 
 /// Hours, minutes and seconds (0, 1 and 2): the largest non-zero one and the next, such as `(2, 0)`, `(5, 1)`. Empty
 /// below half a second.
-pub(crate) fn duration_parts(it: Nanos) -> Vec<(u64, usize)> {
-    let seconds = (it.as_secs_f64().round()) as u64;
+pub(crate) fn duration_parts(time: Nanos) -> Vec<(u64, usize)> {
+    let seconds = (time.as_secs_f64().round()) as u64;
     let parts = match seconds {
-        0 if it > Nanos::ZERO => return Vec::new(),
+        0 if time > Nanos::ZERO => return Vec::new(),
         0..60 => vec![(seconds, 2)],
         60..3600 => vec![(seconds / 60, 1), (seconds % 60, 2)],
         _ => vec![(seconds / 3600, 0), (seconds % 3600 / 60, 1)],
@@ -59,18 +59,18 @@ pub(crate) fn binary(bytes: f64) -> (String, usize) {
         rest /= 1024.0;
         power += 1;
     }
-    let whole = rest.fract() == 0.0;
-    (if whole { format!("{rest:.0}") } else { three_digits(rest) }, power)
+    let is_integer = rest.fract() == 0.0;
+    (if is_integer { format!("{rest:.0}") } else { three_digits(rest) }, power)
 }
 
 /// A number in machine format, such as `-21570.5`, with a decimal comma. Numbers of five or more digits have narrow
 /// no-break spaces between thousands.
 pub(crate) fn with_comma(text: &str) -> String {
-    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    let digits = whole.chars().filter(char::is_ascii_digit).count();
+    let (integer, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let digits = integer.chars().filter(char::is_ascii_digit).count();
     let mut out = String::new();
     let mut left = digits;
-    for c in whole.chars() {
+    for c in integer.chars() {
         if c.is_ascii_digit() {
             if digits > 4 && left < digits && left.is_multiple_of(3) {
                 out.push('\u{202f}');
@@ -156,11 +156,11 @@ mod tests {
         }
         let spans = [(12, "12s"), (60, "1m"), (200, "3m20s"), (3600, "1h"), (7500, "2h5m")];
         for (seconds, expected) in spans {
-            let seen: String = duration_parts(Nanos::from_secs(seconds))
+            let actual: String = duration_parts(Nanos::from_secs(seconds))
                 .iter()
                 .map(|(n, unit)| format!("{n}{}", ["h", "m", "s"][*unit]))
                 .collect();
-            assert_eq!(seen, expected);
+            assert_eq!(actual, expected);
         }
     }
 }

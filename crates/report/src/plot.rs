@@ -93,7 +93,7 @@ mod tests {
         let values: Vec<f64> = (0..32).map(|i| 200.0 * (f64::from(i) + 0.5) / 32.0).collect();
         let drawn =
             plot_bars("arrivals/s", &values, Nanos::from_secs(200), CharacterSet::Utf8, english().numbers());
-        let wanted = "\
+        let expected = "\
 arrivals/s
 200 ┤                            ▁▃▅▇
     │                        ▁▃▅▇████
@@ -106,7 +106,7 @@ arrivals/s
   0 ┼────────────────────────────────
      0             1m40s        3m20s
 ";
-        assert_eq!(drawn, wanted, "\n{drawn}");
+        assert_eq!(drawn, expected, "\n{drawn}");
     }
 
     #[test]
@@ -118,7 +118,7 @@ arrivals/s
             CharacterSet::Ascii,
             english().numbers(),
         );
-        let wanted = "\
+        let expected = "\
 arrivals/s
 6 +  #
   |  #
@@ -131,7 +131,7 @@ arrivals/s
 0 +------
    0   6s
 ";
-        assert_eq!(drawn, wanted, "\n{drawn}");
+        assert_eq!(drawn, expected, "\n{drawn}");
     }
 
     #[test]

@@ -8,16 +8,16 @@ use crate::style::CharacterSet;
 use model::Nanos;
 
 /// A sentence and a plot.
-pub fn render(it: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
-    let sentence = lang.preview(it);
-    if it.duration == Nanos::ZERO {
+pub fn render(preview: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
+    let sentence = lang.preview(preview);
+    if preview.duration == Nanos::ZERO {
         return sentence + "\n";
     }
-    let rates: Vec<f64> = it.rates.iter().map(|rate| rate.0).collect();
+    let rates: Vec<f64> = preview.rates.iter().map(|rate| rate.0).collect();
     let plot = plot::plot_bars(
         &say!(lang, "bench-arrivals-per-second"),
         &rates,
-        it.duration,
+        preview.duration,
         characters,
         lang.numbers(),
     );

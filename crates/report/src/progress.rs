@@ -18,26 +18,26 @@ pub struct ProgressStyle {
     pub retries: bool,
 }
 
-pub fn format_line(it: &Progress, style: ProgressStyle) -> String {
+pub fn format_line(progress: &Progress, style: ProgressStyle) -> String {
     let at = match style.epoch {
-        Some(epoch) => format!("{:.3} s", (epoch + it.at).as_secs_f64()),
-        None => format!("{:.1} s", it.at.as_secs_f64()),
+        Some(epoch) => format!("{:.3} s", (epoch + progress.at).as_secs_f64()),
+        None => format!("{:.1} s", progress.at.as_secs_f64()),
     };
-    let (mean, deviation) = (it.mean.as_millis_f64(), it.deviation.as_millis_f64());
+    let (mean, deviation) = (progress.mean.as_millis_f64(), progress.deviation.as_millis_f64());
     let mut out = format!(
         "progress: {at}, {:.1} tps, lat {mean:.3} ms stddev {deviation:.3}, {} failed",
-        it.tps.0, it.failed
+        progress.tps.0, progress.failed
     );
     if style.lag {
-        out += &format!(", lag {:.3} ms", it.lag.as_millis_f64());
+        out += &format!(", lag {:.3} ms", progress.lag.as_millis_f64());
     }
     if style.skipped {
-        out += &format!(", {} skipped", it.dropped);
+        out += &format!(", {} skipped", progress.dropped);
     }
     if style.retries {
-        out += &format!(", {} retried, {} retries", it.retried, it.retries);
+        out += &format!(", {} retried, {} retries", progress.retried, progress.retries);
     }
-    if let Some(p99) = it.p99 {
+    if let Some(p99) = progress.p99 {
         out += &format!(", p99 {:.3} ms", p99.as_millis_f64());
     }
     out
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn formats_lines_as_pgbench() {
-        let it = Progress {
+        let progress = Progress {
             at: Nanos::from_millis(5012),
             tps: PerSecond(1234.56),
             mean: Nanos::from_micros(123),
@@ -65,14 +65,18 @@ mod tests {
         let plain = ProgressStyle::default();
         let epoch = Some(Nanos::from_secs(1_700_000_000));
         for (it, style, expected) in [
-            (it, plain, "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, p99 0.987 ms"),
             (
-                Progress { p99: None, ..it },
+                progress,
+                plain,
+                "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, p99 0.987 ms",
+            ),
+            (
+                Progress { p99: None, ..progress },
                 ProgressStyle { epoch, ..plain },
                 "progress: 1700000005.012 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed",
             ),
             (
-                it,
+                progress,
                 ProgressStyle { lag: true, skipped: true, retries: true, ..plain },
                 "progress: 5.0 s, 1234.6 tps, lat 0.123 ms stddev 0.045, 2 failed, lag 0.007 ms, 3 skipped, \
                  4 retried, 5 retries, p99 0.987 ms",

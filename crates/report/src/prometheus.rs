@@ -68,17 +68,17 @@ pub fn render(
 }
 
 /// Metric name of a probe's series, such as `pgdyno_pg_deadlocks_total`.
-pub fn metric_name(it: &Series) -> String {
-    let unit = match it.unit {
+pub fn metric_name(series: &Series) -> String {
+    let unit = match series.unit {
         Unit::Bytes => "_bytes",
         Unit::Seconds => "_seconds",
         Unit::Share => "_ratio",
         Unit::Count | Unit::Processors => "",
     };
-    let name = it.name.to_ascii_lowercase();
+    let name = series.name.to_ascii_lowercase();
     let name = name.strip_suffix("_total").unwrap_or(&name);
     let unit = if name.ends_with(unit) { "" } else { unit };
-    let total = if it.kind == SeriesKind::Counter { "_total" } else { "" };
+    let total = if series.kind == SeriesKind::Counter { "_total" } else { "" };
     format!("pgdyno_{name}{unit}{total}")
 }
 
@@ -175,7 +175,7 @@ impl Exposition {
         let _ = writeln!(self.text, "{}{suffix}{labels} {value}", self.family);
     }
 
-    fn buckets(&mut self, operation: Option<&str>, it: &Buckets) {
+    fn buckets(&mut self, operation: Option<&str>, buckets: &Buckets) {
         let operation = operation.map(|it| ("operation", it));
         let with = |bound: &str| -> Vec<(String, String)> {
             let labels = operation.into_iter().chain((!bound.is_empty()).then_some(("le", bound)));
@@ -186,24 +186,24 @@ impl Exposition {
             let labels: Vec<(&str, &str)> = labels.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
             self.sample(suffix, &labels, value);
         };
-        for (bound, n) in it.bounds.iter().zip(&it.at_most) {
+        for (bound, n) in buckets.bounds.iter().zip(&buckets.at_most) {
             line("_bucket", &format_seconds(*bound), *n as f64);
         }
-        line("_bucket", "+Inf", it.count as f64);
-        line("_sum", "", it.sum as f64 / 1e9);
-        line("_count", "", it.count as f64);
+        line("_bucket", "+Inf", buckets.count as f64);
+        line("_sum", "", buckets.sum as f64 / 1e9);
+        line("_count", "", buckets.count as f64);
     }
 }
 
 /// Seconds with all nanoseconds: `0.000131071`.
-fn format_seconds(it: Nanos) -> String {
-    let text = format!("{}.{:09}", it.0 / 1_000_000_000, it.0 % 1_000_000_000);
+fn format_seconds(time: Nanos) -> String {
+    let text = format!("{}.{:09}", time.0 / 1_000_000_000, time.0 % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn escape_label(it: &str) -> String {
+fn escape_label(text: &str) -> String {
     let mut out = String::new();
-    for c in it.chars().take(LABEL_CHARS_MAX) {
+    for c in text.chars().take(LABEL_CHARS_MAX) {
         match c {
             '\\' => out += r"\\",
             '"' => out += "\\\"",

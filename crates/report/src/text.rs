@@ -31,13 +31,13 @@ pub(crate) fn visible_lines(text: &str) -> String {
 }
 
 /// True if a terminal would interpret the character, or it could mislead a reader.
-pub(crate) fn is_unsafe(it: char) -> bool {
-    it.is_control() || is_invisible(it)
+pub(crate) fn is_unsafe(character: char) -> bool {
+    character.is_control() || is_invisible(character)
 }
 
 /// Direction marks, invisible characters, Unicode's line separators, and characters that XML forbids.
-fn is_invisible(it: char) -> bool {
-    matches!(it, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The text in the characters that the terminal can show.

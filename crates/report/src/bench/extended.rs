@@ -13,28 +13,32 @@ const LABEL: usize = 24;
 /// Columns of a line of prose.
 const WIDTH: usize = 98;
 
-pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
-    distributions(out, it, lang);
-    for (number, script) in it.scripts.iter().enumerate() {
+pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
+    distributions(out, summary, lang);
+    for (number, script) in summary.scripts.iter().enumerate() {
         statements(out, number, script, lang);
     }
-    failures(out, it, lang);
-    let dropped = it.total.counts.dropped;
+    failures(out, summary, lang);
+    let dropped = summary.total.counts.dropped;
     if dropped > 0 {
-        write_wrapped(out, &say!(lang, "bench-dropped"), &lang.dropped(dropped, it.total.counts.arrivals()));
+        write_wrapped(
+            out,
+            &say!(lang, "bench-dropped"),
+            &lang.dropped(dropped, summary.total.counts.arrivals()),
+        );
     }
-    if let Some(fairness) = it.fairness.filter(|_| it.plan.clients > 1) {
+    if let Some(fairness) = summary.fairness.filter(|_| summary.plan.clients > 1) {
         write_wrapped(out, &say!(lang, "bench-clients"), &lang.fairness(&fairness));
     }
-    if let Some(cost) = it.generator.per_transaction {
-        let busiest = it.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
+    if let Some(cost) = summary.generator.per_transaction {
+        let busiest = summary.generator.threads.iter().map(|it| it.busy).fold(0.0, f64::max);
         write_wrapped(out, &say!(lang, "bench-generator"), &lang.generator(&cost, busiest));
     }
-    write_wrapped(out, &say!(lang, "bench-measured"), &lang.measured(&it.server, &it.plan));
-    let (validity, clients) = (&it.validity, it.plan.clients);
+    write_wrapped(out, &say!(lang, "bench-measured"), &lang.measured(&summary.server, &summary.plan));
+    let (validity, clients) = (&summary.validity, summary.plan.clients);
     match &validity.reasons[..] {
-        _ if it.total.counts.ok == 0 => {
-            let verdict = lang.nothing_succeeded(it.top_failure().map(failure_name).as_deref());
+        _ if summary.total.counts.ok == 0 => {
+            let verdict = lang.nothing_succeeded(summary.top_failure().map(failure_name).as_deref());
             write_wrapped(out, &say!(lang, "bench-verdict"), &verdict);
         }
         [] => {
@@ -48,12 +52,12 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
         }
         reasons => {
             for reason in reasons {
-                let why = format!("{}: {}", say!(lang, "bench-invalid"), lang.reason(reason));
-                write_wrapped(out, &say!(lang, "bench-verdict"), &why);
+                let text = format!("{}: {}", say!(lang, "bench-invalid"), lang.reason(reason));
+                write_wrapped(out, &say!(lang, "bench-verdict"), &text);
             }
         }
     }
-    let succeeded = it.total.counts.ok > 0;
+    let succeeded = summary.total.counts.ok > 0;
     let in_verdict = |it: &Doubt| match it {
         // The verdict that nothing succeeded implies both.
         Doubt::NoSuccess | Doubt::Outage { .. } => true,
@@ -65,8 +69,8 @@ pub fn write_lines(out: &mut String, it: &Summary, lang: &Lang) {
     }
 }
 
-fn failure_name(it: &Failure) -> String {
-    to_characters(&it.describe(), CharacterSet::Utf8)
+fn failure_name(failure: &Failure) -> String {
+    to_characters(&failure.describe(), CharacterSet::Utf8)
 }
 
 /// A label, and a wrapped text next to it.
@@ -88,18 +92,18 @@ fn write_wrapped(out: &mut String, label: &str, text: &str) {
     line!(out, "{begin}{line}");
 }
 
-fn distributions(out: &mut String, it: &Summary, lang: &Lang) {
+fn distributions(out: &mut String, summary: &Summary, lang: &Lang) {
     const COLUMNS: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
     let [count, mean, max] = [say!(lang, "bench-count"), say!(lang, "bench-mean"), say!(lang, "bench-max")];
     let [p50, p90, p95, p99, p999] = COLUMNS;
     line!(out, "{:LABEL$}{count:>11}{mean:>9}{p50:>9}{p90:>9}{p95:>9}{p99:>9}{p999:>9}{max:>9}", "");
-    let mut row = |label: String, unit: Unit, it: &Distribution| {
-        line!(out, "{label:<LABEL$}{}", cells(unit, it, lang));
+    let mut row = |label: String, unit: Unit, distribution: &Distribution| {
+        line!(out, "{label:<LABEL$}{}", cells(unit, distribution, lang));
     };
-    row(say!(lang, "bench-response-time"), Unit::Millis, &it.total.response);
-    row(say!(lang, "bench-service-time"), Unit::Millis, &it.total.service);
-    if it.scripts.len() > 1 {
-        for (number, script) in it.scripts.iter().enumerate() {
+    row(say!(lang, "bench-response-time"), Unit::Millis, &summary.total.response);
+    row(say!(lang, "bench-service-time"), Unit::Millis, &summary.total.service);
+    if summary.scripts.len() > 1 {
+        for (number, script) in summary.scripts.iter().enumerate() {
             let [response, service] =
                 [say!(lang, "bench-script-response"), say!(lang, "bench-script-service")]
                     .map(|label| format!("{label} {}", number + 1));
@@ -107,18 +111,18 @@ fn distributions(out: &mut String, it: &Summary, lang: &Lang) {
             row(service, Unit::Millis, &script.group.service);
         }
     }
-    if it.connects.each.count > 0 && it.plan.reconnect {
-        row(say!(lang, "bench-connecting"), Unit::Millis, &it.connects.each);
+    if summary.connects.each.count > 0 && summary.plan.reconnect {
+        row(say!(lang, "bench-connecting"), Unit::Millis, &summary.connects.each);
     }
-    if it.generator.backlog_wait.count > 0 {
-        row(say!(lang, "bench-backlog-wait"), Unit::Millis, &it.generator.backlog_wait);
+    if summary.generator.backlog_wait.count > 0 {
+        row(say!(lang, "bench-backlog-wait"), Unit::Millis, &summary.generator.backlog_wait);
     }
     // In the closed model nothing is due at a fixed time, so nothing is late.
-    if it.generator.send_lag.count > 0 {
-        row(say!(lang, "bench-send-lag"), Unit::Micros, &it.generator.send_lag);
+    if summary.generator.send_lag.count > 0 {
+        row(say!(lang, "bench-send-lag"), Unit::Micros, &summary.generator.send_lag);
     }
-    if it.generator.jitter.count > 0 {
-        row(say!(lang, "bench-timer-jitter"), Unit::Micros, &it.generator.jitter);
+    if summary.generator.jitter.count > 0 {
+        row(say!(lang, "bench-timer-jitter"), Unit::Micros, &summary.generator.jitter);
     }
     out.push('\n');
 }
@@ -130,38 +134,39 @@ enum Unit {
 }
 
 /// Count, mean, five quantiles and the maximum: 74 columns.
-fn cells(unit: Unit, it: &Distribution, lang: &Lang) -> String {
+fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
     let number = |it: Nanos| match unit {
         Unit::Millis => format_short(it.as_millis_f64(), 3, lang),
         Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
         // Time of an arrival without an answer.
-        let longer =
-            it.longer_than(place).map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
+        let longer = distribution
+            .longer_than(place)
+            .map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
         let shown = longer.or(nanos.map(number));
         format!("{:>9}", shown.as_deref().unwrap_or("-"))
     };
     let values = [
-        (it.mean, 1.0),
-        (it.p50, 0.5),
-        (it.p90, 0.9),
-        (it.p95, 0.95),
-        (it.p99, 0.99),
-        (it.p999, 0.999),
-        (it.max, 1.0),
+        (distribution.mean, 1.0),
+        (distribution.p50, 0.5),
+        (distribution.p90, 0.9),
+        (distribution.p95, 0.95),
+        (distribution.p99, 0.99),
+        (distribution.p999, 0.999),
+        (distribution.max, 1.0),
     ];
-    format!("{:>11}{}", lang.numbers().count(it.count), values.map(value).concat())
+    format!("{:>11}{}", lang.numbers().count(distribution.count), values.map(value).concat())
 }
 
 /// A number of at most eight columns if it is below a million, with as many decimals as fit.
-fn format_short(it: f64, decimals: usize, lang: &Lang) -> String {
-    let written = |decimals| lang.numbers().fixed(it, decimals);
+fn format_short(value: f64, decimals: usize, lang: &Lang) -> String {
+    let written = |decimals| lang.numbers().fixed(value, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))
 }
 
-fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &Lang) {
-    let measured: Vec<_> = it.statements.iter().filter(|it| it.service.count > 0).collect();
+fn statements(out: &mut String, number: usize, script: &ScriptSummary, lang: &Lang) {
+    let measured: Vec<_> = script.statements.iter().filter(|it| it.service.count > 0).collect();
     if measured.is_empty() {
         return;
     }
@@ -173,8 +178,8 @@ fn statements(out: &mut String, number: usize, it: &ScriptSummary, lang: &Lang) 
     out.push('\n');
 }
 
-fn failures(out: &mut String, it: &Summary, lang: &Lang) {
-    let all: Vec<&Failure> = it.failures.iter().chain(&it.connects.refused).collect();
+fn failures(out: &mut String, summary: &Summary, lang: &Lang) {
+    let all: Vec<&Failure> = summary.failures.iter().chain(&summary.connects.refused).collect();
     if all.is_empty() {
         return;
     }
@@ -186,7 +191,7 @@ fn failures(out: &mut String, it: &Summary, lang: &Lang) {
         "%",
         say!(lang, "bench-effect")
     );
-    let (arrivals, numbers) = (it.total.counts.arrivals(), lang.numbers());
+    let (arrivals, numbers) = (summary.total.counts.arrivals(), lang.numbers());
     for failure in all {
         let name = failure.name.unwrap_or("");
         let share = match failure.class {

@@ -19,18 +19,18 @@ macro_rules! line {
 }
 pub(super) use line;
 
-pub fn write_lines(out: &mut String, it: &Summary, style: BenchStyle) {
-    let plan = &it.plan;
-    let counts = &it.total.counts;
-    write_settings(out, plan, it.server.is_postgres());
+pub fn write_lines(out: &mut String, summary: &Summary, style: BenchStyle) {
+    let plan = &summary.plan;
+    let counts = &summary.total.counts;
+    write_settings(out, plan, summary.server.is_postgres());
     match plan.end {
         EndCondition::Transactions(each) => {
-            let wanted = u64::from(each) * u64::from(plan.clients);
+            let requested = u64::from(each) * u64::from(plan.clients);
             line!(out, "number of transactions per client: {each}");
-            line!(out, "number of transactions actually processed: {}/{wanted}", counts.ok);
+            line!(out, "number of transactions actually processed: {}/{requested}", counts.ok);
         }
         EndCondition::Time(_) | EndCondition::ScheduleEnds => {
-            let duration = if let EndCondition::Time(it) = plan.end { it } else { it.window };
+            let duration = if let EndCondition::Time(it) = plan.end { it } else { summary.window };
             line!(out, "duration: {:.0} s", duration.as_secs_f64());
             line!(out, "number of transactions actually processed: {}", counts.ok);
         }
@@ -54,21 +54,21 @@ pub fn write_lines(out: &mut String, it: &Summary, style: BenchStyle) {
             percent(counts.above_limit, counts.ok)
         );
     }
-    latency(out, "latency", &it.total.response, open || style.progress || plan.latency_limit.is_some());
+    latency(out, "latency", &summary.total.response, open || style.progress || plan.latency_limit.is_some());
     if open {
-        let (mean, max) = (it.total.lag_mean.as_millis_f64(), it.generator.lag_max.as_millis_f64());
+        let (mean, max) = (summary.total.lag_mean.as_millis_f64(), summary.generator.lag_max.as_millis_f64());
         line!(out, "rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms");
     }
     if plan.reconnect {
-        let each = it.connects.each.mean.unwrap_or_default().as_millis_f64();
+        let each = summary.connects.each.mean.unwrap_or_default().as_millis_f64();
         line!(out, "average connection time = {each:.3} ms");
-        line!(out, "tps = {:.6} (including reconnection times)", it.total.tps.0);
+        line!(out, "tps = {:.6} (including reconnection times)", summary.total.tps.0);
     } else {
-        line!(out, "initial connection time = {:.3} ms", it.connects.initial.as_millis_f64());
-        line!(out, "tps = {:.6} (without initial connection time)", it.total.tps.0);
+        line!(out, "initial connection time = {:.3} ms", summary.connects.initial.as_millis_f64());
+        line!(out, "tps = {:.6} (without initial connection time)", summary.total.tps.0);
     }
-    for (number, script) in it.scripts.iter().enumerate() {
-        self::script(out, it, number, script, style);
+    for (number, script) in summary.scripts.iter().enumerate() {
+        self::script(out, summary, number, script, style);
     }
 }
 
@@ -118,16 +118,16 @@ fn failures(out: &mut String, prefix: &str, counts: &OutcomeCounts, plan: &Bench
     }
 }
 
-fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptSummary, style: BenchStyle) {
-    let plan = &it.plan;
-    let asked = &plan.scripts[number];
-    let several = it.scripts.len() > 1;
+fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSummary, style: BenchStyle) {
+    let plan = &summary.plan;
+    let planned = &plan.scripts[number];
+    let several = summary.scripts.len() > 1;
     if several {
         let counts = &script.group.counts;
         let weights: u64 = plan.scripts.iter().map(|it| u64::from(it.weight)).sum();
-        let target = percent(u64::from(asked.weight), weights);
-        line!(out, "SQL script {}: {}", number + 1, asked.name);
-        line!(out, " - weight: {} (targets {target:.1}% of total)", asked.weight);
+        let target = percent(u64::from(planned.weight), weights);
+        line!(out, "SQL script {}: {}", number + 1, planned.name);
+        line!(out, " - weight: {} (targets {target:.1}% of total)", planned.weight);
         line!(
             out,
             " - {} transactions ({:.1}% of total, tps = {:.6})",
@@ -157,16 +157,22 @@ fn script(out: &mut String, it: &Summary, number: usize, script: &ScriptSummary,
     }
 }
 
-fn latency(out: &mut String, prefix: &str, it: &Distribution, deviation: bool) {
+fn latency(out: &mut String, prefix: &str, distribution: &Distribution, deviation: bool) {
     // As in pgbench, the average is over executed transactions. The label says so if there are others.
-    let of = if it.unanswered.is_some() { " (of answered transactions)" } else { "" };
-    let Some(mean) = it.mean.or(it.unanswered.and_then(|it| it.mean_of_answered)) else { return };
+    let of = if distribution.unanswered.is_some() { " (of answered transactions)" } else { "" };
+    let Some(mean) = distribution.mean.or(distribution.unanswered.and_then(|it| it.mean_of_answered)) else {
+        return;
+    };
     line!(out, "{prefix} average = {:.3} ms{of}", mean.as_millis_f64());
     if deviation {
-        line!(out, "{prefix} stddev = {:.3} ms", it.deviation.unwrap_or(Nanos::ZERO).as_millis_f64());
+        line!(
+            out,
+            "{prefix} stddev = {:.3} ms",
+            distribution.deviation.unwrap_or(Nanos::ZERO).as_millis_f64()
+        );
     }
 }
 
-fn percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+fn percent(part: u64, total: u64) -> f64 {
+    if total == 0 { 0.0 } else { 100.0 * part as f64 / total as f64 }
 }

@@ -168,8 +168,8 @@ fn renders_a_run_without_successes() {
     it.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
     it.total.response = Distribution::default();
     let text = render(&it, BenchStyle::default(), english());
-    let ours = text.find("\n\n").expect("an empty line");
-    assert!(text[..ours].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
+    let pgbench_end = text.find("\n\n").expect("an empty line");
+    assert!(text[..pgbench_end].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
 }
 
 #[test]
@@ -192,9 +192,9 @@ fn json_fields_have_units() {
 
 /// Text after the label.
 #[track_caller]
-fn line(it: &Summary, label: &str) -> String {
+fn line(summary: &Summary, label: &str) -> String {
     let mut out = String::new();
-    extended::write_lines(&mut out, it, english());
+    extended::write_lines(&mut out, summary, english());
     let after = out
         .lines()
         .skip_while(|line| !line.starts_with(label))

@@ -179,10 +179,10 @@ impl Lang {
     /// `21570 transactions per second (95 % CI 21400 to 21700, 5 trials), p99 12.3 ms`.
     fn answered_rate(&self, level: &ObjectiveLevel<'_>) -> String {
         let rate = three_digits(level.tps);
-        let whole = rate.parse::<u64>().ok();
+        let integer = rate.parse::<u64>().ok();
         let offered = level.offered.map(|rate| self.numbers().three(rate));
         let confidence = self.confidence(level);
-        say!(self, "answer-rate", rate = self.number(&rate), offered, whole, confidence)
+        say!(self, "answer-rate", rate = self.number(&rate), offered, whole = integer, confidence)
     }
 
     /// A rate without its unit, and its comparison with the baseline.

@@ -17,7 +17,7 @@ use model::plan::Transport;
 impl Lang {
     /// Grouping key: findings with equal keys are reported together. It is the beginning of their paragraph.
     pub fn group(&self, finding: &Finding) -> String {
-        let whole = |number: f64| self.numbers().fixed(number, 0);
+        let rounded = |number: f64| self.numbers().fixed(number, 0);
         match finding {
             Finding::SlotsExhausted { limit: ConnectionLimit::Role, .. } => say!(self, "finding-slots-role"),
             Finding::SlotsExhausted { limit: ConnectionLimit::Database, .. } => {
@@ -32,10 +32,10 @@ impl Lang {
             }
             Finding::NotCompared { .. } => say!(self, "finding-not-compared"),
             Finding::HostBound { processors, .. } => {
-                say!(self, "finding-host-bound", processors = whole(*processors))
+                say!(self, "finding-host-bound", processors = rounded(*processors))
             }
             Finding::GeneratorShare { processors, .. } => {
-                say!(self, "finding-generator-share", processors = whole(*processors))
+                say!(self, "finding-generator-share", processors = rounded(*processors))
             }
             Finding::LikeForLikeCost { .. } => say!(self, "finding-like-for-like"),
             Finding::UnlikeComparison { transports, with_transport, .. } => {

@@ -47,8 +47,8 @@ impl Lang {
     }
 
     /// Promise about reads, and whether it was kept: a sentence with its full stop.
-    pub fn remote_apply(&self, kept: bool) -> String {
-        say!(self, "freshness-remote-apply", kept)
+    pub fn remote_apply(&self, is_kept: bool) -> String {
+        say!(self, "freshness-remote-apply", kept = is_kept)
     }
 
     /// `12.3 % (95 % CI 10.1 to 14.9 %) of 600 reads`.
@@ -82,14 +82,14 @@ enum ReplicaGroup<'a> {
 
 impl ReplicaGroup<'_> {
     fn from_result(result: &FreshnessResult) -> ReplicaGroup<'_> {
-        let answered = || result.replicas.iter().filter_map(|replica| Some((replica, replica.stale?)));
-        let worst = answered().max_by(|one, other| one.1.share().total_cmp(&other.1.share()));
+        let measured = || result.replicas.iter().filter_map(|replica| Some((replica, replica.stale?)));
+        let worst = measured().max_by(|one, other| one.1.share().total_cmp(&other.1.share()));
         match worst {
             None => ReplicaGroup::NoAnswer,
             Some((_, stale)) if stale.stale == 0 => ReplicaGroup::AllVisible {
-                reads: answered().map(|it| it.1.total).sum(),
-                replicas: answered().count() as u64,
-                highest: answered().map(|it| it.1.interval.1).fold(0.0, f64::max),
+                reads: measured().map(|it| it.1.total).sum(),
+                replicas: measured().count() as u64,
+                highest: measured().map(|it| it.1.interval.1).fold(0.0, f64::max),
             },
             Some((replica, stale)) => ReplicaGroup::Stale(replica, stale),
         }

@@ -239,9 +239,9 @@ impl Lang {
     }
 
     pub fn live_pool(&self, pool: &PoolState) -> String {
-        let whole = |count: f64| self.numbers().fixed(count, 0);
-        let waiting = pool.waiting.map(|count| say!(self, "live-waiting", count = whole(count)));
-        let busy = pool.busy.map(|count| say!(self, "live-servers-busy", count = whole(count)));
+        let rounded = |count: f64| self.numbers().fixed(count, 0);
+        let waiting = pool.waiting.map(|count| say!(self, "live-waiting", count = rounded(count)));
+        let busy = pool.busy.map(|count| say!(self, "live-servers-busy", count = rounded(count)));
         let parts: Vec<String> = waiting.into_iter().chain(busy).collect();
         format!("{}: {}", pool.node, parts.join(", "))
     }

@@ -65,8 +65,8 @@ impl Numbers {
     }
 
     /// A number from its machine format, such as `-21570.5`.
-    pub fn write(&self, it: &str) -> String {
-        if self.comma { with_comma(it) } else { it.to_owned() }
+    pub fn write(&self, text: &str) -> String {
+        if self.comma { with_comma(text) } else { text.to_owned() }
     }
 
     /// Separator of numbers in a list.
@@ -74,65 +74,67 @@ impl Numbers {
         if self.comma { "; " } else { ", " }
     }
 
-    pub fn count(&self, it: u64) -> String {
-        self.write(&it.to_string())
+    pub fn count(&self, number: u64) -> String {
+        self.write(&number.to_string())
     }
 
     /// A number with a fixed number of decimals.
-    pub fn fixed(&self, it: f64, decimals: usize) -> String {
-        self.write(&format!("{it:.decimals$}"))
+    pub fn fixed(&self, number: f64, decimals: usize) -> String {
+        self.write(&format!("{number:.decimals$}"))
     }
 
     /// A number with as many decimals as necessary: `0.5`, `20`.
-    pub fn plain(&self, it: f64) -> String {
-        self.write(&it.to_string())
+    pub fn plain(&self, number: f64) -> String {
+        self.write(&number.to_string())
     }
 
     /// Three significant digits, or all digits of a whole number.
-    pub fn three(&self, it: f64) -> String {
-        self.write(&three_digits(it))
+    pub fn three(&self, number: f64) -> String {
+        self.write(&three_digits(number))
     }
 
     /// A measured time: three significant digits and a unit.
-    pub fn time(&self, it: Nanos) -> String {
-        let (number, unit) = duration(it);
+    pub fn time(&self, time: Nanos) -> String {
+        let (number, unit) = duration(time);
         self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
     /// A configured time, exactly: `2 s`, `250 ms`.
-    pub fn chosen(&self, it: Nanos) -> String {
-        let (number, unit) = chosen_duration(it);
+    pub fn chosen(&self, time: Nanos) -> String {
+        let (number, unit) = chosen_duration(time);
         self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
     /// A duration in whole seconds or larger units: `2 h 5 min`, `3 min 20 s`, `12 s`. Shorter ones are formatted as
     /// [`Numbers::time`].
-    pub fn span(&self, it: Nanos) -> String {
+    pub fn span(&self, time: Nanos) -> String {
         let units = [&self.hours, &self.minutes, &self.seconds];
-        let parts: Vec<String> =
-            duration_parts(it).iter().map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit])).collect();
-        if parts.is_empty() { self.time(it) } else { parts.join(&self.gap) }
+        let parts: Vec<String> = duration_parts(time)
+            .iter()
+            .map(|(n, unit)| self.with_unit(&n.to_string(), units[*unit]))
+            .collect();
+        if parts.is_empty() { self.time(time) } else { parts.join(&self.gap) }
     }
 
     /// Three significant digits and a binary unit.
-    pub fn bytes(&self, it: f64) -> String {
-        let (number, power) = binary(it);
+    pub fn bytes(&self, bytes: f64) -> String {
+        let (number, power) = binary(bytes);
         self.with_unit(&number, &self.bytes[power])
     }
 
     /// A number from its machine format, such as `-21570.5`, with its unit.
-    pub fn with_unit(&self, it: &str, unit: &str) -> String {
-        format!("{}{}{unit}", self.write(it), self.gap)
+    pub fn with_unit(&self, number: &str, unit: &str) -> String {
+        format!("{}{}{unit}", self.write(number), self.gap)
     }
 
     /// A measured time, from seconds.
-    pub fn seconds(&self, it: f64) -> String {
-        self.time(Nanos::from_secs_f64(it))
+    pub fn seconds(&self, seconds: f64) -> String {
+        self.time(Nanos::from_secs_f64(seconds))
     }
 
     /// `200/s`.
-    pub fn rate(&self, it: PerSecond) -> String {
-        self.plain(it.0) + &self.per_second
+    pub fn rate(&self, rate: PerSecond) -> String {
+        self.plain(rate.0) + &self.per_second
     }
 
     /// A share, 0..=1: `12.3 %`.
@@ -158,10 +160,10 @@ impl Numbers {
     }
 
     /// A duration to the millisecond: `1d2h`, `1m40s`, `0.25s`.
-    pub fn duration(&self, it: Nanos) -> String {
+    pub fn duration(&self, duration: Nanos) -> String {
         const SECOND: u64 = 1_000_000_000;
         let [day, hour, minute, second] = &self.parts;
-        let mut seconds = it.0 / SECOND;
+        let mut seconds = duration.0 / SECOND;
         let mut parts = Vec::new();
         for (unit, size) in [(day, 86_400), (hour, 3_600), (minute, 60)] {
             if seconds >= size {
@@ -169,7 +171,7 @@ impl Numbers {
                 seconds %= size;
             }
         }
-        let millis = it.0 % SECOND / 1_000_000;
+        let millis = duration.0 % SECOND / 1_000_000;
         if millis > 0 {
             let text = format!("{seconds}.{millis:03}");
             parts.push(self.write(text.trim_end_matches('0')) + second);
@@ -187,8 +189,8 @@ impl Numbers {
 }
 
 /// Name of a quantile, such as p99 for 0.99. It is the same in every language, because objectives contain it.
-pub(crate) fn quantile(it: f64) -> String {
-    format!("p{}", (it * 1000.0).round() / 10.0)
+pub(crate) fn quantile(share: f64) -> String {
+    format!("p{}", (share * 1000.0).round() / 10.0)
 }
 
 /// [`Numbers::three`], but whole numbers keep all digits: settings and counts.
@@ -215,8 +217,8 @@ pub(crate) fn small(value: f64, lang: &Lang) -> String {
 }
 
 /// Milliseconds; empty if unknown.
-pub(crate) fn millis(it: Option<Nanos>, lang: &Lang) -> String {
-    it.map_or(String::new(), |it| lang.numbers().three(it.as_millis_f64()))
+pub(crate) fn millis(duration: Option<Nanos>, lang: &Lang) -> String {
+    duration.map_or(String::new(), |it| lang.numbers().three(it.as_millis_f64()))
 }
 
 /// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
@@ -257,9 +259,9 @@ mod tests {
             (90_061_001, "1d1h1m1.001s", "1 д 1 ч 1 мин 1,001 с"),
             (86_400_000, "1d", "1 д"),
         ] {
-            let it = Nanos::from_millis(millis);
-            assert_eq!(crate::lang::english().numbers().duration(it), english);
-            assert_eq!(crate::lang::russian().numbers().duration(it).replace('\u{a0}', " "), russian);
+            let duration = Nanos::from_millis(millis);
+            assert_eq!(crate::lang::english().numbers().duration(duration), english);
+            assert_eq!(crate::lang::russian().numbers().duration(duration).replace('\u{a0}', " "), russian);
         }
     }
 

@@ -283,8 +283,8 @@ impl Lang {
     }
 
     /// Number of cells with an answer, and of all cells.
-    pub fn answered_cells(&self, answered: usize, cells: usize) -> String {
-        say!(self, "search-answered-cells", answered, cells)
+    pub fn answered_cells(&self, count: usize, cells: usize) -> String {
+        say!(self, "search-answered-cells", answered = count, cells)
     }
 
     /// Every search of a cell, with their combined answer.
@@ -419,7 +419,7 @@ impl Lang {
     /// Result of a sweep: a sentence with its full stop.
     pub fn plateau_answer(&self, answer: &PlateauAnswer<'_>) -> String {
         let (equal, worse) = (answer.plateau - 1, answer.cells - answer.plateau);
-        let others = match (equal, worse) {
+        let comparison = match (equal, worse) {
             (0, 0) => None,
             (0, _) => Some(say!(self, "search-plateau-beats", others = worse)),
             (_, 0) => Some(say!(self, "search-plateau-beats-none", others = equal)),
@@ -427,7 +427,7 @@ impl Lang {
         };
         let recommended = answer.recommended.filter(|name| *name != answer.best);
         let figure = if answer.maxima { "maximum" } else { "p99" };
-        say!(self, "search-plateau", best = answer.best, figure, others, recommended)
+        say!(self, "search-plateau", best = answer.best, figure, others = comparison, recommended)
     }
 
     /// Number of connections that are needed, with the reason: a sentence with its full stop.

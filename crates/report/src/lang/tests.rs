@@ -186,12 +186,12 @@ fn judged(verdict: Kept, measured: Option<f64>, unit: ObjectiveUnit) -> Objectiv
 }
 
 fn hops() -> Vec<Hop> {
-    let hop = |product, mode, size, entrance, placement| Hop {
+    let hop = |product, mode, size, transport, placement| Hop {
         node: NODE.to_owned(),
         product,
         mode,
         size: Some(size),
-        transport: entrance,
+        transport,
         placement,
     };
     let placed = |cpu, cpus: &[u32]| Placement { cpu, cpus: cpus.to_vec() };
@@ -266,13 +266,13 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
         add(format!("{verdict:?}"), lang.judged(&judged(verdict, None, ObjectiveUnit::Seconds)));
     }
     let names = CELLS.map(str::to_owned);
-    for (kept, broken, unknown, measured) in [(12, 2, 1, Some(1.032)), (0, 1, 0, None), (0, 0, 0, None)] {
+    for (met, broken, unknown, measured) in [(12, 2, 1, Some(1.032)), (0, 1, 0, None), (0, 0, 0, None)] {
         let judged = judged(Kept::Violated, measured, ObjectiveUnit::Seconds);
         let worst = (broken > 0).then_some(WorstResult { cell: 2, result: judged });
         let objective = "№".to_owned();
         add(
             "tally".into(),
-            lang.tally(&ObjectiveSummary { objective, met: kept, violated: broken, unknown, worst }, &names),
+            lang.tally(&ObjectiveSummary { objective, met, violated: broken, unknown, worst }, &names),
         );
     }
     for it in findings() {

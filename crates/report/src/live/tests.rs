@@ -49,8 +49,8 @@ const UTF8: LiveStyle = LiveStyle { characters: CharacterSet::Utf8, colour: fals
 const ASCII: LiveStyle = LiveStyle { characters: CharacterSet::Ascii, colour: false };
 
 #[track_caller]
-fn check(it: &LiveView, (columns, rows): (usize, usize), style: LiveStyle, lang: &Lang, expected: &str) {
-    let lines = render_frame(it, TerminalSize { columns, rows }, style, lang);
+fn check(view: &LiveView, (columns, rows): (usize, usize), style: LiveStyle, lang: &Lang, expected: &str) {
+    let lines = render_frame(view, TerminalSize { columns, rows }, style, lang);
     let drawn: String = lines.iter().map(|it| format!("{}\n", it.replace('\u{a0}', " "))).collect();
     let expected = expected.strip_prefix('\n').unwrap_or(expected);
     assert!(drawn == expected, "{columns} x {rows}\n{drawn}");
@@ -139,14 +139,14 @@ CPU: pooler 0.49 of 0.5, postgres 1.20
 
 #[test]
 fn renders_setting_up() {
-    let it = LiveView {
+    let view = LiveView {
         activity: Activity::Loading { sent: 1000, of: 100_000 },
         second: None,
         events: vec![],
         ..live()
     };
     check(
-        &it,
+        &view,
         (80, 24),
         UTF8,
         english(),
@@ -156,7 +156,7 @@ transaction, 125: loading: 1000 of 100000 rows
 ",
     );
     assert_eq!(
-        render_line(&it, CharacterSet::Utf8, english()),
+        render_line(&view, CharacterSet::Utf8, english()),
         " 3/12  transaction, 125: loading: 1000 of 100000 rows; about 3 min 20 s left"
     );
 }
@@ -257,7 +257,7 @@ fn renders_finished_trials() {
     let doubts = vec![Doubt::Outage { count: 1, duration: to - from, from, to }];
     let down = TrialFigures { doubts, ..figures.clone() };
     let stopped = TrialEnd::Stopped { rule: "limit(5s)".to_owned(), second: 4 };
-    let why = "the generator was late or had no reserve";
+    let reason = "the generator was late or had no reserve";
     for (figures, end, english) in [
         (Some(&figures), TrialEnd::Complete, " 3/12  a: 7508 tps, p99 9.30 ms"),
         (
@@ -268,7 +268,7 @@ fn renders_finished_trials() {
         ),
         (
             Some(&bad),
-            TrialEnd::NotCounted(why.to_owned()),
+            TrialEnd::NotCounted(reason.to_owned()),
             " 3/12  a: 7508 tps, 7 failed: does not count: the generator was late or had no reserve",
         ),
         (
@@ -292,14 +292,14 @@ fn renders_finished_trials() {
         (None, TrialEnd::Skipped("no odyssey".to_owned()), " 3/12  a: skipped: no odyssey"),
         (Some(&figures), TrialEnd::Failed("pooler ended".to_owned()), " 3/12  a: failed: pooler ended"),
     ] {
-        let it = FinishedTrial {
+        let trial = FinishedTrial {
             trial: 3,
             trials: Some(12),
             cell: "a".to_owned(),
             figures: figures.cloned(),
             end,
         };
-        assert_eq!(finished_line(&it, CharacterSet::Utf8, crate::lang::english()), english);
+        assert_eq!(finished_line(&trial, CharacterSet::Utf8, crate::lang::english()), english);
     }
 }
 

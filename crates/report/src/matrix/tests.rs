@@ -10,14 +10,14 @@ use model::plan::{PoolMode, Replication, SyncMode, Transport};
 use model::summary::Doubt;
 use model::{Nanos, PerSecond, stop::StopEvent};
 
-fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, entrance: Transport) -> Hop {
+fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, transport: Transport) -> Hop {
     let placement = Placement { cpu: Some(cpu), cpus: vec![] };
     Hop {
         node: product.to_lowercase(),
         product,
         mode,
         size: Some(size),
-        transport: Some(entrance),
+        transport: Some(transport),
         placement,
     }
 }
@@ -174,9 +174,9 @@ fn renders_fewer_columns_in_a_narrow_terminal() {
     // No line exceeds the width, except for columns that are never dropped.
     for width in 44..160 {
         for lang in crate::lang::all() {
-            let seen = render(&matrix(), &[], TerminalStyle { width, ..TerminalStyle::default() }, lang);
-            let widest = seen.lines().map(|it| it.chars().count()).max().unwrap_or(0);
-            assert!(widest <= width, "{width}: {widest}\n{seen}");
+            let rendered = render(&matrix(), &[], TerminalStyle { width, ..TerminalStyle::default() }, lang);
+            let widest = rendered.lines().map(|it| it.chars().count()).max().unwrap_or(0);
+            assert!(widest <= width, "{width}: {widest}\n{rendered}");
         }
     }
 }
@@ -397,8 +397,8 @@ fn groups_findings_of_many_cells() {
             "session/8 (generator 0.60, nodes before PostgreSQL 0.25, PostgreSQL 0.75, other processes 0.00); session/200 (generator",
         ),
     ] {
-        let seen = many(cells).replace("\n  ", " ");
-        assert!(seen.contains(expected), "{seen}");
+        let rendered = many(cells).replace("\n  ", " ");
+        assert!(rendered.contains(expected), "{rendered}");
     }
     let compared = |ratio| ThroughputComparison {
         ratio,
@@ -445,7 +445,7 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             samples: 10_000,
         })
     };
-    for (seen, expected) in [
+    for (actual, expected) in [
         (
             english().fired(&fired),
             "net(xx,25,10) stopped the load after second 100; its condition has held since second 91, at 92 \
@@ -474,6 +474,6 @@ fn renders_stop_rules_and_objectives_as_sentences() {
             "unknown: p99 < 200ms: 10000 samples are too few; run longer",
         ),
     ] {
-        assert_eq!(seen, expected);
+        assert_eq!(actual, expected);
     }
 }

@@ -29,13 +29,13 @@ pub fn question(case: &PageContext<'_>) -> String {
     if let Some(search) = search {
         return case.lang.search_question(search, path);
     }
-    let it = match experiment.cells.as_slice() {
+    let page_question = match experiment.cells.as_slice() {
         [one] => {
             return case.lang.question(&PageQuestion::One { path: &way, load: &one.setup.load });
         }
         _ => PageQuestion::Matrix { axes: &axes, baseline: experiment.baseline.map(|it| case.name(it)) },
     };
-    case.lang.question(&it)
+    case.lang.question(&page_question)
 }
 
 /// Names of the axes, in the order of the file.
@@ -58,13 +58,13 @@ fn path(row: Option<&Row>) -> String {
 /// The run's answer: the maximum, plateau, soak or failover result if the experiment looks for one. Otherwise the
 /// measured figures, and the failover result if faults were injected. The nodes that received no load come last.
 pub fn answer(case: &PageContext<'_>) -> Line {
-    let it = main_answer(case);
+    let line = main_answer(case);
     let unused = unused_nodes(&case.account.findings, |_| true);
     if unused.is_empty() {
-        return it;
+        return line;
     }
-    let tone = if it.tone == Tone::Bad { Tone::Bad } else { Tone::Doubt };
-    Line { text: format!("{} {}", it.text, case.lang.not_passed(&unused)), tone }
+    let tone = if line.tone == Tone::Bad { Tone::Bad } else { Tone::Doubt };
+    Line { text: format!("{} {}", line.text, case.lang.not_passed(&unused)), tone }
 }
 
 fn main_answer(case: &PageContext<'_>) -> Line {
@@ -126,18 +126,18 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         let Some(first) = ended.first() else {
             return Line { text: case.lang.answer(&PageAnswer::NotYet), tone: Tone::Doubt };
         };
-        let why = match (first.reasons.first(), &first.status) {
+        let cause = match (first.reasons.first(), &first.status) {
             (_, Some(status @ TrialStatus::Failed { .. })) => case.lang.status(status),
             (Some(reason), _) => case.lang.reason(reason),
             (None, Some(status)) => case.lang.status(status),
             (None, None) => case.lang.status(&TrialStatus::Interrupted),
         };
-        let answer = PageAnswer::Nothing { reason: &why, total: trials.total };
+        let answer = PageAnswer::Nothing { reason: &cause, total: trials.total };
         return Line { text: case.lang.answer(&answer), tone: Tone::Bad };
     }
     let [baseline, best, worst] = [&baseline, &best, &worst].map(Option::as_ref);
     let only = baseline.or(best).or(highest.as_ref()).or(strained.as_ref());
-    let it = match (account.experiment.cells.len(), only) {
+    let page_answer = match (account.experiment.cells.len(), only) {
         (1, Some(level)) => PageAnswer::One { level, trials, objectives },
         _ => PageAnswer::Many { baseline, best, worst, open, trials, objectives },
     };
@@ -151,7 +151,7 @@ fn measured_answer(case: &PageContext<'_>) -> Line {
         (0, true) => Tone::Doubt,
         (0, false) => Tone::Good,
     };
-    Line { text: case.lang.answer(&it), tone }
+    Line { text: case.lang.answer(&page_answer), tone }
 }
 
 fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<ObjectiveLevel<'a>> {

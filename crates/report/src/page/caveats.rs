@@ -31,9 +31,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lost = trials().filter(|it| !it.valid && (it.reasons.is_empty() || failed(it)));
     let lost = lost.filter_map(|it| it.status.as_ref());
     let lost: Vec<String> = lost.map(|it| lang.status(it)).collect();
-    for why in distinct(lost.iter().cloned()) {
-        let count = lost.iter().filter(|it| **it == why).count();
-        items.push(bad(lang.left_out(count, of, &why)));
+    for status_text in distinct(lost.iter().cloned()) {
+        let count = lost.iter().filter(|it| **it == status_text).count();
+        items.push(bad(lang.left_out(count, of, &status_text)));
     }
     let mut doubts: Vec<(&Doubt, u32, usize)> = Vec::new();
     for trial in trials() {

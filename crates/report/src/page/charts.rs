@@ -21,49 +21,49 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::Charts(ChartsBlock { selected: chosen, trials })]
 }
 
-fn trial(case: &PageContext<'_>, it: &TrialResult) -> ChartedTrial {
+fn trial(case: &PageContext<'_>, trial: &TrialResult) -> ChartedTrial {
     let lang = case.lang;
-    let tone = match (it.status.is_some(), it.valid) {
+    let tone = match (trial.status.is_some(), trial.valid) {
         (false, _) => Tone::Plain,
-        (true, true) if it.doubts.is_empty() => Tone::Good,
+        (true, true) if trial.doubts.is_empty() => Tone::Good,
         (true, true) => Tone::Doubt,
         (true, false) => Tone::Bad,
     };
     ChartedTrial {
-        name: Line { text: name(case, it), tone },
-        charts: it.charts.charts.iter().map(|it| chart(it, lang)).collect(),
-        marks: it.charts.annotations.iter().map(|it| mark(it, lang)).collect(),
+        name: Line { text: name(case, trial), tone },
+        charts: trial.charts.charts.iter().map(|it| chart(it, lang)).collect(),
+        marks: trial.charts.annotations.iter().map(|it| mark(it, lang)).collect(),
     }
 }
 
 /// A trial's name within its cell: its repetition, or in a search its level.
-fn name(case: &PageContext<'_>, it: &TrialResult) -> String {
-    let (lang, cell) = (case.lang, case.name(it.cell));
-    let Some(step) = &it.step else { return lang.trial(cell, it.repetition + 1) };
+fn name(case: &PageContext<'_>, trial: &TrialResult) -> String {
+    let (lang, cell) = (case.lang, case.name(trial.cell));
+    let Some(step) = &trial.step else { return lang.trial(cell, trial.repetition + 1) };
     let of_many = if case.account.experiment.cells.len() > 1 { cell } else { "" };
     let level = lang.at_level(of_many, step.scale, step.level);
     let change =
         step.perturbation.as_ref().map_or(String::new(), |it| format!(", {}", lang.perturbation(it)));
-    format!("{}: {level}{change}", it.id)
+    format!("{}: {level}{change}", trial.id)
 }
 
 /// Names and units of a chart in one language, without its data.
-pub fn chart(it: &Chart, lang: &Lang) -> ChartView {
-    let unit = it.kind.unit();
+pub fn chart(chart: &Chart, lang: &Lang) -> ChartView {
+    let unit = chart.kind.unit();
     ChartView {
-        id: it.kind,
-        title: lang.chart(it.kind),
+        id: chart.kind,
+        title: lang.chart(chart.kind),
         unit,
         axis: lang.axis(unit),
-        logarithmic: it.kind.is_logarithmic(),
-        stacked: it.kind.is_stacked(),
-        tracks: it.series.iter().map(|it| track(it, lang)).collect(),
+        logarithmic: chart.kind.is_logarithmic(),
+        stacked: chart.kind.is_stacked(),
+        tracks: chart.series.iter().map(|it| track(it, lang)).collect(),
     }
 }
 
-fn track(it: &ChartSeries, lang: &Lang) -> TrackView {
-    let word = lang.track(it.kind);
-    let label = match (it.kind, it.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
+fn track(series: &ChartSeries, lang: &Lang) -> TrackView {
+    let word = lang.track(series.kind);
+    let label = match (series.kind, series.label.as_deref().map(|it| truncate(it, TEXT_CHARS_MAX))) {
         (_, None) => word,
         (ChartSeriesKind::Waiting, Some(label)) if label == RUNNING_LABEL => {
             say!(lang, "page-series-running")
@@ -77,16 +77,16 @@ fn track(it: &ChartSeries, lang: &Lang) -> TrackView {
         }
         (_, Some(label)) => format!("{word} {label}"),
     };
-    let label = it.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
-    TrackView { label, dashed: it.kind == ChartSeriesKind::Limit }
+    let label = series.node.as_ref().map_or(label.clone(), |node| format!("{node}: {label}"));
+    TrackView { label, dashed: series.kind == ChartSeriesKind::Limit }
 }
 
 /// Label of sessions that do not wait.
 const RUNNING_LABEL: &str = "running";
 
 /// Text of an event.
-pub fn mark(it: &Annotation, lang: &Lang) -> MarkView {
-    let tone = match it.kind {
+pub fn mark(annotation: &Annotation, lang: &Lang) -> MarkView {
+    let tone = match annotation.kind {
         EventKind::Deadlock | EventKind::TooManyConnections | EventKind::Fatal => Tone::Bad,
         EventKind::Error | EventKind::SlowStatement => Tone::Doubt,
         EventKind::Fault => Tone::Bad,
@@ -94,12 +94,12 @@ pub fn mark(it: &Annotation, lang: &Lang) -> MarkView {
         EventKind::Lifecycle | EventKind::Reverted | EventKind::Rejoined => Tone::Plain,
         EventKind::Other => Tone::Faint,
     };
-    let times = if it.count > 1 { format!(" ×{}", it.count) } else { String::new() };
-    let what = lang.event(it.kind);
-    let text = lang.event_text(it.kind, &it.text);
+    let times = if annotation.count > 1 { format!(" ×{}", annotation.count) } else { String::new() };
+    let what = lang.event(annotation.kind);
+    let text = lang.event_text(annotation.kind, &annotation.text);
     MarkView {
-        at: it.at,
-        text: format!("{}: {what}{times}: {}", it.node, truncate(&text, TEXT_CHARS_MAX)),
+        at: annotation.at,
+        text: format!("{}: {what}{times}: {}", annotation.node, truncate(&text, TEXT_CHARS_MAX)),
         tone,
     }
 }

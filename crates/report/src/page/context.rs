@@ -49,9 +49,9 @@ impl<'a> PageContext<'a> {
             .filter(|it| account.cells[*it].total.is_some() || throughput(account, *it).is_some())
             .collect();
         let baseline = matrix.baseline.filter(|it| measured.contains(it));
-        let others = || measured.iter().copied().filter(|it| Some(*it) != baseline);
-        let open = open_cells(account, others().filter(|it| is_open(account, *it)));
-        let closed = || others().filter(|it| !is_open(account, *it));
+        let compared = || measured.iter().copied().filter(|it| Some(*it) != baseline);
+        let open = open_cells(account, compared().filter(|it| is_open(account, *it)));
+        let closed = || compared().filter(|it| !is_open(account, *it));
         let mut ranked: Vec<usize> = closed().filter(|it| !is_excluded(account, *it)).collect();
         if ranked.is_empty() && baseline.is_none() {
             ranked = closed().collect();

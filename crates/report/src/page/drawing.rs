@@ -28,12 +28,12 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     let row = case.account.matrix.rows.get(cell)?;
     let setup = &case.account.experiment.cells.get(cell)?.setup;
     let stack = &setup.stack;
-    let seen = |node: &str| -> HopMetrics {
+    let metrics = |node: &str| -> HopMetrics {
         let its = case.account.cells.get(cell);
         let mut all = its.into_iter().flat_map(|it| it.hops.iter().chain(&it.replicas));
         all.find(|it| it.node == node).cloned().unwrap_or_default()
     };
-    let generator = seen(GENERATOR);
+    let generator = metrics(GENERATOR);
     let heading = say!(case.lang, "page-generator");
     let missing = |node: &str| row.unapplied_limits.iter().filter(|it| it.node == node).collect::<Vec<_>>();
     let limits = &stack.generator;
@@ -48,19 +48,20 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         let limits = limits_of(stack, &hop.node);
         let missing = missing(&hop.node);
         let heading = hop.product.to_owned();
-        nodes.push(node(case, cell, heading, lines, &limits, &missing, &seen(&hop.node), &hop.node));
+        nodes.push(node(case, cell, heading, lines, &limits, &missing, &metrics(&hop.node), &hop.node));
     }
     let hops: Vec<String> =
-        row.hops.iter().map(|it| transport_text(case, it.transport, seen(&it.node).tls)).collect();
+        row.hops.iter().map(|it| transport_text(case, it.transport, metrics(&it.node).tls)).collect();
     let mut way = nodes[0].heading.clone();
     for (hop, node) in hops.iter().zip(&nodes[1..]) {
         way += &format!(" → {hop} → {}", node.heading);
     }
     let names = std::iter::once(GENERATOR).chain(row.hops.iter().map(|it| it.node.as_str()));
-    let timed =
-        names.zip(&nodes).filter_map(|(name, node)| Some((node.heading.as_str(), node_time(&seen(name))?)));
+    let timed = names
+        .zip(&nodes)
+        .filter_map(|(name, node)| Some((node.heading.as_str(), node_time(&metrics(name))?)));
     let longest = timed.max_by_key(|it| it.1);
-    let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &seen));
+    let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &metrics));
     if let Some(it) = &replicas {
         way += &case.lang.with_replicas(it.nodes.len(), &it.replication, &it.manager.heading);
     }
@@ -69,8 +70,8 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
 }
 
 /// Role of a server among several; injected faults may change it.
-fn role_text(case: &PageContext<'_>, setup: &Setup, name: &str, it: ServerRole) -> String {
-    case.lang.server_role(name, it, !setup.faults.is_empty())
+fn role_text(case: &PageContext<'_>, setup: &Setup, name: &str, role: ServerRole) -> String {
+    case.lang.server_role(name, role, !setup.faults.is_empty())
 }
 
 /// Replicas of the last node, with the same `product`, and their failover manager.
@@ -80,12 +81,12 @@ fn replicas<'a>(
     setup: &Setup,
     product: &str,
     missing: &dyn Fn(&str) -> Vec<&'a UnappliedLimit>,
-    seen: &dyn Fn(&str) -> HopMetrics,
+    metrics: &dyn Fn(&str) -> HopMetrics,
 ) -> Option<DrawnReplicas> {
     let plan = setup.stack.replication.as_ref().filter(|it| it.replicas > 0)?;
     let one = |name: &String| {
         let first = vec![role_text(case, setup, name, ServerRole::Replica)];
-        node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &seen(name), name)
+        node(case, cell, product.to_owned(), first, &plan.limits, &missing(name), &metrics(name), name)
     };
     let line = |text| Line { text, tone: Tone::Plain };
     let manager = DrawnNode {
@@ -118,7 +119,7 @@ fn node(
     first: Vec<String>,
     limits: &Limits,
     missing: &[&UnappliedLimit],
-    seen: &HopMetrics,
+    metrics: &HopMetrics,
     name: &str,
 ) -> DrawnNode {
     let lang = case.lang;
@@ -128,7 +129,7 @@ fn node(
         standing.map(|(it, tone)| Line { text: lang.standing(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
     // The share of a quota is already displayed, which implies the quota.
-    let is_shown = seen.cpu.is_some() && limits.cpu == seen.cpu_limit;
+    let is_shown = metrics.cpu.is_some() && limits.cpu == metrics.cpu_limit;
     let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !is_shown), ..limits.clone() });
     if !limits.is_empty() {
         lines.push(plain(limits));
@@ -136,13 +137,13 @@ fn node(
     for it in missing {
         lines.push(Line { text: lang.no_limit(&it.limit), tone: Tone::Doubt });
     }
-    lines.extend(seen.cpu.map(|it| plain(lang.processors(it, seen.cpu_limit))));
-    let held = seen.throttled.filter(|it| *it > 0.0);
+    lines.extend(metrics.cpu.map(|it| plain(lang.processors(it, metrics.cpu_limit))));
+    let held = metrics.throttled.filter(|it| *it > 0.0);
     lines.extend(held.map(|it| Line { text: lang.held_back(it), tone: Tone::Doubt }));
     let some = |count: Option<f64>| count.filter(|count| *count >= IN_FLIGHT_MIN);
-    lines.extend(lang.occupied(some(seen.busy), some(seen.queue)).map(plain));
-    lines.extend(node_time(seen).map(|it| plain(lang.spent(it))));
-    let load = match (seen.cpu, seen.cpu_limit) {
+    lines.extend(lang.occupied(some(metrics.busy), some(metrics.queue)).map(plain));
+    lines.extend(node_time(metrics).map(|it| plain(lang.spent(it))));
+    let load = match (metrics.cpu, metrics.cpu_limit) {
         (Some(used), Some(of)) if of > 0.0 => Some((used / of).clamp(0.0, 1.0)),
         _ => None,
     };
@@ -153,17 +154,17 @@ fn node(
 const IN_FLIGHT_MIN: f64 = 0.01;
 
 /// A transaction's time in the node, if any.
-fn node_time(seen: &HopMetrics) -> Option<Nanos> {
-    seen.time.filter(|it| *it >= Nanos::from_micros(1))
+fn node_time(metrics: &HopMetrics) -> Option<Nanos> {
+    metrics.time.filter(|it| *it >= Nanos::from_micros(1))
 }
 
 /// Transport with the TLS version, if known.
-fn transport_text(case: &PageContext<'_>, entrance: Option<Transport>, tls: Option<String>) -> String {
-    match (entrance, tls) {
+fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Option<String>) -> String {
+    match (transport, tls) {
         (None | Some(Transport::Tls), Some(version)) => {
             format!("{} {version}", case.lang.way(Some(Transport::Tls)))
         }
-        (entrance, _) => case.lang.way(entrance),
+        (transport, _) => case.lang.way(transport),
     }
 }
 

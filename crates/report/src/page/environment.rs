@@ -9,10 +9,10 @@ use serde_json::Value;
 
 /// The machine, the nodes with their effective properties, and their configurations.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
-    let (stand, lang) = (&case.account.environment, case.lang);
+    let (environment, lang) = (&case.account.environment, case.lang);
     let mut blocks = Vec::new();
     let facts: Vec<(String, String)> =
-        sorted_facts(&stand.machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
+        sorted_facts(&environment.machine).into_iter().map(|(key, value)| fact(case, key, value)).collect();
     if !facts.is_empty() {
         blocks.push(Block::Facts { facts });
     }
@@ -41,12 +41,12 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         let tone = if node.unapplied_limits.is_empty() { Tone::Plain } else { Tone::Doubt };
         Row { cells, tone, baseline: false }
     };
-    let rows: Vec<Row> = merge_equal_nodes(&stand.nodes).iter().map(row).collect();
+    let rows: Vec<Row> = merge_equal_nodes(&environment.nodes).iter().map(row).collect();
     if !rows.is_empty() {
         let columns = headings.map(|heading| Column { heading, ..Column::default() }).to_vec();
         blocks.push(Block::Table(Table { columns, rows, ..Table::default() }));
     }
-    for node in &stand.nodes {
+    for node in &environment.nodes {
         for (name, text) in &node.configuration {
             let name = format!("{}: {name} ({})", node.name, cells(case, node));
             blocks.push(Block::Code { name, text: text.trim_end().to_owned(), folded: true });
@@ -96,11 +96,11 @@ fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
 }
 
 /// Name of a transport from the store: `unix`, `tcp`, `tls`.
-fn transport_name(case: &PageContext<'_>, it: &str) -> String {
+fn transport_name(case: &PageContext<'_>, text: &str) -> String {
     let known = [("unix", Transport::Unix), ("tcp", Transport::Tcp), ("tls", Transport::Tls)];
-    match known.iter().find(|(name, _)| *name == it) {
+    match known.iter().find(|(name, _)| *name == text) {
         Some((_, it)) => case.lang.entrance(*it).to_owned(),
-        None => it.to_owned(),
+        None => text.to_owned(),
     }
 }
 
@@ -125,11 +125,11 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
 }
 
 /// Text of a fact with parts; elements of a list by their names.
-fn plain_value(it: &Value) -> String {
-    match it {
+fn plain_value(value: &Value) -> String {
+    match value {
         Value::Null => String::new(),
         Value::String(it) => it.clone(),
-        Value::Bool(_) | Value::Number(_) => it.to_string(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(all) => {
             let parts = all.iter().map(|it| it.get("name").map_or_else(|| plain_value(it), plain_value));
             parts.filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ")
@@ -141,12 +141,12 @@ fn plain_value(it: &Value) -> String {
     }
 }
 
-fn cells(case: &PageContext<'_>, it: &NodeInfo) -> String {
+fn cells(case: &PageContext<'_>, node: &NodeInfo) -> String {
     let of = case.account.experiment.cells.len();
     if of == 1 {
         return say!(case.lang, "page-only-cell");
     }
-    let names: Vec<&str> = it.cells.iter().map(|it| case.name(*it)).collect();
+    let names: Vec<&str> = node.cells.iter().map(|it| case.name(*it)).collect();
     case.lang.cells(&names, of)
 }
 

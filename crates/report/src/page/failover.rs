@@ -105,8 +105,8 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
 }
 
 /// Sort key, worst first: broken, not proven, kept.
-fn rank(it: &FailoverResult) -> u8 {
-    match it.conclusion {
+fn rank(result: &FailoverResult) -> u8 {
+    match result.conclusion {
         Some(Conclusion::Broken) => 0,
         Some(Conclusion::Unknown) | None => 1,
         Some(Conclusion::Kept) => 2,
@@ -114,10 +114,10 @@ fn rank(it: &FailoverResult) -> u8 {
 }
 
 /// Loss without a promise is neither good nor bad.
-fn tone(it: &FailoverResult) -> Tone {
-    match rank(it) {
+fn tone(result: &FailoverResult) -> Tone {
+    match rank(result) {
         0 => Tone::Bad,
-        2 if it.lost > 0 => Tone::Plain,
+        2 if result.lost > 0 => Tone::Plain,
         2 => Tone::Good,
         _ => Tone::Doubt,
     }
@@ -128,10 +128,10 @@ pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
     case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
 }
 
-fn line(case: &PageContext<'_>, it: &FailoverResult) -> Line {
-    let name = if has_several_cells(case) { case.name(it.cell) } else { "" };
-    let text = case.lang.failover_result(it, name);
-    Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(it) }
+fn line(case: &PageContext<'_>, result: &FailoverResult) -> Line {
+    let name = if has_several_cells(case) { case.name(result.cell) } else { "" };
+    let text = case.lang.failover_result(result, name);
+    Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(result) }
 }
 
 /// A table with one row per cell.
@@ -195,13 +195,17 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
 }
 
 /// The median, and the range if there is one.
-fn range_text(it: &DurationRange, lang: &Lang) -> String {
-    let [least, median, greatest] = [it.min, it.median, it.max].map(|it| lang.time(it));
-    if it.min == it.max { median } else { format!("{median} [{least}{}{greatest}]", lang.numbers().among()) }
+fn range_text(range: &DurationRange, lang: &Lang) -> String {
+    let [least, median, greatest] = [range.min, range.median, range.max].map(|it| lang.time(it));
+    if range.min == range.max {
+        median
+    } else {
+        format!("{median} [{least}{}{greatest}]", lang.numbers().among())
+    }
 }
 
-fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
-    it.anomalies.first()?;
+fn findings(case: &PageContext<'_>, result: &FailoverResult) -> Option<Table> {
+    result.anomalies.first()?;
     let lang = case.lang;
     let text = |heading| Column { heading, ..Column::default() };
     let row = |anomaly: &Anomaly| {
@@ -233,7 +237,7 @@ fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
             Column { drop_order: 1, ..text(say!(lang, "failover-column-meaning")) },
             Column { drop_order: 2, ..text(say!(lang, "failover-column-examples")) },
         ],
-        rows: it.anomalies.iter().map(row).collect(),
+        rows: result.anomalies.iter().map(row).collect(),
         notes: Vec::new(),
     })
 }
@@ -241,15 +245,15 @@ fn findings(case: &PageContext<'_>, it: &FailoverResult) -> Option<Table> {
 /// A cell's trials, then those of its control.
 fn trials<'a>(
     account: &'a RunResult,
-    it: &FailoverResult,
+    result: &FailoverResult,
 ) -> impl Iterator<Item = impl Iterator<Item = &'a TrialResult>> {
-    let cells = [Some(it.cell), it.control.map(|it| it.cell)];
+    let cells = [Some(result.cell), result.control.map(|it| it.cell)];
     cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
 }
 
 /// Events of a trial in one line.
-fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
-    let (lang, faults) = (case.lang, it.fault_injection.as_ref()?);
+fn trial(case: &PageContext<'_>, trial: &TrialResult) -> Option<Line> {
+    let (lang, faults) = (case.lang, trial.fault_injection.as_ref()?);
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
     let mut moments: Vec<(Nanos, String)> = Vec::new();
     let done = faults.injected.iter();
@@ -269,9 +273,9 @@ fn trial(case: &PageContext<'_>, it: &TrialResult) -> Option<Line> {
         parts.extend(doubts(verdict).map(|it| lang.inconclusive_reason(it)));
     }
     parts.extend(faults.errors.iter().map(|it| first_line(it).0.to_owned()));
-    let is_control = case.account.experiment.cells.get(it.cell).is_some_and(|it| it.control_of.is_some());
-    let name = if is_control { case.name(it.cell) } else { "" };
-    let text = format!("{}: {}", lang.trial(name, it.repetition + 1), parts.join("; "));
+    let is_control = case.account.experiment.cells.get(trial.cell).is_some_and(|it| it.control_of.is_some());
+    let name = if is_control { case.name(trial.cell) } else { "" };
+    let text = format!("{}: {}", lang.trial(name, trial.repetition + 1), parts.join("; "));
     Some(Line { text, tone: tone_of(faults) })
 }
 
@@ -281,8 +285,8 @@ fn first_line(error: &str) -> (&str, &str) {
 }
 
 /// Folded logs of a trial's errors.
-fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
-    let troubles = it.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
+fn logs(trial: &TrialResult) -> impl Iterator<Item = Block> {
+    let troubles = trial.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
     let code = |(name, text): (&str, &str)| Block::Code {
         name: name.to_owned(),
         text: text.to_owned(),
@@ -292,15 +296,15 @@ fn logs(it: &TrialResult) -> impl Iterator<Item = Block> {
 }
 
 /// Doubts except those about a control, which a single trial does not have.
-fn doubts(it: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
+fn doubts(verdict: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
-    it.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
+    verdict.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))
 }
 
-fn tone_of(it: &FaultInjection) -> Tone {
-    match &it.verdict {
+fn tone_of(injection: &FaultInjection) -> Tone {
+    match &injection.verdict {
         Some(verdict) if verdict.conclusion == Conclusion::Broken => Tone::Bad,
-        _ if !it.errors.is_empty() => Tone::Doubt,
+        _ if !injection.errors.is_empty() => Tone::Doubt,
         Some(verdict) if doubts(verdict).next().is_some() => Tone::Doubt,
         _ => Tone::Plain,
     }

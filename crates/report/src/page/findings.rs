@@ -43,11 +43,11 @@ fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
 }
 
 /// The finding's cell, and the charts that show the finding.
-fn chart_links(it: &Finding) -> (usize, &'static [ChartKind]) {
+fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
     use ChartKind::{
         Connections, Disk, Failures, InFlight, Pooler, Processors, Rate, Response, SendLag, Waits,
     };
-    match it {
+    match finding {
         Finding::SlotsExhausted { cell, .. } => (*cell, &[Connections, Failures]),
         Finding::ClientsStarved { cell, .. } => (*cell, &[]),
         Finding::NotCompared { cell, .. }

@@ -22,8 +22,8 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
         let line = |text, tone| Block::Text(Line { text, tone });
         blocks.push(line(if several { own } else { capitalise(&own) }, Tone::Plain));
         blocks.extend(it.round_robin.map(|it| line(lang.round_robin(&it), Tone::Plain)));
-        if let Some(kept) = it.is_promise_kept() {
-            blocks.push(line(lang.remote_apply(kept), if kept { Tone::Good } else { Tone::Bad }));
+        if let Some(is_kept) = it.is_promise_kept() {
+            blocks.push(line(lang.remote_apply(is_kept), if is_kept { Tone::Good } else { Tone::Bad }));
         }
     }
     blocks
@@ -79,8 +79,8 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     Some(table)
 }
 
-fn delay_text(it: VisibilityDelay, bound: Nanos, lang: &Lang) -> String {
-    match it {
+fn delay_text(delay: VisibilityDelay, bound: Nanos, lang: &Lang) -> String {
+    match delay {
         VisibilityDelay::Within(it) => lang.time(it),
         VisibilityDelay::AfterBound => format!("> {}", lang.numbers().chosen(bound)),
     }

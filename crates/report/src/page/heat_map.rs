@@ -73,20 +73,20 @@ fn layer(
 }
 
 /// Formats a figure; times are in milliseconds, as their headings say.
-fn format_figure(figure: Figure, it: &Estimate, lang: &Lang) -> String {
+fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
     match figure {
         Figure::P50 | Figure::P99 => {
-            let sign = if it.at_least { ">" } else { "" };
-            sign.to_owned() + &lang.numbers().three(1e3 * it.median)
+            let sign = if estimate.at_least { ">" } else { "" };
+            sign.to_owned() + &lang.numbers().three(1e3 * estimate.median)
         }
-        _ => lang.numbers().three(it.median),
+        _ => lang.numbers().three(estimate.median),
     }
 }
 
 /// Shade of a figure: full at half or double the baseline, `None` without evidence. `more` is true if high values are
 /// good.
-fn shade(it: &Estimate, more: bool) -> Option<f64> {
-    let against = it.vs_baseline?;
+fn shade(estimate: &Estimate, more: bool) -> Option<f64> {
+    let against = estimate.vs_baseline?;
     match against.verdict {
         ChangeVerdict::NoEvidence => Some(0.0),
         ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {

@@ -43,9 +43,9 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let level = |it: &&Maximum| it.answer.level;
     // Rates and numbers of clients are not comparable: use the cells that have the scale of the first one.
     let scale = maxima.first()?.answer.scale;
-    let answered = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
+    let measured = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
     // Of equal cells, the first one wins.
-    let best = answered().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
+    let best = measured().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
     let Some(best) = best else {
         let first = line(case, &maxima[0]);
         return Some(Line { text: first.text, tone: Tone::Bad });
@@ -64,13 +64,13 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     Some(Line { text: text.join(" "), tone })
 }
 
-fn line(case: &PageContext<'_>, it: &Maximum) -> Line {
-    let cause = cause_view(it);
-    let rounds = it.rounds.iter().filter(|it| it.level.is_some()).count();
-    let name = if case.account.experiment.cells.len() > 1 { case.name(it.cell) } else { "" };
-    let maximum = MaximumAnswer { name, answer: &it.answer, rounds, cause };
+fn line(case: &PageContext<'_>, found: &Maximum) -> Line {
+    let cause = cause_view(found);
+    let rounds = found.rounds.iter().filter(|it| it.level.is_some()).count();
+    let name = if case.account.experiment.cells.len() > 1 { case.name(found.cell) } else { "" };
+    let maximum = MaximumAnswer { name, answer: &found.answer, rounds, cause };
     let text = case.lang.maximum_answer(&maximum);
-    let tone = match (it.answer.level, &it.answer.stop_reason) {
+    let tone = match (found.answer.level, &found.answer.stop_reason) {
         (Some(_), None) => Tone::Good,
         (Some(_), Some(_)) => Tone::Doubt,
         (None, _) => Tone::Bad,
@@ -78,10 +78,10 @@ fn line(case: &PageContext<'_>, it: &Maximum) -> Line {
     Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone }
 }
 
-fn cause_view(it: &Maximum) -> CauseAnswer<'_> {
-    match &it.cause {
+fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
+    match &maximum.cause {
         Cause::Proven { proof, by } => {
-            it.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |it| CauseAnswer::Proven {
+            maximum.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |it| CauseAnswer::Proven {
                 limit: &it.limit,
                 consumer: by.as_ref(),
                 elasticity: it.elasticity.map(to_fitted),
@@ -104,9 +104,9 @@ pub(super) fn capitalise(text: &str) -> String {
 }
 
 /// Steps in the order of their measurement.
-fn steps(it: &Maximum, lang: &Lang) -> Option<Table> {
-    let scale = it.steps.first()?.step.scale;
-    let rows: Vec<&StepResult> = it.steps.iter().collect();
+fn steps(maximum: &Maximum, lang: &Lang) -> Option<Table> {
+    let scale = maximum.steps.first()?.step.scale;
+    let rows: Vec<&StepResult> = maximum.steps.iter().collect();
     let several = rows.iter().any(|it| it.step.round > 0);
     let first = Column { heading: say!(lang, "search-column-stage"), ..Column::default() };
     let mut figures: Vec<FigureColumn<'_, StepResult>> = vec![
@@ -140,8 +140,8 @@ fn steps(it: &Maximum, lang: &Lang) -> Option<Table> {
     Some(table)
 }
 
-fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
-    it.proofs.first()?;
+fn proofs(found: &Maximum, lang: &Lang) -> Option<Table> {
+    found.proofs.first()?;
     let text = |heading| Column { heading, ..Column::default() };
     let number = |heading, drop_order| Column { heading, numeric: true, drop_order };
     let within = |ratio: Option<(f64, Option<(f64, f64)>)>| {
@@ -177,7 +177,7 @@ fn proofs(it: &Maximum, lang: &Lang) -> Option<Table> {
             number(say!(lang, "search-column-elasticity"), 0),
             text(say!(lang, "search-column-verdict")),
         ],
-        rows: it.proofs.iter().map(row).collect(),
+        rows: found.proofs.iter().map(row).collect(),
         notes: Vec::new(),
     })
 }

@@ -39,8 +39,8 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-fn tone(kept: u32, broken: u32, unknown: u32) -> Tone {
-    match (kept, broken, unknown) {
+fn tone(met: u32, broken: u32, unknown: u32) -> Tone {
+    match (met, broken, unknown) {
         (_, 1.., _) => Tone::Bad,
         (1.., 0, 0) => Tone::Good,
         _ => Tone::Doubt,
@@ -100,11 +100,11 @@ fn mix(all: &[Operation]) -> String {
 
 /// Every script once.
 fn scripts(setups: &[&Setup]) -> Vec<Block> {
-    let mut seen: Vec<(&str, String)> = Vec::new();
+    let mut distinct: Vec<(&str, String)> = Vec::new();
     for it in setups.iter().flat_map(|it| &it.operations) {
         let script = (it.name.as_str(), it.text());
-        if !seen.contains(&script) {
-            seen.push(script);
+        if !distinct.contains(&script) {
+            distinct.push(script);
         }
     }
     let block = |(name, text): (&str, String)| Block::Code {
@@ -112,16 +112,16 @@ fn scripts(setups: &[&Setup]) -> Vec<Block> {
         text: text.trim_end().to_owned(),
         folded: true,
     };
-    seen.into_iter().map(block).collect()
+    distinct.into_iter().map(block).collect()
 }
 
 /// Distinct texts in order of first occurrence.
 pub(super) fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut unique: Vec<String> = Vec::new();
     for it in all {
-        if !seen.contains(&it) {
-            seen.push(it);
+        if !unique.contains(&it) {
+            unique.push(it);
         }
     }
-    seen
+    unique
 }

@@ -19,44 +19,47 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 
 /// The run's answer about a sweep.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
-    let it = case.account.plateau.as_ref()?;
-    let line = line(case, it)?;
-    let needs = it.needs.map_or(String::new(), |it| format!(" {}", case.lang.required_connections(&it)));
-    let complete = case.account.info.state == RunState::Complete && it.points.iter().all(Option::is_some);
+    let plateau = case.account.plateau.as_ref()?;
+    let line = line(case, plateau)?;
+    let needs = plateau.needs.map_or(String::new(), |it| format!(" {}", case.lang.required_connections(&it)));
+    let complete =
+        case.account.info.state == RunState::Complete && plateau.points.iter().all(Option::is_some);
     let tone = if complete { line.tone } else { Tone::Doubt };
     Some(Line { text: line.text + &needs, tone })
 }
 
-fn line(case: &PageContext<'_>, it: &Plateau) -> Option<Line> {
-    let best = case.name(*it.plateau.first()?);
-    let cells = it.points.iter().flatten().count();
-    let recommended = it.recommended.map(|it| case.name(it));
-    let answer = PlateauAnswer { maxima: it.maxima, recommended, best, plateau: it.plateau.len(), cells };
+fn line(case: &PageContext<'_>, plateau: &Plateau) -> Option<Line> {
+    let best = case.name(*plateau.plateau.first()?);
+    let cells = plateau.points.iter().flatten().count();
+    let recommended = plateau.recommended.map(|it| case.name(it));
+    let answer =
+        PlateauAnswer { maxima: plateau.maxima, recommended, best, plateau: plateau.plateau.len(), cells };
     Some(Line { text: case.lang.plateau_answer(&answer), tone: Tone::Good })
 }
 
 /// Every cell, in the order of the file.
-fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
+fn table(case: &PageContext<'_>, plateau: &Plateau) -> Table {
     let lang = case.lang;
-    let figure = if it.maxima {
+    let figure = if plateau.maxima {
         say!(lang, "search-column-cell-maximum")
     } else {
         say!(lang, "search-column-cell-p99")
     };
     // Response times are shown in milliseconds.
-    let unit = if it.maxima { 1.0 } else { 1e3 };
+    let unit = if plateau.maxima { 1.0 } else { 1e3 };
     let in_unit = |it: &FittedValue| FittedValue {
         value: unit * it.value,
         interval: it.interval.map(|(low, high)| (unit * low, unit * high)),
     };
     let row = |(cell, point): (usize, &Option<FittedValue>)| {
         let value = point.as_ref().map_or(say!(lang, "search-no-answer"), |it| lang.fitted(&in_unit(it)));
-        let (on, tone) = match (it.recommended == Some(cell), it.plateau.iter().position(|it| *it == cell)) {
-            (true, _) => (say!(lang, "search-plateau-recommended"), Tone::Good),
-            (false, Some(0)) => (say!(lang, "search-plateau-best"), Tone::Plain),
-            (false, Some(_)) => (say!(lang, "search-plateau-yes"), Tone::Plain),
-            (false, None) => (String::new(), Tone::Faint),
-        };
+        let (on, tone) =
+            match (plateau.recommended == Some(cell), plateau.plateau.iter().position(|it| *it == cell)) {
+                (true, _) => (say!(lang, "search-plateau-recommended"), Tone::Good),
+                (false, Some(0)) => (say!(lang, "search-plateau-best"), Tone::Plain),
+                (false, Some(_)) => (say!(lang, "search-plateau-yes"), Tone::Plain),
+                (false, None) => (String::new(), Tone::Faint),
+            };
         Row { cells: vec![case.name(cell).to_owned(), value, on], tone, baseline: false }
     };
     Table {
@@ -65,7 +68,7 @@ fn table(case: &PageContext<'_>, it: &Plateau) -> Table {
             Column { heading: figure, numeric: true, drop_order: 0 },
             Column { heading: say!(lang, "search-column-plateau"), ..Column::default() },
         ],
-        rows: it.points.iter().enumerate().map(row).collect(),
+        rows: plateau.points.iter().enumerate().map(row).collect(),
         ..Table::default()
     }
 }

@@ -23,9 +23,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 /// Column of a table: heading, drop order, and text for one row.
 pub(super) type FigureColumn<'a, T> = (String, u8, Box<dyn Fn(&T) -> String + 'a>);
 
-fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
-    let total = it.total.as_ref()?;
-    let mut rows: Vec<&OperationResult> = it.operations.iter().collect();
+fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
+    let total = cell.total.as_ref()?;
+    let mut rows: Vec<&OperationResult> = cell.operations.iter().collect();
     // A single operation equals the total.
     if rows.len() != 1 {
         rows.push(total);
@@ -71,8 +71,8 @@ fn operations(it: &CellResult, caption: String, lang: &Lang) -> Option<Table> {
 }
 
 /// A size of answers; empty if unknown.
-fn size(it: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &Lang) -> String {
-    it.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
+fn size(operation: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &Lang) -> String {
+    operation.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
 
 /// Sizes of answers by cell and operation; `None` without sizes.
@@ -110,9 +110,9 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
 }
 
 /// Rows of each statement; `None` without statements that have rows.
-fn rows(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
+fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let rows: Vec<(&OperationResult, &StatementRows)> =
-        it.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
+        cell.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
     type Figure<'a> = FigureColumn<'a, (&'a OperationResult, &'a StatementRows)>;
     let count = |count: Option<u64>| count.map_or(String::new(), |count| lang.number(&count.to_string()));
     let heading = |which: &str| say!(lang, "page-row-count", which);
@@ -140,8 +140,9 @@ fn rows(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
 
 /// A response time, or `>6000` for an arrival without an answer. `place` is the quantile, 0..=1; it is 1 for the mean
 /// and the maximum.
-fn response(it: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
-    let longer = it.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, it.count));
+fn response(operation: &OperationResult, value: Option<Nanos>, place: f64, lang: &Lang) -> String {
+    let longer =
+        operation.response.unanswered.and_then(|unanswered| unanswered.longer_than(place, operation.count));
     match longer {
         Some(it) => format!(">{}", millis(Some(it), lang)),
         None => millis(value, lang),
@@ -170,8 +171,8 @@ pub(super) fn non_empty_columns<T>(
     table
 }
 
-fn failures(it: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
-    let failures = &it.total.as_ref()?.failures;
+fn failures(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
+    let failures = &cell.total.as_ref()?.failures;
     let text = |heading| Column { heading, ..Column::default() };
     let count = Column { heading: say!(lang, "page-count"), numeric: true, drop_order: 0 };
     let columns = vec![text(say!(lang, "page-failure")), count, text(say!(lang, "bench-effect"))];

@@ -21,11 +21,12 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
 }
 
 /// One row per number of clients, with all of its trials.
-fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
+fn table(case: &PageContext<'_>, scalability: &Scalability) -> Table {
     let lang = case.lang;
     let column = |heading| Column { heading, numeric: true, drop_order: 0 };
     let row = |(clients, law): &(f64, f64)| {
-        let here = it.points.iter().filter(|it| it.0 == *clients).map(|it| lang.numbers().three(it.1));
+        let here =
+            scalability.points.iter().filter(|it| it.0 == *clients).map(|it| lang.numbers().three(it.1));
         let measured = here.collect::<Vec<_>>().join(lang.numbers().among());
         Row { cells: vec![exact(*clients, lang), measured, lang.numbers().three(*law)], ..Row::default() }
     };
@@ -37,7 +38,7 @@ fn table(case: &PageContext<'_>, it: &Scalability) -> Table {
         ]
         .map(column)
         .into(),
-        rows: it.law.iter().map(row).collect(),
+        rows: scalability.law.iter().map(row).collect(),
         ..Table::default()
     }
 }

@@ -39,30 +39,30 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     Some(Line { text: lines.into_iter().map(|it| it.text).collect::<Vec<_>>().join(" "), tone })
 }
 
-fn line(case: &PageContext<'_>, it: &SoakResult) -> Line {
+fn line(case: &PageContext<'_>, soak: &SoakResult) -> Line {
     let several = case.account.experiment.cells.len() > 1;
-    let name = if several { case.name(it.cell) } else { "" };
-    let has = |course| it.trends.iter().any(|it| it.verdict == course);
-    let tone = match &it.outcome {
+    let name = if several { case.name(soak.cell) } else { "" };
+    let has = |verdict| soak.trends.iter().any(|it| it.verdict == verdict);
+    let tone = match &soak.outcome {
         LevelOutcome::Yes if has(TrendVerdict::Leak) => Tone::Bad,
         LevelOutcome::Yes if has(TrendVerdict::Drift) || has(TrendVerdict::Unknown) => Tone::Doubt,
         LevelOutcome::Yes => Tone::Good,
         LevelOutcome::No { .. } | LevelOutcome::Invalid { .. } => Tone::Bad,
     };
-    let text = case.lang.soak_result(it, scale(case, it), name);
+    let text = case.lang.soak_result(soak, scale(case, soak), name);
     Line { text: if several { text } else { capitalise(&text) }, tone }
 }
 
 /// Scale of the soak's level: that of the cell's maximum, otherwise that of its load.
-fn scale(case: &PageContext<'_>, it: &SoakResult) -> LoadScale {
-    let searched = case.account.maxima.iter().find(|maximum| maximum.cell == it.cell);
+fn scale(case: &PageContext<'_>, soak: &SoakResult) -> LoadScale {
+    let searched = case.account.maxima.iter().find(|maximum| maximum.cell == soak.cell);
     let of_load =
-        if super::context::is_open(case.account, it.cell) { LoadScale::Rate } else { LoadScale::Clients };
+        if super::context::is_open(case.account, soak.cell) { LoadScale::Rate } else { LoadScale::Clients };
     searched.map_or(of_load, |it| it.answer.scale)
 }
 
-fn low_level_note(case: &PageContext<'_>, it: &SoakResult) -> Option<Line> {
-    let share = it.of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
+fn low_level_note(case: &PageContext<'_>, soak: &SoakResult) -> Option<Line> {
+    let share = soak.of_maximum.filter(|it| *it < MAXIMUM_SHARE_MIN)?;
     Some(Line { text: case.lang.low_level_warning(share), tone: Tone::Doubt })
 }
 
@@ -101,10 +101,11 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
 }
 
 /// A slope with its interval, in the metric's unit.
-fn per_hour(case: &PageContext<'_>, what: &TrendMetric, it: &FittedValue) -> String {
+fn per_hour(case: &PageContext<'_>, what: &TrendMetric, slope: &FittedValue) -> String {
     let amount = |it| case.lang.trend_value(what, it);
     let among = case.lang.numbers().among();
-    let range =
-        it.interval.map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", amount(low), amount(high)));
-    format!("{}{range}", amount(it.value))
+    let range = slope
+        .interval
+        .map_or(String::new(), |(low, high)| format!(" [{}{among}{}]", amount(low), amount(high)));
+    format!("{}{range}", amount(slope.value))
 }

@@ -28,8 +28,8 @@ fn renders_a_page_in_both_languages() {
         let data = serde_json::to_string_pretty(&page).expect("the page can be serialised") + "\n";
         golden(&format!("{}.json", lang.code()), &data);
     }
-    let it = account();
-    golden("junit.xml", &junit(&it, &page(&it, english()).answer.text, english()));
+    let result = account();
+    golden("junit.xml", &junit(&result, &page(&result, english()).answer.text, english()));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn rows_of_statements_are_in_the_page() {
 #[test]
 fn sections_are_ordered_and_not_empty() {
     let ids = |page: &Page| page.sections.iter().map(|section| section.id).collect::<Vec<_>>();
-    let whole = [
+    let all_ids = [
         "goals",
         "stack",
         "results",
@@ -84,9 +84,9 @@ fn sections_are_ordered_and_not_empty() {
         "repeat",
     ];
     for lang in lang::all() {
-        let it = page(&account(), lang);
-        assert_eq!(ids(&it), whole);
-        for section in &it.sections {
+        let rendered = page(&account(), lang);
+        assert_eq!(ids(&rendered), all_ids);
+        for section in &rendered.sections {
             assert!(!section.blocks.is_empty() && !section.heading.is_empty(), "{}", section.id);
         }
     }
@@ -98,9 +98,9 @@ fn sections_are_ordered_and_not_empty() {
     bare.info.command.clear();
     bare.cells.iter_mut().for_each(|it| *it = model::run_result::CellResult::default());
     bare.matrix.rows.iter_mut().for_each(|it| (it.figures, it.unapplied_limits) = (Vec::new(), Vec::new()));
-    let it = page(&bare, english());
-    assert_eq!(ids(&it), ["goals", "matrix"]);
-    assert_eq!(it.answer.text, "No answer yet: no trial has ended.");
+    let bare_page = page(&bare, english());
+    assert_eq!(ids(&bare_page), ["goals", "matrix"]);
+    assert_eq!(bare_page.answer.text, "No answer yet: no trial has ended.");
 }
 
 /// Without a valid trial, the headline contains no number.
@@ -204,12 +204,12 @@ fn describes_open_cells_by_offered_load() {
 /// Stored data match the page's charts, in the same order.
 #[test]
 fn chart_numbers_match_the_charts() {
-    let it = account();
-    let pages: Vec<Page> = lang::all().iter().map(|lang| page(&it, lang)).collect();
-    let text = document(&it, &pages, "ru", None);
-    let seen: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&seen["format"], &seen["version"]), (&"pgdyno.page".into(), &1.into()));
-    assert_eq!((&seen["lang"], &seen["live"]), (&"ru".into(), &().into()));
+    let result = account();
+    let pages: Vec<Page> = lang::all().iter().map(|lang| page(&result, lang)).collect();
+    let text = document(&result, &pages, "ru", None);
+    let actual: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&actual["format"], &actual["version"]), (&"pgdyno.page".into(), &1.into()));
+    assert_eq!((&actual["lang"], &actual["live"]), (&"ru".into(), &().into()));
     for page in &pages {
         let Some(charts) = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
             Block::Charts(it) => Some(it),
@@ -217,7 +217,7 @@ fn chart_numbers_match_the_charts() {
         }) else {
             panic!("a page without charts")
         };
-        let data = seen["data"].as_array().expect("a list");
+        let data = actual["data"].as_array().expect("a list");
         assert_eq!(data.len(), charts.trials.len());
         for (trial, numbers) in charts.trials.iter().zip(data) {
             let points = numbers["times_s"].as_array().expect("a list").len();
@@ -233,15 +233,15 @@ fn chart_numbers_match_the_charts() {
         }
     }
     // Unmeasured is not zero.
-    assert_eq!(seen["data"][0]["charts"][0][1][1], serde_json::Value::Null);
-    let live = document(&it, &pages, "en", Some("/runs/x/events"));
+    assert_eq!(actual["data"][0]["charts"][0][1][1], serde_json::Value::Null);
+    let live = document(&result, &pages, "en", Some("/runs/x/events"));
     assert!(live.ends_with("\"live\":{\"events\":\"/runs/x/events\"}}"));
 }
 
 #[test]
 fn evidence_links_resolve() {
-    let it = account();
-    let page = page(&it, english());
+    let result = account();
+    let page = page(&result, english());
     let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
     let mut links = Vec::new();
     let mut charts = None;
@@ -278,11 +278,12 @@ fn unsafe_markup(text: &str) -> Option<String> {
 #[test]
 fn escapes_hostile_text_in_every_format() {
     assert!(unsafe_markup(HOSTILE).is_some(), "the test must detect unsafe markup");
-    let it = hostile_account();
+    let result = hostile_account();
     for lang in lang::all() {
-        let page = page(&it, lang);
-        let terminal = crate::matrix::render(&it.matrix, &it.findings, TerminalStyle::default(), lang);
-        let xml = junit(&it, &page.answer.text, lang);
+        let page = page(&result, lang);
+        let terminal =
+            crate::matrix::render(&result.matrix, &result.findings, TerminalStyle::default(), lang);
+        let xml = junit(&result, &page.answer.text, lang);
         // Fenced text is literal, and its fence is longer than any fence within.
         let markdown: String = to_markdown(&page).split("\n```").step_by(2).collect();
         for (form, text) in [("markdown", markdown), ("junit", xml)] {
@@ -292,7 +293,7 @@ fn escapes_hostile_text_in_every_format() {
         // A terminal interprets no tags.
         let steers = |it: char| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it);
         assert!(!terminal.contains(steers), "{terminal}");
-        let document = document(&it, std::slice::from_ref(&page), lang.code(), None);
+        let document = document(&result, std::slice::from_ref(&page), lang.code(), None);
         let shell =
             crate::html::HtmlShell { lang: lang.code(), title: &page.title, no_script: "", live: false };
         let html = crate::html::to_html(shell, &document);
@@ -382,9 +383,9 @@ fn html_files_stay_below_the_mail_limit() {
     for (what, points, operations, most) in
         [("an hour", 3600, 1, 1_000_000), ("six hours", 7200, 7, 5_000_000)]
     {
-        let it = long(points, operations);
-        let pages: Vec<Page> = lang::all().iter().map(|lang| page(&it, lang)).collect();
-        let document = document(&it, &pages, "en", None);
+        let result = long(points, operations);
+        let pages: Vec<Page> = lang::all().iter().map(|lang| page(&result, lang)).collect();
+        let document = document(&result, &pages, "en", None);
         let shell = crate::html::HtmlShell { lang: "en", title: "x", no_script: "x", live: false };
         let file = crate::html::to_html(shell, &document);
         println!("{what}: document of {} bytes, file of {}", document.len(), file.len());

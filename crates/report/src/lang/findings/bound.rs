@@ -28,7 +28,7 @@ impl Lang {
     pub(super) fn bound_figures(&self, bound: &Bound) -> String {
         let numbers = self.numbers();
         let tenths = |number: f64| numbers.fixed(number, 1);
-        let whole = |number: f64| numbers.fixed(number, 0);
+        let rounded = |number: f64| numbers.fixed(number, 0);
         let percent = |share: f64| numbers.percent(share, 0);
         let per_second = |rate: f64| numbers.three(rate) + &numbers.per_second;
         let waiting = |waiting: Option<f64>| {
@@ -42,12 +42,12 @@ impl Lang {
                 self.joined(self.cpu_figures(*cpu, *cpu_limit, *throttled, *throttled_cpu))
             }
             Bound::ServicePool { size, busy, waiting: waits, waited, .. } => self.joined([
-                Some(say!(self, "bound-lent", busy = tenths(*busy), size = whole(*size))),
+                Some(say!(self, "bound-lent", busy = tenths(*busy), size = rounded(*size))),
                 waiting(*waits),
                 waited.map(|share| say!(self, "bound-had-to-wait", share = percent(share))),
             ]),
             Bound::ServiceThreads { size, busy, waiting: waits, .. } => self.joined([
-                Some(say!(self, "bound-busy", busy = tenths(*busy), size = whole(*size))),
+                Some(say!(self, "bound-busy", busy = tenths(*busy), size = rounded(*size))),
                 waiting(*waits),
             ]),
             Bound::Reads { per_second, quota, waits, in_bytes, .. }
@@ -86,7 +86,7 @@ impl Lang {
             ]),
             Bound::Checkpoints { requested, share, slowed } => self.joined([
                 (*requested > 0.0)
-                    .then(|| say!(self, "bound-checkpoints-requested", count = whole(*requested))),
+                    .then(|| say!(self, "bound-checkpoints-requested", count = rounded(*requested))),
                 Some(say!(self, "bound-checkpoints-share", share = percent(*share))),
                 slowed.map(|ratio| say!(self, "bound-checkpoints-slowed", change = numbers.change(ratio))),
             ]),

@@ -68,7 +68,7 @@ impl Lang {
     fn circumstance_figures(&self, circumstance: &Circumstance) -> String {
         let numbers = self.numbers();
         let tenths = |number: f64| numbers.fixed(number, 1);
-        let whole = |number: f64| numbers.three(number.round());
+        let rounded = |number: f64| numbers.three(number.round());
         match circumstance {
             Circumstance::FeedFitsCache { read, .. } => self.joined([self.read_volume(*read)]),
             Circumstance::ChainedPools { lent, sets, waiting, .. } => self.joined([
@@ -93,10 +93,10 @@ impl Lang {
                 Some(say!(
                     self,
                     "circumstance-dead-rows",
-                    first = whole(*from),
+                    first = rounded(*from),
                     trials = *trials,
-                    last = whole(*to),
-                    live = whole(*live)
+                    last = rounded(*to),
+                    live = rounded(*live)
                 )),
                 (*vacuums > 0.0)
                     .then(|| say!(self, "circumstance-vacuums", count = numbers.fixed(*vacuums, 0))),

@@ -66,15 +66,15 @@ pub(super) fn rest(all: &[&Finding], cells: usize) -> RemainingGroup {
 fn left_out(all: &[&Finding]) -> Vec<(IncomparableReason, Vec<ExcludedCount>)> {
     let mut reasons: Vec<(IncomparableReason, Vec<ExcludedCount>)> = Vec::new();
     for finding in all {
-        let Finding::NotCompared { cell, reason: why } = finding else { continue };
-        let failed = match why {
+        let Finding::NotCompared { cell, reason } = finding else { continue };
+        let failed = match reason {
             IncomparableReason::Errors { of_thousand } => Some(of_thousand / 1e3),
             IncomparableReason::SlotsExhausted | IncomparableReason::ClientsStarved => None,
         };
         let cell = ExcludedCount { cell: *cell, failed };
-        match reasons.iter_mut().find(|it| std::mem::discriminant(&it.0) == std::mem::discriminant(why)) {
+        match reasons.iter_mut().find(|it| std::mem::discriminant(&it.0) == std::mem::discriminant(reason)) {
             Some(known) => known.1.push(cell),
-            None => reasons.push((*why, vec![cell])),
+            None => reasons.push((*reason, vec![cell])),
         }
     }
     reasons
@@ -125,10 +125,10 @@ pub(super) fn by_missing_input(
     rules: &[(FindingRule, MissingInput)],
 ) -> Vec<(MissingInput, Vec<FindingRule>)> {
     let mut all: Vec<(MissingInput, Vec<FindingRule>)> = Vec::new();
-    for (rule, why) in rules {
-        match all.iter_mut().find(|it| it.0 == *why) {
+    for (rule, missing_input) in rules {
+        match all.iter_mut().find(|it| it.0 == *missing_input) {
             Some(known) => known.1.push(*rule),
-            None => all.push((*why, vec![*rule])),
+            None => all.push((*missing_input, vec![*rule])),
         }
     }
     all

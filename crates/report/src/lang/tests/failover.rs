@@ -107,7 +107,7 @@ fn results(lang: &Lang) -> NamedTexts {
                     InconclusiveReason::NotReadBack,
                     InconclusiveReason::LedgerOpen,
                 ];
-                let it = FailoverResult {
+                let result = FailoverResult {
                     cell: 0,
                     trials: n,
                     failovers: n,
@@ -127,13 +127,14 @@ fn results(lang: &Lang) -> NamedTexts {
                     control: None,
                 };
                 let name = if n == 1 { "№" } else { "" };
-                add("result", lang.failover_result(&it, name));
+                add("result", lang.failover_result(&result, name));
                 if lost > 0 {
                     add("point", lang.recovery_point(&point));
                 }
                 for lossy in [0, n] {
-                    let it = ControlSummary { cell: 1, trials: n, lossy_trials: lossy, lost: lost * 1000 };
-                    add("control", lang.control_summary(&it, name));
+                    let summary =
+                        ControlSummary { cell: 1, trials: n, lossy_trials: lossy, lost: lost * 1000 };
+                    add("control", lang.control_summary(&summary, name));
                 }
             }
         }
@@ -168,9 +169,9 @@ fn moments(lang: &Lang) -> NamedTexts {
     }
     for after in every!(ReadBackPhase: Load, Rejoining, Restart) {
         for rows in [1, 2, 12_345] {
-            let it =
+            let record =
                 ReadBackRecord { phase: after, node: "№".to_owned(), rows, elapsed: Nanos::from_secs(1) };
-            add("read back", lang.read_back(&it));
+            add("read back", lang.read_back(&record));
         }
     }
     all
@@ -208,7 +209,7 @@ fn writes_known_events_in_the_language() {
 #[test]
 fn russian_forms_of_losses() {
     let text = |lost, failovers| {
-        let it = FailoverResult {
+        let result = FailoverResult {
             cell: 0,
             trials: failovers,
             failovers,
@@ -225,7 +226,7 @@ fn russian_forms_of_losses() {
             rejoined: None,
             control: None,
         };
-        russian().failover_result(&it, "")
+        russian().failover_result(&result, "")
     };
     for (lost, failovers, expected) in [
         (0, 0, "потеряно 0 из 21 подтверждённой записи без переключения."),

@@ -36,7 +36,7 @@ pub(super) fn findings() -> Vec<Finding> {
         jain: 0.123,
         mean: 450.25,
     };
-    let left_out = |why| Finding::NotCompared { cell, reason: why };
+    let left_out = |reason| Finding::NotCompared { cell, reason };
     let queue = |waiting| Finding::QueueInPooler {
         cell,
         node: node(),
@@ -393,10 +393,10 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
 
 /// Compares both languages; no-break spaces are written as plain ones here.
 #[track_caller]
-fn check(it: &Finding, english: &str, russian: &str) {
+fn check(finding: &Finding, english: &str, russian: &str) {
     let names = CELLS.map(str::to_owned);
     for (lang, expected) in crate::lang::all().iter().zip([english, russian]) {
-        let text = lang.findings(&[it], &names).replace(['\u{202f}', '\u{a0}'], " ");
+        let text = lang.findings(&[finding], &names).replace(['\u{202f}', '\u{a0}'], " ");
         assert_eq!(text, expected);
     }
 }
@@ -405,7 +405,7 @@ fn check(it: &Finding, english: &str, russian: &str) {
 fn open_and_closed() {
     // Figures of experiments/004-book.
     let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
-    let it = Finding::OpenAndClosed {
+    let finding = Finding::OpenAndClosed {
         cell: 2,
         with: 3,
         offered: 68.0,
@@ -413,7 +413,7 @@ fn open_and_closed() {
         closed: of(47.7, 0.171),
     };
     check(
-        &it,
+        &finding,
         "the closed-loop test hides the wait of users who keep arriving: №4: p99 171 ms at 47.7/s; №3, with \
          68.0/s offered: p99 9.67 s at 44.9/s",
         "закрытый тест скрывает ожидание пользователей, которые продолжают приходить: №4 — p99 171 мс при 47,7/с; \
@@ -423,7 +423,7 @@ fn open_and_closed() {
 
 #[test]
 fn feeds() {
-    let it = Finding::FeedsDiffer {
+    let finding = Finding::FeedsDiffer {
         cell: 2,
         with: 0,
         feed: "requests".into(),
@@ -433,13 +433,13 @@ fn feeds() {
         with_read: ReadVolume { blocks: Some(0.25), disk: None },
     };
     check(
-        &it,
+        &finding,
         "the result depends on the feed requests: №3 p99 2.17 s at 196/s (12.5 blocks not in shared buffers and 100 KiB \
          from disk per transaction) vs №1 p99 7.30 ms at 197/s (0.250 blocks not in shared buffers per transaction)",
         "результат зависит от ленты requests: №3 — p99 2,17 с при 196/с (на транзакцию блоков мимо буферов PostgreSQL \
          12,5 и 100 КиБ с диска); №1 — p99 7,30 мс при 197/с (на транзакцию блоков мимо буферов PostgreSQL 0,250)",
     );
-    let it = Circumstance::FeedFitsCache {
+    let circumstance = Circumstance::FeedFitsCache {
         feed: "books".into(),
         rows: 20_000,
         distinct: 2_000,
@@ -450,7 +450,7 @@ fn feeds() {
         read: ReadVolume { blocks: Some(0.01), disk: Some(0.0) },
     };
     check(
-        &Finding::Circumstance { cell: 0, circumstance: it },
+        &Finding::Circumstance { cell: 0, circumstance },
         "the feed books measures the cache: the rows that its 2000 distinct values select, 15 MiB of 1.27 GiB, fit in the \
          server's 400 MiB: №1 (0.010 blocks not in shared buffers and 0 B from disk per transaction)",
         "набор данных ленты books целиком помещается в кэш: измерен кэш; её разные значения (2000) выбирают 15 МиБ из \

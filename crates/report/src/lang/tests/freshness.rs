@@ -9,8 +9,8 @@ pub(super) fn texts(lang: &Lang) -> Vec<(String, String)> {
     let bound = Nanos::from_secs(5);
     add("visible".to_owned(), &lang.visible("№"));
     add("unseen".to_owned(), &lang.not_visible(bound));
-    for kept in [true, false] {
-        add("applied".to_owned(), &lang.remote_apply(kept));
+    for is_kept in [true, false] {
+        add("applied".to_owned(), &lang.remote_apply(is_kept));
     }
     for all in [1, 2, 21, 12_345] {
         for old in [0, 1, all] {
@@ -26,7 +26,7 @@ pub(super) fn texts(lang: &Lang) -> Vec<(String, String)> {
                     p99: None,
                     not_visible: 0,
                 };
-                let it = FreshnessResult {
+                let result = FreshnessResult {
                     cell: 0,
                     trials: 1,
                     bound,
@@ -35,7 +35,7 @@ pub(super) fn texts(lang: &Lang) -> Vec<(String, String)> {
                     replicas: vec![replica; count],
                     round_robin: None,
                 };
-                add("own".to_owned(), &lang.own_writes(&it, if count == 1 { "№" } else { "" }));
+                add("own".to_owned(), &lang.own_writes(&result, if count == 1 { "№" } else { "" }));
             }
         }
     }

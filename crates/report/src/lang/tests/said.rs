@@ -23,10 +23,10 @@ type Told = Vec<(String, String)>;
 
 /// Every sentence with its name. Unlike other sentences, these may end with a full stop.
 pub(super) fn said(lang: &Lang) -> Told {
-    let others =
+    let other_texts =
         [comparisons(lang), live(lang), search::texts(lang), failover::texts(lang), freshness::texts(lang)]
             .concat();
-    [words(lang), page(lang), loads(lang), answers(lang), others].concat()
+    [words(lang), page(lang), loads(lang), answers(lang), other_texts].concat()
 }
 
 /// Words that stand alone.
@@ -377,8 +377,8 @@ fn comparisons(lang: &Lang) -> Told {
     for outcome in every!(ConditionOutcome: Yes, No, Unknown, Absent) {
         for unit in every!(ConditionUnit: Relative, Points, Seconds, PerSecond, Share, Processors) {
             let (text, value) = ("№".to_owned(), Some(0.123_45));
-            let it = ConditionResult { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
-            add("condition", lang.condition(&it, "№"));
+            let result = ConditionResult { text, cell: 0, outcome, value, interval, bound: 0.1, unit };
+            add("condition", lang.condition(&result, "№"));
         }
     }
     add("legend", lang.comparison_legend(42, 12_345));

@@ -221,8 +221,9 @@ fn answers(lang: &Lang) -> NamedTexts {
     }
     for peak in [None, Some(21.0), Some(96.5)] {
         let (lambda, sigma, kappa) = (fitted(89.995), fitted(0.027_73), fitted(0.000_104_4));
-        let it = Scalability { points: Vec::new(), law: Vec::new(), lambda, sigma, kappa, peak, r2: 0.9896 };
-        add("law", lang.scalability(&it));
+        let scalability =
+            Scalability { points: Vec::new(), law: Vec::new(), lambda, sigma, kappa, peak, r2: 0.9896 };
+        add("law", lang.scalability(&scalability));
     }
     add("within", format!("{} №", lang.fitted(&fitted(0.84))));
     all
@@ -251,13 +252,8 @@ fn soaks(lang: &Lang) -> NamedTexts {
             add("amount", format!("{} {}", lang.trend_metric(it), lang.trend_value(it, value)));
         }
     }
-    let trend = |course| Trend {
-        metric: TrendMetric::Median,
-        per_hour: fitted(0.1),
-        from: 0.1,
-        to: 0.2,
-        verdict: course,
-    };
+    let trend =
+        |verdict| Trend { metric: TrendMetric::Median, per_hour: fitted(0.1), from: 0.1, to: 0.2, verdict };
     let courses = every!(TrendVerdict: Leak, Drift, Steady, Unknown);
     let mut trends: Vec<Vec<Trend>> = courses.iter().map(|it| vec![trend(*it)]).collect();
     trends.push(courses.map(trend).into());
@@ -271,7 +267,7 @@ fn soaks(lang: &Lang) -> NamedTexts {
         ] {
             let duration = Nanos::from_secs(21_600);
             let trends = trends.clone();
-            let it = SoakResult {
+            let result = SoakResult {
                 cell: 0,
                 purpose: StepPurpose::Soak,
                 level: 34.0,
@@ -281,7 +277,7 @@ fn soaks(lang: &Lang) -> NamedTexts {
                 trends,
             };
             for scale in every!(LoadScale: Rate, Clients) {
-                add("soak", lang.soak_result(&it, scale, name));
+                add("soak", lang.soak_result(&result, scale, name));
             }
         }
     }
@@ -295,8 +291,8 @@ fn plateaus(lang: &Lang) -> NamedTexts {
     for maxima in [false, true] {
         for (plateau, cells) in [(1, 1), (1, 9), (2, 2), (2, 9), (9, 9), (20, 22)] {
             for recommended in [None, Some("№2"), Some("№1")] {
-                let it = PlateauAnswer { maxima, recommended, best: "№1", plateau, cells };
-                add("plateau", lang.plateau_answer(&it));
+                let answer = PlateauAnswer { maxima, recommended, best: "№1", plateau, cells };
+                add("plateau", lang.plateau_answer(&answer));
             }
         }
     }

@@ -20,8 +20,8 @@ use model::plan::{
 };
 use model::run_result::{HopMetrics, TrialResult};
 
-fn ms(it: u64) -> Nanos {
-    Nanos::from_millis(it)
+fn ms(millis: u64) -> Nanos {
+    Nanos::from_millis(millis)
 }
 
 fn spread(least: u64, median: u64, greatest: u64) -> Option<DurationRange> {
@@ -152,13 +152,13 @@ fn replicated() -> RunResult {
         action: FaultAction::Restart { target: FaultTarget::Replica },
     };
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
-    let ours = Replication { limits, ..Replication::with_defaults(2, SyncMode::Any(1)) };
+    let builtin = Replication { limits, ..Replication::with_defaults(2, SyncMode::Any(1)) };
     let patroni = ClusterManager { store_servers: 3, ..ClusterManager::default() };
-    let theirs = Replication {
+    let external = Replication {
         manager: FailoverManager::External(patroni),
         ..Replication::with_defaults(1, SyncMode::First(1))
     };
-    for (cell, plan) in it.experiment.cells.iter_mut().zip([ours, theirs]) {
+    for (cell, plan) in it.experiment.cells.iter_mut().zip([builtin, external]) {
         cell.setup.stack.replication = Some(plan);
     }
     it.experiment.cells[0].setup.faults = vec![fault];
@@ -231,8 +231,8 @@ fn folds_many_trials_and_keeps_all() {
         let names: Vec<String> = section.blocks.iter().filter_map(shape).collect();
         names.join(", ")
     };
-    fn shape(it: &Block) -> Option<String> {
-        match it {
+    fn shape(block: &Block) -> Option<String> {
+        match block {
             Block::List { items } => Some(items.len().to_string()),
             Block::Details { name, blocks } => {
                 Some(format!("{name}: {}", blocks.iter().filter_map(shape).collect::<Vec<_>>().join(", ")))
@@ -247,8 +247,8 @@ fn folds_many_trials_and_keeps_all() {
     assert_eq!(lists(20, 13), "6, 14 more trials: 14, 5, 8 more trials: 8");
 }
 
-fn plain(it: &str) -> String {
-    it.replace(['\u{202f}', '\u{a0}'], " ")
+fn plain(text: &str) -> String {
+    text.replace(['\u{202f}', '\u{a0}'], " ")
 }
 
 /// A trial takes one line; the log of its errors is separate.

@@ -56,7 +56,7 @@ fn maximum() -> Maximum {
         verdict,
     };
     let postgres = || "postgres".to_owned();
-    let no = |why| LevelOutcome::No { reason: why };
+    let no = |reason| LevelOutcome::No { reason };
     Maximum {
         cell: 0,
         rounds: vec![answer(646.0)],
@@ -113,10 +113,10 @@ fn law() -> Scalability {
 }
 
 fn trends() -> Vec<Trend> {
-    let trend = |what, from: f64, to: f64, course| {
+    let trend = |what, from: f64, to: f64, verdict| {
         let per_hour =
             FittedValue { value: (to - from) / 6.0, interval: Some(((to - from) / 7.0, (to - from) / 5.0)) };
-        Trend { metric: what, per_hour, from, to, verdict: course }
+        Trend { metric: what, per_hour, from, to, verdict }
     };
     vec![
         trend(TrendMetric::P99, 0.0123, 0.0131, TrendVerdict::Drift),
@@ -139,28 +139,28 @@ fn soaked(level: f64, of_maximum: Option<f64>, trends: Vec<Trend>) -> SoakResult
     }
 }
 
-fn plain(it: &str) -> String {
-    it.replace(['\u{202f}', '\u{a0}'], " ")
+fn plain(text: &str) -> String {
+    text.replace(['\u{202f}', '\u{a0}'], " ")
 }
 
 fn first_line(account: &RunResult, lang: &Lang) -> (String, Tone) {
-    let it = page(account, lang).answer;
-    (plain(&it.text), it.tone)
+    let answer = page(account, lang).answer;
+    (plain(&answer.text), answer.tone)
 }
 
 #[test]
 fn shows_the_maximum_first() {
-    let it = searched();
+    let result = searched();
     assert_eq!(
-        page(&it, english()).question,
+        page(&result, english()).question,
         "How much load does PostgreSQL sustain at most, and what limits it?"
     );
     let english = "Sustains 646 arrivals per second (95 % CI 630–659, confirmed in 2 of 2 trials), limited by disk reads \
                    of postgres (elasticity 0.84 [0.72, 0.95]); above it, p99 < 200ms is violated.";
-    assert_eq!(first_line(&it, lang::english()), (english.to_owned(), Tone::Good));
+    assert_eq!(first_line(&result, lang::english()), (english.to_owned(), Tone::Good));
     let russian = "Выдерживает 646 заявок в секунду (95 %: от 630 до 659, подтверждено в 2 из 2 измерений); узкое место — \
                    чтение с диска на узле postgres (эластичность 0,84 [0,72; 0,95]); выше этого не соблюдается p99 < 200ms.";
-    assert_eq!(first_line(&it, lang::russian()), (russian.to_owned(), Tone::Good));
+    assert_eq!(first_line(&result, lang::russian()), (russian.to_owned(), Tone::Good));
 }
 
 #[test]
@@ -272,8 +272,8 @@ fn recommends_a_cell_of_a_grid() {
     assert_eq!(tone == Tone::Good, it.info.state == model::run_result::RunState::Complete);
 }
 
-fn page_name(it: &RunResult, cell: usize) -> String {
-    crate::cells::cell_names(&it.matrix)[cell].clone()
+fn page_name(result: &RunResult, cell: usize) -> String {
+    crate::cells::cell_names(&result.matrix)[cell].clone()
 }
 
 #[test]
