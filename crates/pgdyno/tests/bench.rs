@@ -71,9 +71,9 @@ fn check(line: &str, status: i32, expected: &[&str]) {
     let run = Run::execute(&server().1, &args);
     assert_eq!(run.status, status, "{line}: {run:?}");
     let words: Vec<&str> = run.out.split_whitespace().chain(run.err.split_whitespace()).collect();
-    let said = words.join(" ");
+    let text = words.join(" ");
     for it in expected {
-        assert!(said.contains(it), "{line}: {it:?} is not in {run:#?}");
+        assert!(text.contains(it), "{line}: {it:?} is not in {run:#?}");
     }
 }
 
@@ -97,16 +97,16 @@ fn runs_every_load_model() {
 fn prints_one_json_document() {
     let run =
         Run::execute(&server().1, &["-S", "-n", "-t", "20", "-c", "3", "--json", "-r", "--random-seed=42"]);
-    let it: Value = serde_json::from_str(&run.out).expect("one JSON document");
-    schema::check(&it);
-    assert_eq!(it["total"]["counts"]["ok"], 60);
-    assert_eq!(it["total"]["response"]["count"], 60);
-    assert_eq!(it["total"]["response"]["p99_ns"], Value::Null, "60 samples have no ten beyond p99");
-    assert_eq!(it["plan"]["seed"], 42);
-    assert_eq!(it["plan"]["end"]["transactions"], 20);
-    assert_eq!(it["server"]["transport"]["kind"], "unix_socket");
-    assert_eq!(it["scripts"][0]["statements"].as_array().map(Vec::len), Some(2));
-    assert_eq!(it["fairness"]["fewest"], 20);
+    let document: Value = serde_json::from_str(&run.out).expect("one JSON document");
+    schema::check(&document);
+    assert_eq!(document["total"]["counts"]["ok"], 60);
+    assert_eq!(document["total"]["response"]["count"], 60);
+    assert_eq!(document["total"]["response"]["p99_ns"], Value::Null, "60 samples have no ten beyond p99");
+    assert_eq!(document["plan"]["seed"], 42);
+    assert_eq!(document["plan"]["end"]["transactions"], 20);
+    assert_eq!(document["server"]["transport"]["kind"], "unix_socket");
+    assert_eq!(document["scripts"][0]["statements"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["fairness"]["fewest"], 20);
 }
 
 #[test]
@@ -143,17 +143,20 @@ fn failing_outputs_do_not_panic() {
             let output = command.output().expect("the program runs");
             (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
         };
-        let (status, said) = run(&|it| {
+        let (status, message) = run(&|it| {
             it.stdout(full());
         });
-        let why = "could not write to standard output: No space left on device";
-        assert!(status == Some(1) && said.contains(why) && !said.contains("panicked"), "{status:?} {said}");
-        let (status, said) = run(&|it| {
+        let expected = "could not write to standard output: No space left on device";
+        assert!(
+            status == Some(1) && message.contains(expected) && !message.contains("panicked"),
+            "{status:?} {message}"
+        );
+        let (status, message) = run(&|it| {
             let (reader, writer) = std::io::pipe().expect("there are descriptors");
             drop(reader);
             it.stdout(writer);
         });
-        assert!(status == Some(0) && !said.contains("panicked"), "{status:?} {said}");
+        assert!(status == Some(0) && !message.contains("panicked"), "{status:?} {message}");
         let (status, _) = run(&|it| {
             it.stderr(full());
         });

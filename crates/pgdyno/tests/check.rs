@@ -90,7 +90,7 @@ fn reports_every_diagnostic() {
 
 #[test]
 fn templates_are_valid_and_never_overwritten() {
-    for (find, whole, quick) in [
+    for (find, full, quick) in [
         (&[][..], "matrix    4 cells × 3 = 12 trials\n", "matrix    2 cells × 1 = 2 trials\n"),
         (
             &["--find", "failover"],
@@ -103,10 +103,10 @@ fn templates_are_valid_and_never_overwritten() {
         let (status, out, err) = pgdyno(&folder.0, &begin);
         assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
         let check = ["check", "experiment.yaml", "--quick"];
-        for (args, told) in [(&check[..2], whole), (&check, quick)] {
+        for (args, overview) in [(&check[..2], full), (&check, quick)] {
             let (status, out, err) = pgdyno(&folder.0, args);
             assert_eq!((status, err.as_str()), (Some(0), ""), "{find:?} {args:?}");
-            assert!(out.contains(told) && out.contains("seed      1"), "{out}");
+            assert!(out.contains(overview) && out.contains("seed      1"), "{out}");
         }
         let (status, _, err) = pgdyno(&folder.0, &begin);
         assert_eq!(status, Some(1));
@@ -240,8 +240,8 @@ fn prints_the_schema() {
     assert!(schema["$defs"]["Pooler"]["properties"]["size"]["description"].is_string());
     // Members common to operations and steps appear in both schemas, which allow no others.
     for name in ["Operation", "Step"] {
-        let it = &schema["$defs"][name];
-        assert!(it["properties"]["get"]["description"].is_string(), "{it:#}");
-        assert_eq!(it["additionalProperties"], false, "{it:#}");
+        let object = &schema["$defs"][name];
+        assert!(object["properties"]["get"]["description"].is_string(), "{object:#}");
+        assert_eq!(object["additionalProperties"], false, "{object:#}");
     }
 }

@@ -13,8 +13,8 @@ fn pipelines_use_existing_options() {
     let mut commands = 0;
     for line in text.lines() {
         // The rest of the line is a comment.
-        let said = line.split_once(" #").map_or(line, |it| it.0).trim_end();
-        let Some((_, command)) = said.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
+        let code = line.split_once(" #").map_or(line, |it| it.0).trim_end();
+        let Some((_, command)) = code.split_once("pgdyno ").filter(|_| line.starts_with(' ')) else {
             continue;
         };
         let words: Vec<&str> = command.split_whitespace().take_while(|it| *it != ">>").collect();

@@ -139,14 +139,14 @@ impl Run {
                     configuration: Vec::new(),
                 }],
             });
-            let mut whole = Interval::new(&[0, 0]);
+            let mut total = Interval::new(&[0, 0]);
             for second in 0..SECONDS {
                 let tick = self.tick(repetition, second);
-                whole.merge(&tick.interval);
+                total.merge(&tick.interval);
                 writer.tick(id, Box::new(tick));
             }
-            (whole.from, whole.to) = (Nanos::ZERO, Nanos::from_secs(SECONDS));
-            let measured = measured(whole);
+            (total.from, total.to) = (Nanos::ZERO, Nanos::from_secs(SECONDS));
+            let measured = measured(total);
             writer.end_trial(
                 id,
                 TrialEnd {
@@ -217,10 +217,10 @@ fn plan(scripts: &[Script]) -> summary::BenchPlan {
 }
 
 #[track_caller]
-fn out(it: &Output, status: i32) -> String {
-    let text = String::from_utf8_lossy(&it.stdout).into_owned();
-    let error = String::from_utf8_lossy(&it.stderr);
-    assert_eq!(it.status.code(), Some(status), "{text}\n{error}");
+fn out(output: &Output, status: i32) -> String {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{text}\n{error}");
     text + &error
 }
 
@@ -270,8 +270,8 @@ fn reports_unfair_differences_first() {
     let (confounders, figures) = (text.find("Confounding differences"), text.find("response time p99"));
     assert!(confounders.is_some() && confounders < figures, "{text}");
     assert!(text.contains("postgres.build: 15.18 → 15.19") && text.contains("postgres.limits.cpu"), "{text}");
-    let wanted = ["--expect", "postgres.build", "--expect", "postgres.limits"];
-    let text = out(&folder.pgdyno(&[&["compare", &base, &run][..], &wanted].concat()), 0);
+    let expected = ["--expect", "postgres.build", "--expect", "postgres.limits"];
+    let text = out(&folder.pgdyno(&[&["compare", &base, &run][..], &expected].concat()), 0);
     assert!(!text.contains("Confounding") && text.contains("intended"), "{text}");
 }
 

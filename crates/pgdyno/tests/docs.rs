@@ -133,9 +133,9 @@ fn run(block: &str, server: Option<&str>) -> String {
 fn alike(documented: &str, shown: &str) -> bool {
     let mut shown = shown.lines().map(words);
     // Notes depend on the host, and the wrapping of prose depends on its numbers.
-    let lasting =
+    let stable_lines =
         documented.lines().filter(|line| !line.starts_with("note") && !line.starts_with("          "));
-    lasting.map(words).all(|line| line.is_empty() || shown.any(|other| other == line))
+    stable_lines.map(words).all(|line| line.is_empty() || shown.any(|other| other == line))
 }
 
 /// Beginning of a line up to its first number, at most as wide as a label.
@@ -154,14 +154,14 @@ fn finds_console_blocks() {
     let text = "a\n```console\n$ x\nout\n```\nb\n```sh\n$ no\n```\n```console,server\n$ y\n```\n";
     let found = pieces(text);
     let blocks: Vec<_> = found.iter().filter(|piece| matches!(piece, Piece::Block { .. })).collect();
-    let wanted =
+    let expected =
         [Piece::Block { server: false, text: "$ x\nout\n" }, Piece::Block { server: true, text: "$ y\n" }];
-    assert_eq!(blocks, wanted.iter().collect::<Vec<_>>());
+    assert_eq!(blocks, expected.iter().collect::<Vec<_>>());
     let text_of = |piece: &Piece<'_>| match *piece {
         Piece::Prose(text) | Piece::Block { text, .. } => text.to_owned(),
     };
-    let whole: String = found.iter().map(text_of).collect();
-    assert_eq!(whole, text);
+    let joined: String = found.iter().map(text_of).collect();
+    assert_eq!(joined, text);
 }
 
 #[test]

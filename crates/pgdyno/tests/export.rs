@@ -144,12 +144,15 @@ fn csv_contains_no_formulas() {
 fn json_contains_everything() {
     let folder = run("json");
     export(&folder, "json");
-    let it: Value = serde_json::from_str(&read(&folder, "json")).expect("it is JSON");
-    assert_eq!((&it["name"], &it["seed"], &it["status"]), (&json!("book"), &json!(7), &json!("complete")));
-    let tick = &it["trials"][0]["ticks"][1];
+    let document: Value = serde_json::from_str(&read(&folder, "json")).expect("it is JSON");
+    assert_eq!(
+        (&document["name"], &document["seed"], &document["status"]),
+        (&json!("book"), &json!(7), &json!("complete"))
+    );
+    let tick = &document["trials"][0]["ticks"][1];
     assert_eq!((&tick["second"], &tick["operations"][0]["ok"]), (&json!(1), &json!(3)));
     assert_eq!(tick["operations"][0]["failed"], json!({"40P01": 1}));
-    assert_eq!(it["trials"][0]["samples"][1]["value"], json!(-1.5));
+    assert_eq!(document["trials"][0]["samples"][1]["value"], json!(-1.5));
 }
 
 #[test]
@@ -197,9 +200,9 @@ fn incomplete_files_are_reported() {
         let mut command = Command::new("sh");
         command.args(["-c", limited, env!("CARGO_BIN_EXE_pgdyno")]).args(arguments).args(["--dir", dir]);
         let done = command.current_dir(&folder.0).output().expect("sh can be run");
-        let told = String::from_utf8(done.stderr).expect("it is UTF-8");
-        assert_eq!(done.status.code(), Some(1), "{arguments:?}: {told}");
-        assert!(told.contains(" is incomplete: File too large"), "{arguments:?}: {told}");
-        assert!(told.contains("/book-20261121T115331Z."), "{arguments:?}: {told}");
+        let message = String::from_utf8(done.stderr).expect("it is UTF-8");
+        assert_eq!(done.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(message.contains(" is incomplete: File too large"), "{arguments:?}: {message}");
+        assert!(message.contains("/book-20261121T115331Z."), "{arguments:?}: {message}");
     }
 }

@@ -184,8 +184,8 @@ fn slow_statements_are_no_outage() {
         [(1, 0.01), (2, 0.001), (2, 0.01), (4, 0.01), (4, 0.05), (4, 0.3), (20, 0.05), (20, 0.5)]
     {
         let (fast, slow) = (Nanos::from_millis(2), Nanos::from_millis(400));
-        let it = SimulatedSystem { service: ServiceTime::Bimodal(fast, slow, share), ..world() };
-        let summary = measure(closed(), &it, users);
+        let system = SimulatedSystem { service: ServiceTime::Bimodal(fast, slow, share), ..world() };
+        let summary = measure(closed(), &system, users);
         assert_eq!(summary.outages, [], "{users} users, {share}");
     }
 }
@@ -193,7 +193,7 @@ fn slow_statements_are_no_outage() {
 #[test]
 fn a_quiet_run_has_no_outage() {
     for schedule in [open(), closed()] {
-        let it = measure(schedule, &world(), CLIENTS);
-        assert!(it.outages.is_empty() && it.total.response.unanswered.is_none(), "{it:?}");
+        let summary = measure(schedule, &world(), CLIENTS);
+        assert!(summary.outages.is_empty() && summary.total.response.unanswered.is_none(), "{summary:?}");
     }
 }

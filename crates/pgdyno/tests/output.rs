@@ -78,30 +78,30 @@ const OTHERS: [&str; 7] = [
 fn full_and_closed_outputs_do_not_panic() {
     let folder = Folder::new("full", |_| ());
     for args in OF_RUNS.iter().chain(&OTHERS) {
-        let whole = folder.pgdyno(args).output().expect("it is built");
-        assert!(!whole.stdout.is_empty(), "{args}: {whole:?}");
+        let complete = folder.pgdyno(args).output().expect("it is built");
+        assert!(!complete.stdout.is_empty(), "{args}: {complete:?}");
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let full = folder.pgdyno(args).stdout(full).output().expect("it is built");
-        let told = String::from_utf8_lossy(&full.stderr).into_owned();
-        let expected = whole.status.code().filter(|it| *it != 0).or(Some(1));
-        assert_eq!(full.status.code(), expected, "{args}: {told}");
-        let why = "pgdyno: error: could not write to standard output: No space left on device";
-        assert!(told.contains(why) && !told.contains("panicked"), "{args}: {told}");
+        let message = String::from_utf8_lossy(&full.stderr).into_owned();
+        let expected = complete.status.code().filter(|it| *it != 0).or(Some(1));
+        assert_eq!(full.status.code(), expected, "{args}: {message}");
+        let reason = "pgdyno: error: could not write to standard output: No space left on device";
+        assert!(message.contains(reason) && !message.contains("panicked"), "{args}: {message}");
         // A pipe whose reader is closed.
         let (reader, writer) = std::io::pipe().expect("there are descriptors");
         drop(reader);
         let closed = folder.pgdyno(args).stdout(writer).output().expect("it is built");
-        assert_eq!(closed.status.code(), whole.status.code(), "{args}: {closed:?}");
-        assert_eq!(closed.stderr, whole.stderr, "{args}");
+        assert_eq!(closed.status.code(), complete.status.code(), "{args}: {closed:?}");
+        assert_eq!(closed.stderr, complete.stderr, "{args}");
     }
     // Messages without a reader are lost; the exit status is the same.
     for args in
         ["runs show none", "check x.yaml", "schedule x", "compare one two --fail-if p99", "bench -c x"]
     {
-        let whole = folder.pgdyno(args).output().expect("it is built");
+        let complete = folder.pgdyno(args).output().expect("it is built");
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let full = folder.pgdyno(args).stderr(full).output().expect("it is built");
-        assert_eq!(full.status.code(), whole.status.code(), "{args}");
+        assert_eq!(full.status.code(), complete.status.code(), "{args}");
     }
 }
 
@@ -131,8 +131,8 @@ const FOREIGN: [(&str, &[&str]); 9] = [
 /// JSON members that contain foreign text.
 const MEMBERS: [&str; 6] = ["name", "version", "database", "description", "kernel", "release"];
 
-fn spoil(it: &mut Value, inside: bool) {
-    match it {
+fn spoil(value: &mut Value, inside: bool) {
+    match value {
         Value::String(text) if inside => text.push_str(HOSTILE),
         Value::Array(all) => all.iter_mut().for_each(|it| spoil(it, inside)),
         Value::Object(all) => {
@@ -272,35 +272,35 @@ fn a_hostile_run_does_not_block_others() {
     let endless = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
         (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
     let late = "UPDATE tick SET second = 1000000000 WHERE id = 2";
-    for (name, sql, why) in [
+    for (name, sql, reason) in [
         ("view", endless, "the view \"run\" in it is not as pgdyno makes it"),
         ("second", late, "is damaged: a second that cannot be"),
         ("blob", "UPDATE whole SET clients = zeroblob(17000000)", "a value of more than 16 MiB"),
     ] {
         let folder = Folder::new(name, |it| it.execute_batch(sql).expect(sql));
         fs::copy(folder.0.join("runs/one.dyno"), folder.0.join("runs/three.dyno")).expect("there is room");
-        let told = |args: &str| {
-            let it = folder.pgdyno(args).output().expect("it is built");
+        let pgdyno_output = |args: &str| {
+            let output = folder.pgdyno(args).output().expect("it is built");
             let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
-            (it.status.code(), text(it.stdout), text(it.stderr))
+            (output.status.code(), text(output.stdout), text(output.stderr))
         };
-        let (status, out, err) = told("runs");
+        let (status, out, err) = pgdyno_output("runs");
         assert_eq!(status, Some(0), "{err}");
         assert!(["one", "two", "three"].iter().all(|it| out.contains(it)), "{out}");
-        assert!(name != "view" || err.contains(why), "{err}");
-        let (status, out, err) = told("history");
+        assert!(name != "view" || err.contains(reason), "{err}");
+        let (status, out, err) = pgdyno_output("history");
         assert_eq!(status, Some(0), "{err}");
-        assert!(!out.is_empty() && err.contains(why) && err.contains("the run is left out"), "{err}");
-        let (status, out, err) = told("compare one two three");
+        assert!(!out.is_empty() && err.contains(reason) && err.contains("the run is left out"), "{err}");
+        let (status, out, err) = pgdyno_output("compare one two three");
         assert_eq!(status, Some(1), "{err}");
         assert!(
-            out.contains("three") && err.contains(why) && err.contains("the run is not compared"),
+            out.contains("three") && err.contains(reason) && err.contains("the run is not compared"),
             "{out}{err}"
         );
         for args in ["compare two one", "compare one two", "report two --format md"] {
-            let (status, out, err) = told(args);
+            let (status, out, err) = pgdyno_output(args);
             assert_eq!(status, Some(1), "{args}: {out}{err}");
-            assert!(err.contains(why), "{args}: {err}");
+            assert!(err.contains(reason), "{args}: {err}");
         }
     }
 }
@@ -316,10 +316,10 @@ fn does_not_execute_a_run_file_of_another_user() {
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
             let before = fs::read(&path).expect("it is there");
             let done = folder.pgdyno(args).output().expect("it is built");
-            let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert_eq!(done.status.code(), Some(1), "{args}: {told}");
-            let why = format!("one.dyno may come from another user: its permissions are {mode:04o}");
-            assert!(told.contains(&why) && told.contains("chmod 600"), "{args}: {told}");
+            let message = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(done.status.code(), Some(1), "{args}: {message}");
+            let reason = format!("one.dyno may come from another user: its permissions are {mode:04o}");
+            assert!(message.contains(&reason) && message.contains("chmod 600"), "{args}: {message}");
             assert!(fs::read(&path).expect("it is there") == before, "{args}");
             assert_eq!(
                 fs::read_dir(folder.0.join("runs")).expect("it is there").count(),
@@ -340,7 +340,7 @@ fn hostile_server() -> u16 {
         all.extend(body);
         all
     };
-    let said = |kind: u8| {
+    let error_message = |kind: u8| {
         let fields = ["SERROR", "VERROR", "C42P01"].map(str::to_owned).into_iter();
         let fields = fields.chain(["M", "D", "H"].map(|it| format!("{it}{HOSTILE}")));
         let body: String = fields.map(|it| it + "\0").chain(["\0".to_owned()]).collect();
@@ -348,11 +348,15 @@ fn hostile_server() -> u16 {
     };
     let ready = message(b'Z', b"I");
     let setting = |name: &str| message(b'S', format!("{name}\0{HOSTILE}\0").as_bytes());
-    let let_in =
-        [message(b'R', &0u32.to_be_bytes()), setting("server_version"), setting("TimeZone"), said(b'N')]
-            .concat();
+    let let_in = [
+        message(b'R', &0u32.to_be_bytes()),
+        setting("server_version"),
+        setting("TimeZone"),
+        error_message(b'N'),
+    ]
+    .concat();
     let let_in = [let_in, message(b'K', &[0, 0, 0, 1, 0, 0, 0, 2]), ready.clone()].concat();
-    let refused = [said(b'E'), ready].concat();
+    let refused = [error_message(b'E'), ready].concat();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let (let_in, refused) = (let_in.clone(), refused.clone());
@@ -399,8 +403,8 @@ fn rejects_long_experiment_files() {
         ("check /dev/zero", "it is a character device; name a regular file"),
     ] {
         let done = folder.pgdyno(args).output().expect("it is built");
-        let told = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert_eq!(done.status.code(), Some(2), "{args}: {told}");
-        assert!(told.contains(reason), "{args}: {told}");
+        let message = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(2), "{args}: {message}");
+        assert!(message.contains(reason), "{args}: {message}");
     }
 }

@@ -48,7 +48,7 @@ fn writes_one_html_file() {
     let folder = env::temp_dir().join(format!("pgdyno-report-{}", std::process::id()));
     fs::create_dir(&folder).expect("there is room");
     let file = folder.join("a page.html");
-    let told = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
+    let output = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
     let page = fs::read_to_string(&file);
     // Without --out, the file has the name of the run.
     let mut own = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
@@ -57,7 +57,7 @@ fn writes_one_html_file() {
     let same = fs::read_to_string(folder.join("shop.html"));
     fs::remove_dir_all(&folder).expect("it was made above");
     let page = page.expect("it was written");
-    assert_eq!(told, format!("{}\n", file.display()));
+    assert_eq!(output, format!("{}\n", file.display()));
     assert_eq!(String::from_utf8_lossy(&own.stdout), "shop.html\n");
     assert_eq!(same.expect("it was written"), page);
     assert!(page.starts_with("<!doctype html>\n<html lang=\"ru\">"));
@@ -79,9 +79,9 @@ fn does_not_overwrite_the_run_file() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
         let output =
             command.arg("report").arg(&run).arg("--out").arg(place.join(out)).output().expect("it runs");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{out}: {told}");
-        assert!(told.contains("is the run itself"), "{told}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{out}: {message}");
+        assert!(message.contains("is the run itself"), "{message}");
         assert_eq!(fs::read(&run).expect("it is there"), before);
     }
     // A link that has the default name of a report is not followed.
@@ -106,9 +106,9 @@ fn reports_errors_with_status() {
         ),
     ] {
         let output = pgdyno(args);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{told}");
-        assert!(told.contains(words), "{told}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{message}");
+        assert!(message.contains(words), "{message}");
     }
 }
 
@@ -124,9 +124,9 @@ fn incomplete_reports_are_named() {
         command.args(["-c", limited, env!("CARGO_BIN_EXE_pgdyno")]).arg(fixtures().join("shop.dyno"));
         let output = command.args(["--format", format, "--out", "page"]).current_dir(&folder).output();
         let output = output.expect("sh can be run");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{format}: {told}");
-        assert!(told.contains("page is incomplete: File too large"), "{format}: {told}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{format}: {message}");
+        assert!(message.contains("page is incomplete: File too large"), "{format}: {message}");
     }
     fs::remove_dir_all(&folder).expect("it is ours");
 }

@@ -26,7 +26,7 @@ fn text(args: &[&str]) -> String {
         .current_dir(fixtures)
         .env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"))
         .output()
-        .unwrap_or_else(|why| panic!("{why}"));
+        .unwrap_or_else(|error| panic!("{error}"));
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
@@ -70,7 +70,7 @@ fn documents_conform_to_their_schemas() {
         ("stack", &["stack", "status", "--json"]),
     ] {
         let document: Value =
-            serde_json::from_str(&text(args)).unwrap_or_else(|why| panic!("{args:?}: {why}"));
+            serde_json::from_str(&text(args)).unwrap_or_else(|error| panic!("{args:?}: {error}"));
         assert_eq!(
             (&document["format"], &document["version"]),
             (&json!(format!("pgdyno.{name}")), &json!(1))

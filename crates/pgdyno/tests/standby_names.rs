@@ -26,12 +26,12 @@ impl Drop for Folder {
 
 fn accepts(postgres: &Path, folder: &Folder, names: &str) -> bool {
     // -C must come first; otherwise the program refuses to run as root.
-    let asked = Command::new(postgres)
+    let output = Command::new(postgres)
         .args(["-C", "synchronous_standby_names", "-D"])
         .arg(&folder.0)
         .args(["-c", &format!("synchronous_standby_names={names}")])
         .output();
-    asked.expect("it can be started").status.success()
+    output.expect("it can be started").status.success()
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn reading(
     sets: &[String],
     quick: bool,
 ) -> Result<Plan, Diagnostics> {
-    let course = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
+    let extent = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
     read(&Request {
         path: Path::new("book.yaml"),
         text,
@@ -34,7 +34,7 @@ fn reading(
         quick,
         grammars: Grammars {
             dsn: &|_| None,
-            schedule: &|_| Ok(course),
+            schedule: &|_| Ok(extent),
             script: &|_, _, _| Ok(()),
             url,
             regex: &|_| Ok(()),

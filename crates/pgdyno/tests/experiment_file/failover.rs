@@ -27,17 +27,17 @@ fn plan(rest: &str) -> Plan {
 }
 
 /// `[axis=value …] of N` for a control: `sync`, and when its replication is blocked.
-fn told(it: &Cell) -> String {
-    let label: Vec<String> = it.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
-    let of = it.control_of.map_or(String::new(), |it| format!(" of {it}"));
-    let replication = it.setup.stack.replication.as_ref().expect("it has replicas");
-    let faults: Vec<String> = it
+fn told(cell: &Cell) -> String {
+    let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
+    let of = cell.control_of.map_or(String::new(), |it| format!(" of {it}"));
+    let replication = cell.setup.stack.replication.as_ref().expect("it has replicas");
+    let faults: Vec<String> = cell
         .setup
         .faults
         .iter()
         .map(|it| match (it.trigger, &it.action) {
-            (FaultTrigger::At(at), FaultAction::BlockReplication { duration: lasting }) => {
-                format!("withheld {}+{}", at.as_secs_f64(), lasting.as_secs_f64())
+            (FaultTrigger::At(at), FaultAction::BlockReplication { duration }) => {
+                format!("withheld {}+{}", at.as_secs_f64(), duration.as_secs_f64())
             }
             (FaultTrigger::At(at), _) => format!("{}", at.as_secs_f64()),
             (FaultTrigger::After(..), _) => "then".to_owned(),
@@ -63,9 +63,9 @@ fn reads_ledgers() {
 fn reports_ledger_diagnostics() {
     let check = |operation: &str, expected: &str| {
         let text = text("", operation, "");
-        let told = printed(&with_service(&text).expect_err(operation));
-        assert!(told.contains(expected), "{operation}\n{told}");
-        assert_eq!(told.lines().count(), 1, "{operation}\n{told}");
+        let message = printed(&with_service(&text).expect_err(operation));
+        assert!(message.contains(expected), "{operation}\n{message}");
+        assert_eq!(message.lines().count(), 1, "{operation}\n{message}");
     };
     let sql = "sql: \"INSERT INTO t VALUES (:token)\"";
     check(
@@ -117,8 +117,8 @@ fn reads_ledgers_of_services() {
     let operation = &plan.experiment.cells[0].setup.operations[0];
     assert_eq!(operation.ledger.as_deref(), Some("SELECT token FROM t"));
     let alone = text.replace("postgres: {}, ", "service: { url: \"http://127.0.0.1:1\" }");
-    let told = printed(&reading(&alone).expect_err("nobody can be read"));
-    assert!(told.contains("the stack has no PostgreSQL to read the ledger from"), "{told}");
+    let message = printed(&reading(&alone).expect_err("nobody can be read"));
+    assert!(message.contains("the stack has no PostgreSQL to read the ledger from"), "{message}");
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn reads_number_of_trials() {
 fn builds_control_cells() {
     let check = |rest: &str, expected: &[&str]| {
         let plan = plan(&format!("find: failover\n{rest}"));
-        let told: Vec<String> = plan.experiment.cells.iter().map(told).collect();
-        assert_eq!(told, expected, "{rest}");
+        let actual: Vec<String> = plan.experiment.cells.iter().map(told).collect();
+        assert_eq!(actual, expected, "{rest}");
         assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
     check(KILL, &["[]: Any(1): 5", "[control=async, log withheld] of 0: Async: withheld 4.5+1 5"]);
@@ -217,9 +217,9 @@ fn control_names_its_cell() {
 #[test]
 fn reports_failover_diagnostics() {
     let check = |stack: &str, operations: &str, rest: &str, expected: &str| {
-        let told = printed(&read(stack, operations, rest).expect_err(rest));
-        assert!(told.contains(expected), "{rest}\n{told}");
-        assert_eq!(told.lines().count(), 1, "{rest}\n{told}");
+        let message = printed(&read(stack, operations, rest).expect_err(rest));
+        assert!(message.contains(expected), "{rest}\n{message}");
+        assert_eq!(message.lines().count(), 1, "{rest}\n{message}");
     };
     let some =
         |rest: &str, expected: &str| check(SEVERAL, WRITE, &format!("find: failover\n{rest}"), expected);

@@ -86,8 +86,8 @@ fn search_needs_no_load_level() {
 #[test]
 fn reports_find_diagnostics() {
     let check = |load: &str, rest: &str, expected: &str| {
-        let told = printed(&plan(load, rest).expect_err(rest));
-        assert!(told.contains(expected), "{rest}\n{told}");
+        let message = printed(&plan(load, rest).expect_err(rest));
+        assert!(message.contains(expected), "{rest}\n{message}");
     };
     check(OPEN, "find: {}", "`find` must have exactly one mode");
     check(OPEN, "find: { max: {}, soak: {} }", "exactly one mode");
@@ -109,8 +109,8 @@ fn reports_find_diagnostics() {
     check(stages, "find: max", "a search cannot vary `users`");
     let own = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
     for find in ["max", "confirm", "soak", "{ soak: { level: 5 } }", "{ sweep: { max: {} } }"] {
-        let told = "the search has no rate to vary: every operation has its own `schedule`";
-        check(&format!("{own}{OPEN}"), &format!("find: {find}"), told);
+        let message = "the search has no rate to vary: every operation has its own `schedule`";
+        check(&format!("{own}{OPEN}"), &format!("find: {find}"), message);
     }
 }
 
@@ -125,9 +125,9 @@ fn searches_on_other_machines_respect_caps() {
         let found = far(&text).map(|plan| plan.experiment.goal.max_search().and_then(|it| it.limit));
         match (found, expected) {
             (Ok(most), Ok(expected)) => assert_eq!(most, expected, "{find}"),
-            (Err(told), Err(expected)) => {
-                let told = printed(&told);
-                assert!(told.contains(expected), "{find}\n{told}");
+            (Err(message), Err(expected)) => {
+                let message = printed(&message);
+                assert!(message.contains(expected), "{find}\n{message}");
             }
             (found, _) => panic!("{find}: {found:?}"),
         }

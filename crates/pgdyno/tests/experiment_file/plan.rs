@@ -22,10 +22,10 @@ fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
         is_local: !text.contains("shop"),
         target: "/".to_owned(),
     };
-    let course = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
+    let extent = ScheduleExtent { duration: Nanos::from_secs(10), max_rate: 5.0 };
     let grammars = Grammars {
         dsn: &|text| Some(place(text)),
-        schedule: &|text| refuse(text).map(|()| course),
+        schedule: &|text| refuse(text).map(|()| extent),
         script: &|text, _, _| refuse(text),
         url: &|text| refuse(text).map(|()| place(text)),
         regex: &refuse,
@@ -115,7 +115,7 @@ fn reads_response_expectations() {
 #[test]
 fn operations_share_the_load() {
     let check = |operations: &str, load: &str, expected: &str| {
-        let (experiment, lasting, _) =
+        let (experiment, durations, _) =
             experiment(&format!("{SERVICE}operations: {operations}\nload: {load}\n"));
         let setup = &experiment.cells[0].setup;
         let weights: Vec<String> = setup.operations.iter().map(|it| it.weight.to_string()).collect();
@@ -123,7 +123,7 @@ fn operations_share_the_load() {
             LoadModel::Open { schedule, .. } => schedule.clone(),
             model => format!("{}", model.clients()),
         };
-        let seconds = lasting[0].as_secs_f64();
+        let seconds = durations[0].as_secs_f64();
         assert_eq!(format!("{} {schedule} {seconds}s", weights.join(":")), expected, "{operations} {load}");
     };
     let rates = "{ a: { rate: 10, get: / }, b: { rate: 2.5, get: / } }";
@@ -207,18 +207,18 @@ fn hops_secrets_and_patience() {
     asks("{ post: /, json: { a: \"${env:A}\" } }", "POST /\n{\"a\":\"${env:A}\"}");
     asks("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
     let load = "load: { model: closed, clients: 8, duration: 10s, cookies: true, connect_timeout: 2s, first_byte_timeout: 500ms }";
-    let asked = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
-    let (it, plain) = (asked(load), asked(CLOSED));
+    let setup_with = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
+    let (it, plain) = (setup_with(load), setup_with(CLOSED));
     let OperationKind::Http(steps) = &it.operations[0].kind else { panic!("{it:?}") };
     assert_eq!((steps[0].redirects, steps[0].decompress), (5, true));
-    let patience = (it.load.connect_timeout, it.load.first_byte_timeout, it.load.cookies);
-    assert_eq!(patience, (Some(Nanos::from_secs(2)), Some(Nanos::from_millis(500)), true));
-    let patience = (plain.load.connect_timeout, plain.load.first_byte_timeout, plain.load.cookies);
-    assert_eq!(patience, (None, None, false));
+    let timeouts = (it.load.connect_timeout, it.load.first_byte_timeout, it.load.cookies);
+    assert_eq!(timeouts, (Some(Nanos::from_secs(2)), Some(Nanos::from_millis(500)), true));
+    let timeouts = (plain.load.connect_timeout, plain.load.first_byte_timeout, plain.load.cookies);
+    assert_eq!(timeouts, (None, None, false));
     let missing =
         try_reading(&format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?${{env:NONE}}\" }} }}\n"));
-    let told = missing.expect_err("it is missing").list;
-    let [it] = &told[..] else { panic!("{told:?}") };
+    let diagnostics = missing.expect_err("it is missing").list;
+    let [it] = &diagnostics[..] else { panic!("{diagnostics:?}") };
     let text = format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?");
     assert_eq!(it.span.bytes, text.len()..text.len() + "${env:NONE}".len());
 }

@@ -38,11 +38,12 @@ fn reads_replicas() {
     check("{ count: 2, sync: async, manager: ours }", Some(Replication::with_defaults(2, SyncMode::Async)));
     check("{ count: 2, sync: first 1 }", Some(Replication::with_defaults(2, SyncMode::First(1))));
     check("{ count: 2, sync: ANY 2 }", Some(Replication::with_defaults(2, SyncMode::Any(2))));
-    let ours = Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
+    let promoter =
+        Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
     check(
         "{ count: 1, promote: laggard, patience: 500ms, fence: false, shutdown_sessions: false }",
         Some(Replication {
-            manager: FailoverManager::Builtin(ours),
+            manager: FailoverManager::Builtin(promoter),
             shutdown_sessions: false,
             ..Replication::with_defaults(1, SyncMode::Async)
         }),
@@ -149,8 +150,8 @@ fn operations_go_to_requested_server() {
 #[test]
 fn reports_replication_diagnostics() {
     let check = |stack: &str, rest: &str, expected: &str| {
-        let told = printed(&plan(stack, rest).expect_err(stack));
-        assert!(told.contains(expected), "{stack} {rest}\n{told}");
+        let message = printed(&plan(stack, rest).expect_err(stack));
+        assert!(message.contains(expected), "{stack} {rest}\n{message}");
     };
     let several = "replicas: { count: 2 }";
     check("replicas: { count: 2, sync: all }", "", "invalid synchronous replication");

@@ -25,7 +25,7 @@ fn page(bench: &Workspace, lang: &str) -> String {
 fn statements_that_find_no_row_are_reported() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let tables = "create table stock (id int primary key, n int); insert into stock values (1, 0);
                   create table jobs (id int); create table seen (id int)";
     connection.query(tables).expect("it is ours");
@@ -128,9 +128,9 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
     std::fs::write(bench.folder.join("same.log"), line(200, 2_350)).expect("it is ours");
     let document = bench.run(&["--json"]).expect(0).document();
     let sizes = findings(&document, "answer_sizes");
-    let told: Vec<_> =
+    let actual: Vec<_> =
         sizes.iter().map(|it| (&it["operation"], &it["change"]["kind"], &it["share"])).collect();
-    assert_eq!(told, [(&"replay".into(), &"smaller_than_recorded".into(), &1.0.into())], "{document:#}");
+    assert_eq!(actual, [(&"replay".into(), &"smaller_than_recorded".into(), &1.0.into())], "{document:#}");
     assert_eq!(sizes[0]["change"]["bytes"], 2_000);
     let status = findings(&document, "recorded_status");
     assert_eq!(status.len(), 1, "{document:#}");

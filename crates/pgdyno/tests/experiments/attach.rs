@@ -24,19 +24,23 @@ fn measures_an_attached_server_and_never_prints_its_password() {
     {
         let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", password)).wait();
         ended.expect(status);
-        let (_, ended_as, reason) = trials(&bench.stored()).remove(0);
-        assert_eq!(ended_as, if status == 0 { RunStatus::Complete } else { RunStatus::Failed }, "{reason}");
+        let (_, trial_status, reason) = trials(&bench.stored()).remove(0);
+        assert_eq!(
+            trial_status,
+            if status == 0 { RunStatus::Complete } else { RunStatus::Failed },
+            "{reason}"
+        );
         assert!(reason.contains(expected) && ended.err.contains(expected), "{reason}\n{}", ended.err);
         let file = std::fs::read(bench.stored().path()).expect("it is there");
-        for said in [ended.out.as_bytes(), ended.err.as_bytes(), &file[..]] {
+        for bytes in [ended.out.as_bytes(), ended.err.as_bytes(), &file[..]] {
             assert!(
-                !said.windows(password.len()).any(|it| it == password.as_bytes()),
+                !bytes.windows(password.len()).any(|it| it == password.as_bytes()),
                 "the password was told"
             );
         }
     }
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     // The application name marks another run on the same database.
     connection.query("set application_name = 'pgdyno monitor'").expect("it serves");
     let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &right)).wait();
@@ -95,12 +99,14 @@ fn login_times_out_on_a_silent_server() {
 #[test]
 fn an_attached_pooler_must_lead_to_the_attached_server() {
     let (_supervisor, [server, other]) = start_servers(["server", "other"]);
-    let mut connection = server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        server.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     connection.query("create database shop").expect("it serves");
     // Both servers must accept the same password.
     let password = server.password().reveal().to_owned();
     let sql = format!("alter role postgres password '{password}'");
-    let mut connection = other.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+    let mut connection =
+        other.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     connection.query(&sql).expect("it serves");
     drop(connection);
     let address =
@@ -228,8 +234,12 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     let findings = document["findings"].as_array().expect("a list");
     let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
-    let it = &unused[0]["circumstance"];
-    assert_eq!((it["node"].as_str(), it["counted"].as_u64()), (Some("pooler"), Some(0)), "{findings:#?}");
+    let circumstance = &unused[0]["circumstance"];
+    assert_eq!(
+        (circumstance["node"].as_str(), circumstance["counted"].as_u64()),
+        (Some("pooler"), Some(0)),
+        "{findings:#?}"
+    );
 }
 
 /// Process that is killed on drop.
@@ -247,7 +257,7 @@ impl Drop for Ending {
 fn a_dataset_that_is_refused_leaves_nothing_behind() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     for it in [
         "create role loader login password 'loader'",
         "create database shop owner loader",
@@ -257,7 +267,7 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
         "comment on database strange is 'pgdyno: made to be measured'",
         "create database strange_template owner loader",
     ] {
-        connection.query(it).unwrap_or_else(|why| panic!("{it}: {why}"));
+        connection.query(it).unwrap_or_else(|error| panic!("{it}: {error}"));
     }
     for (database, expected) in [
         ("nowhere", "run in another database:  CREATE DATABASE \"nowhere\""),
@@ -275,7 +285,7 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
             continue;
         }
         let target = postgres.target().in_database(database);
-        let mut inside = target.open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        let mut inside = target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
         let schemas = "select string_agg(nspname, ' ') from pg_namespace \
                        where nspname !~ '^pg_' and nspname not in ('public', 'information_schema')";
         assert_eq!(inside.value(schemas).expect("it answers"), None, "{database}");
@@ -334,7 +344,7 @@ fn a_dataset_is_measured_on_an_attached_server() {
             let login = std::sync::Arc::make_mut(&mut target.login);
             (login.user, login.password) = (user.to_owned(), Some(wire::pg::Secret::new("loader")));
         }
-        target.open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
+        target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"))
     };
     let mut superuser = open("postgres", "postgres");
     superuser.query("create role loader login createdb password 'loader'").expect("it serves");
@@ -355,14 +365,14 @@ fn a_dataset_is_measured_on_an_attached_server() {
             break ended;
         };
         let statement = advice.lines().next().expect("a statement").to_owned();
-        open("loader", "postgres").query(&statement).unwrap_or_else(|why| panic!("{statement}: {why}"));
+        open("loader", "postgres").query(&statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
         assert!(!followed.contains(&statement), "{statement} did not help: {}", ended.err);
         followed.push(statement);
     };
     ended.expect(0);
     assert_eq!(followed.len(), 2, "{followed:?}");
-    let ended_as: Vec<RunStatus> = trials(&bench.stored()).into_iter().map(|it| it.1).collect();
-    assert_eq!(ended_as, [RunStatus::Complete; 2]);
+    let statuses: Vec<RunStatus> = trials(&bench.stored()).into_iter().map(|it| it.1).collect();
+    assert_eq!(statuses, [RunStatus::Complete; 2]);
     let left = "select string_agg(datname, ' ' order by datname) from pg_database where datname like 'shop%'";
     assert_eq!(
         superuser.value(left).expect("it answers").as_deref(),
@@ -383,7 +393,7 @@ fn a_dataset_is_measured_on_an_attached_server() {
         "create function slow() returns event_trigger language plpgsql as 'begin perform pg_sleep(600); end'",
         "create event trigger slow on ddl_command_start when tag in ('CREATE INDEX') execute function slow()",
     ] {
-        inside.query(sql).unwrap_or_else(|why| panic!("{sql}: {why}"));
+        inside.query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
     drop(inside);
     let active = "select count(*) from pg_stat_activity where usename = 'loader' and state = 'active'";

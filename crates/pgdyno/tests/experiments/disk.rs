@@ -51,8 +51,8 @@ repeat: 2
     let full = Instant::now();
     let ended = running.wait();
     assert!(full.elapsed() < Duration::from_secs(90), "the load went on for {:?}", full.elapsed());
-    let told = "the run was aborted: the disk with the run's file is full";
-    assert!(ended.err.contains(told), "{}", ended.err);
+    let message = "the run was aborted: the disk with the run's file is full";
+    assert!(ended.err.contains(message), "{}", ended.err);
     ended.expect(2);
     let run: Run = bench.stored();
     let State::Ended(outcome) = run.state().expect("it opens") else { panic!("it did not end") };

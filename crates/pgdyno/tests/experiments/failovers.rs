@@ -52,13 +52,17 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     let bench = Workspace::new("quorum", &format!("{WRITES}{find}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.out) };
-    let told = survival.to_string();
-    assert_eq!((&survival["conclusion"], &survival["failovers"]), (&"kept".into(), &1.into()), "{told}");
-    assert_eq!(lost(survival), (0, 0), "{told}");
-    assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{told}");
-    assert!(survival["control"]["lost"].as_u64() > Some(0), "{told}");
+    let survival_text = survival.to_string();
+    assert_eq!(
+        (&survival["conclusion"], &survival["failovers"]),
+        (&"kept".into(), &1.into()),
+        "{survival_text}"
+    );
+    assert_eq!(lost(survival), (0, 0), "{survival_text}");
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{survival_text}");
+    assert!(survival["control"]["lost"].as_u64() > Some(0), "{survival_text}");
     for it in ["outage", "promoted", "healthy", "rejoined"] {
-        assert!(survival[it]["median_ns"].as_u64() > Some(0), "{it}: {told}");
+        assert!(survival[it]["median_ns"].as_u64() > Some(0), "{it}: {survival_text}");
     }
     bench.await_cleanup();
 }
@@ -76,18 +80,18 @@ fn promoting_a_lagging_replica_loses_writes() {
     let bench = Workspace::new("laggard", &format!("{text}{faults}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
-    let told = survival.to_string();
-    assert_eq!(survival["conclusion"], "broken", "{told}");
-    assert!(lost(survival).0 > 0, "{told}");
+    let survival_text = survival.to_string();
+    assert_eq!(survival["conclusion"], "broken", "{survival_text}");
+    assert!(lost(survival).0 > 0, "{survival_text}");
     let kinds: Vec<&str> = survival["anomalies"]
         .as_array()
         .expect("a list")
         .iter()
         .filter_map(|it| it["kind"].as_str())
         .collect();
-    assert!(kinds.contains(&"wrong_promotion"), "{told}");
+    assert!(kinds.contains(&"wrong_promotion"), "{survival_text}");
     // The replica that received more was rebuilt, so the former primary follows after it.
-    let facts = bench.stored().facts().unwrap_or_else(|why| panic!("{why}"));
+    let facts = bench.stored().facts().unwrap_or_else(|error| panic!("{error}"));
     let faults = facts.into_iter().find_map(|record| match record.fact {
         Fact::FaultInjection(faults) => Some(faults),
         _ => None,
@@ -107,11 +111,11 @@ fn clients_find_the_new_primary_without_a_balancer() {
     let bench = Workspace::new("direct", &format!("{text}{find}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
-    let told = survival.to_string();
-    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
+    let survival_text = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
     // 600 writes before the kill, and 1200 after it, were due.
-    assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{told}");
-    assert_eq!(survival["counts"]["misrouted"], 0, "{told}");
+    assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{survival_text}");
+    assert_eq!(survival["counts"]["misrouted"], 0, "{survival_text}");
     bench.await_cleanup();
 }
 
@@ -129,9 +133,9 @@ fn fails_over_with_patroni() {
     let bench = Workspace::new("patroni", &format!("{text}{faults}"));
     let ended = bench.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
-    let told = survival.to_string();
-    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{told}");
-    assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{told}");
+    let survival_text = survival.to_string();
+    assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
+    assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{survival_text}");
     bench.await_cleanup();
 }
 
@@ -144,11 +148,11 @@ fn repeated_failovers_lose_no_writes() {
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     let bench = Workspace::new("many", "");
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
-    fs::create_dir_all(&kept).expect("cargo's folder is ours");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
+    fs::create_dir_all(&folder).expect("cargo's folder is ours");
     let set = format!("find.failover.times={times}");
     let file = root.join("experiments/002-replication/failover.yaml");
-    let out = kept.to_str().expect("a plain name");
+    let out = folder.to_str().expect("a plain name");
     let ended = RunOutput::run(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
     let times: u64 = times.parse().expect("a number");
     for it in &survivals(&ended) {
@@ -188,7 +192,7 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
         assert!(!running.wait().status.success());
         bench.await_cleanup();
         for path in ledgers(&bench.folder.join("runs")) {
-            let mut entries = ledger::open(&path).unwrap_or_else(|why| panic!("round {round}: {why}"));
+            let mut entries = ledger::open(&path).unwrap_or_else(|error| panic!("round {round}: {error}"));
             let count = entries.by_ref().count();
             let end = entries.end().expect("all were read");
             assert!(!matches!(end, LedgerEnd::Torn { .. }) || count > 0, "round {round}: {end:?}");

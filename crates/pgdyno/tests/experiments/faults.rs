@@ -26,9 +26,9 @@ fn killed(arguments: &[&str]) -> (RunOutput, Run) {
 fn a_killed_pooler_is_replaced_for_the_next_trial() {
     let (ended, run) = killed(&[]);
     let stored = trials(&run);
-    let [(_, first, why), (_, second, _)] = &stored[..] else { panic!("two trials") };
+    let [(_, first, reason), (_, second, _)] = &stored[..] else { panic!("two trials") };
     assert_eq!((*first, *second), (RunStatus::Failed, RunStatus::Complete), "{}", ended.err);
-    assert_eq!(why, "pooler was ended by signal 9 during the trial");
+    assert_eq!(reason, "pooler was ended by signal 9 during the trial");
     ended.expect(2);
     let (first, second) = (counts(&run, 1), counts(&run, 2));
     // The trial ran to its end. Transactions in flight are unknown, and later connections were refused.

@@ -29,11 +29,11 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
         let doubts = trial["doubts"].as_array().cloned().unwrap_or_default();
         let objectives: Vec<_> =
             document["matrix"]["objectives"].as_array().expect("a list").iter().collect();
-        let (kept, unknown) = if ends_early { (0, 1) } else { (1, 0) };
+        let (met, unknown) = if ends_early { (0, 1) } else { (1, 0) };
         for it in objectives {
             assert_eq!(
                 (it["met"].as_u64(), it["unknown"].as_u64()),
-                (Some(kept), Some(unknown)),
+                (Some(met), Some(unknown)),
                 "{load}: {it}"
             );
         }

@@ -24,7 +24,7 @@ struct RequestCounts {
 }
 
 /// Serves one connection of a shop. Wrong requests are answered with 400.
-fn serve(stream: TcpStream, port: u16, seen: &RequestCounts) {
+fn serve(stream: TcpStream, port: u16, counts: &RequestCounts) {
     let mut stream = BufReader::new(stream);
     loop {
         let (mut head, mut line) = (String::new(), String::new());
@@ -55,16 +55,16 @@ fn serve(stream: TcpStream, port: u16, seen: &RequestCounts) {
             "/page/t7"
                 if has("\r\nCookie: id=7\r\n") && has(&format!("\r\nAuthorization: Bearer {CANARY}\r\n")) =>
             {
-                count(&seen.pages);
+                count(&counts.pages);
                 (200, String::new(), b"the page")
             }
             // Services often echo the request in errors.
             "/echo?t=CANARY-9f2c%2F%22%D0%BF%D0%B0%D1%80%D0%BE%D0%BB%D1%8C" => {
-                count(&seen.echoes);
+                count(&counts.echoes);
                 (500, format!("X: {CANARY}\r\n"), CANARY.as_bytes())
             }
             "/away" => {
-                count(&seen.aways);
+                count(&counts.aways);
                 (302, format!("Location: http://other.test/{CANARY}?{CANARY}\r\n"), b"")
             }
             "/health" | "/" => (200, String::new(), b"ready"),
@@ -92,12 +92,12 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 fn sends_secrets_only_to_the_service() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
-    let seen = Arc::new(RequestCounts::default());
-    let shared = Arc::clone(&seen);
+    let counts = Arc::new(RequestCounts::default());
+    let shared = Arc::clone(&counts);
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let seen = Arc::clone(&shared);
-            thread::spawn(move || serve(stream, port, &seen));
+            let counts = Arc::clone(&shared);
+            thread::spawn(move || serve(stream, port, &counts));
         }
     });
     let yaml = format!(
@@ -118,18 +118,18 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     assert!(ended.status.code().is_some_and(|it| it != 2), "{}\n{}", ended.err, ended.out);
     let (_, status, reason) = trials(&bench.stored()).remove(0);
     assert_eq!(status, RunStatus::Complete, "{reason}");
-    for count in [&seen.pages, &seen.echoes, &seen.aways] {
-        assert!(count.load(Ordering::Relaxed) > 0, "{seen:?}\n{}\n{}", ended.err, ended.out);
+    for count in [&counts.pages, &counts.echoes, &counts.aways] {
+        assert!(count.load(Ordering::Relaxed) > 0, "{counts:?}\n{}\n{}", ended.err, ended.out);
     }
-    let mut said =
+    let mut outputs =
         vec![("output".to_owned(), ended.out.into_bytes()), ("errors".to_owned(), ended.err.into_bytes())];
     for form in ["html", "md", "json", "junit"] {
         let mut command = Command::new(PGDYNO);
         command.args(["report", "last", "--format", form, "--out", &format!("report.{form}")]);
         let output = command.current_dir(&bench.folder).output().expect("it can be run");
-        let told = [output.stdout, output.stderr].concat();
-        assert_eq!(output.status.code(), Some(0), "{form}: {}", String::from_utf8_lossy(&told));
-        said.push((form.to_owned(), told));
+        let printed = [output.stdout, output.stderr].concat();
+        assert_eq!(output.status.code(), Some(0), "{form}: {}", String::from_utf8_lossy(&printed));
+        outputs.push((form.to_owned(), printed));
     }
     let page = fs::read_to_string(bench.folder.join("report.json")).expect("it was written");
     // The report contains the failures in words and the requests as written, but no other failures.
@@ -138,10 +138,10 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     }
     assert!(!page.contains("HTTP 400") && !page.contains("check capture"), "{page}");
     for it in files(&bench.folder) {
-        said.push((it.display().to_string(), fs::read(&it).expect("it can be read")));
+        outputs.push((it.display().to_string(), fs::read(&it).expect("it can be read")));
     }
     assert!(contains_secret(format!("x{CANARY}").as_bytes()), "it would be seen");
-    for (what, bytes) in said {
+    for (what, bytes) in outputs {
         assert!(!contains_secret(&bytes), "the secret was told in {what}");
     }
 }

@@ -51,9 +51,12 @@ fn stores_the_run_if_the_output_fails() {
         let bench = Workspace::new("unread", BARE);
         let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("it can be run");
         let ended = child.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(status), "{said}");
-        assert!(status == 0 || said.contains("could not write to standard output: No space left"), "{said}");
+        let message = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(status), "{message}");
+        assert!(
+            status == 0 || message.contains("could not write to standard output: No space left"),
+            "{message}"
+        );
         let run = bench.stored();
         assert_eq!(run.state().expect("it is whole").status(), Some(RunStatus::Complete));
         assert!(counts(&run, 1).ok > 0);
@@ -81,7 +84,7 @@ fn ctrl_c_ends_loading() {
 fn second_ctrl_c_cancels_running_statements() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"{address}\" }} }}
@@ -163,8 +166,8 @@ impl NoMemory {
     }
 
     fn take(&self, process: Pid) {
-        let it = process.as_raw_nonzero().to_string();
-        fs::write(self.0.join("cgroup.procs"), it).expect("a process may be moved");
+        let pid = process.as_raw_nonzero().to_string();
+        fs::write(self.0.join("cgroup.procs"), pid).expect("a process may be moved");
     }
 }
 
@@ -193,10 +196,10 @@ fn flooding_server() -> (u16, std::sync::mpsc::Receiver<()>) {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("it is bound").port();
-    let (asked, queries) = std::sync::mpsc::channel();
+    let (sender, queries) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let asked = asked.clone();
+            let sender = sender.clone();
             // The thread ends with its client.
             std::thread::spawn(move || {
                 let mut buffer = [0; 4096];
@@ -205,7 +208,7 @@ fn flooding_server() -> (u16, std::sync::mpsc::Receiver<()>) {
                     return;
                 }
                 if stream.read(&mut buffer).is_ok_and(|it| it > 0) {
-                    let _ = asked.send(());
+                    let _ = sender.send(());
                     let notice = [&b"N\0\0\x04\x06M"[..], &[b'x'; 1024 - 1], b"\0\0"].concat();
                     while stream.write_all(&notice).is_ok() {}
                 }
@@ -241,7 +244,7 @@ fn signals_end_a_set_up_that_waits_for_a_server() {
 fn a_signal_cancels_the_query_of_a_feed() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let mut sleeping = || -> u32 {
         let count = "select count(*) from pg_stat_activity where query like '%FROM pg_sleep(600)' and state = 'active'";
         connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")

@@ -27,10 +27,10 @@ fn the_seed_determines_the_order() {
         ended.expect(0);
         (order(&bench.stored()), ended.err)
     };
-    let (first, told) = of(&["--set", "seed=7"]);
+    let (first, message) = of(&["--set", "seed=7"]);
     let (second, _) = of(&["--set", "seed=7"]);
     assert_eq!(first, second);
-    assert!(told.contains("in the order of seed 7"), "{told}");
+    assert!(message.contains("in the order of seed 7"), "{message}");
     let mut sorted = [&first[..4], &first[4..]].map(<[_]>::to_vec);
     sorted.iter_mut().for_each(|it| it.sort());
     assert_eq!(sorted, [["1", "2", "3", "4"], ["1", "2", "3", "4"]], "each repetition has all cells");
@@ -52,8 +52,8 @@ fn sets_values_from_the_command_line() {
     assert_eq!(clients, 3);
     let (trial, status, _) = trials(&run).remove(0);
     assert_eq!(status, RunStatus::Complete);
-    let said = trial.nodes[0].configuration.iter().map(|it| it.text.as_str()).collect::<String>();
-    assert!(said.contains("work_mem = '5MB'"), "{said}");
+    let configuration = trial.nodes[0].configuration.iter().map(|it| it.text.as_str()).collect::<String>();
+    assert!(configuration.contains("work_mem = '5MB'"), "{configuration}");
 }
 
 /// The first three transactions on a fresh database fail. Their rollback does not affect sequences.

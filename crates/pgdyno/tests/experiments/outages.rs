@@ -53,7 +53,7 @@ fn a_load_that_clients_give_up_fails_its_trial() {
     let closed = "{ model: closed, clients: 4, duration: 2s }";
     let open = "{ model: open, schedule: \"const(200, 2s)\", max_in_flight: 4 }";
     let division = "38000 division by zero";
-    for (operations, load, why) in [
+    for (operations, load, expected) in [
         (mixed, closed, "42703 column \"nocolumn\" does not exist"),
         (mixed, open, "42703 column \"nocolumn\" does not exist"),
         (rare, closed, division),
@@ -72,18 +72,18 @@ objectives: [ \"errors < 1%\" ]
         ended.expect(2);
         let (_, status, reason) = trials(&bench.stored()).remove(0);
         assert_eq!(status, RunStatus::Failed, "{reason}");
-        assert!(reason.contains(" of 4 clients aborted") && reason.contains(why), "{reason}");
+        assert!(reason.contains(" of 4 clients aborted") && reason.contains(expected), "{reason}");
         let page = page(&bench);
         assert!(
             page.contains("No answer: its one trial does not count") && page.contains("aborted"),
             "{page}"
         );
         if load == open {
-            let it = counts(&bench.stored(), 1);
+            let outcome = counts(&bench.stored(), 1);
             assert_eq!(
-                it.ok + it.failed + it.unknown + it.dropped,
+                outcome.ok + outcome.failed + outcome.unknown + outcome.dropped,
                 400,
-                "what nobody sends is dropped: {it:?}"
+                "what nobody sends is dropped: {outcome:?}"
             );
         }
     }

@@ -93,19 +93,19 @@ fn limit_name(limit: &Value) -> String {
     of.map_or_else(|| kind.to_owned(), |it| format!("{kind} {it}"))
 }
 
-fn measure(it: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
-    let bench = Workspace::new(it.name, "");
+fn measure(limit: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
+    let bench = Workspace::new(limit.name, "");
     let begun = Instant::now();
-    let file = folder().join(format!("{}.yaml", it.name));
+    let file = folder().join(format!("{}.yaml", limit.name));
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
     let ended = RunOutput::run(&mut bench.command_on(&file, &arguments));
     let seconds = begun.elapsed().as_secs();
     // Visible only if the test fails.
-    println!("{}: {}\n{}", it.name, ended.status, ended.err);
+    println!("{}: {}\n{}", limit.name, ended.status, ended.err);
     let out = arguments.iter().position(|it| *it == "--out").map(|it| PathBuf::from(arguments[it + 1]));
     let run = match out {
         // The files are kept, so that wrong names can be examined.
-        Some(out) => stored(&out, it.name),
+        Some(out) => stored(&out, limit.name),
         None => bench.stored(),
     };
     let trials = trials(&run);
@@ -129,7 +129,7 @@ fn stored(folder: &Path, name: &str) -> store::Run {
             && path.extension().is_some_and(|it| it == "dyno")
     };
     let path = files.filter(of_name).max().expect("the run that has just ended");
-    store::Run::open(&path).unwrap_or_else(|why| panic!("{why}"))
+    store::Run::open(&path).unwrap_or_else(|error| panic!("{error}"))
 }
 
 impl ReportedLimit {
@@ -165,19 +165,19 @@ impl ReportedLimit {
     }
 
     /// True if the proven limiter is wrong.
-    fn is_false(&self, it: &PlantedLimit) -> bool {
-        self.proven.is_some() && !self.matches(it.limits) && !self.matches(it.also)
+    fn is_false(&self, limit: &PlantedLimit) -> bool {
+        self.proven.is_some() && !self.matches(limit.limits) && !self.matches(limit.also)
     }
 
-    fn row(&self, it: &PlantedLimit) -> String {
+    fn row(&self, limit: &PlantedLimit) -> String {
         let first = self.skipped.as_ref().map_or_else(
             || self.first.clone().unwrap_or_else(|| "not known".to_owned()),
-            |why| format!("skipped: {why}"),
+            |reason| format!("skipped: {reason}"),
         );
         let verdict = match () {
             () if self.skipped.is_some() => "–",
-            () if self.is_false(it) => "FALSE",
-            () if self.matches(it.limits) => "yes",
+            () if self.is_false(limit) => "FALSE",
+            () if self.matches(limit.limits) => "yes",
             () => "no",
         };
         let proven = self.proven.as_deref().unwrap_or("–");
@@ -185,7 +185,7 @@ impl ReportedLimit {
         let ReportedLimit { trials, seconds, .. } = self;
         format!(
             "| {} | {} | {first} | {verdict} | {proven} | {level} | {trials} | {seconds} |",
-            it.name, it.limits[0]
+            limit.name, limit.limits[0]
         )
     }
 }
@@ -243,13 +243,13 @@ fn names_the_planted_limit_in_the_short_half() {
 }
 
 /// Violation that no machine and no other load excuses: a search without a result, or a wrong name.
-fn violation(it: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
+fn violation(limit: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
     let first = named.first.as_deref();
     // Limits that other users of the machine cause, or clients that all wait meanwhile.
     let bystanders = ["host", "generator", "client_cap"];
-    let is_right = named.matches(it.limits) || named.matches(it.also) || named.matches(&bystanders);
+    let is_right = named.matches(limit.limits) || named.matches(limit.also) || named.matches(&bystanders);
     let no_answer = first.is_some_and(|it| it.starts_with("no answer"));
-    let why = match first {
+    let problem = match first {
         _ if named.skipped.is_some() || is_right => return None,
         // A limit planted in the generator must yield no answer.
         Some(_) if no_answer && named.level.is_none() => return None,
@@ -257,24 +257,25 @@ fn violation(it: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
         Some(other) => format!("{other} is named"),
         None => "neither an answer nor a reason".to_owned(),
     };
-    Some(format!("{}: {why}", it.name))
+    Some(format!("{}: {problem}", limit.name))
 }
 
 /// The complete proof. `PGDYNO_PLANTED` selects the files and enables the test.
 #[test]
 fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
-    let Ok(wanted) = std::env::var("PGDYNO_PLANTED") else {
+    let Ok(selection) = std::env::var("PGDYNO_PLANTED") else {
         println!("skipped: about two hours; ./x proof asks for it");
         return;
     };
-    let is_wanted = |it: &&PlantedLimit| wanted == "all" || wanted.split(',').any(|name| name == it.name);
+    let is_wanted =
+        |it: &&PlantedLimit| selection == "all" || selection.split(',').any(|name| name == it.name);
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted");
     fs::create_dir_all(&out).expect("cargo's folder is ours");
-    let kept = out.to_str().expect("a plain name");
+    let folder = out.to_str().expect("a plain name");
     println!("{HEAD}");
     let (mut right, mut wrong, mut falsehoods) = (0, Vec::new(), Vec::new());
     for it in ALL.iter().filter(is_wanted) {
-        let named = measure(it, &["--out", kept]);
+        let named = measure(it, &["--out", folder]);
         println!("{}", named.row(it));
         match () {
             () if named.is_false(it) => falsehoods.push(it.name),
@@ -283,14 +284,14 @@ fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
             () => {}
         }
     }
-    println!("\nnamed first: {right}; proved falsely: {}; runs are kept in {kept}", falsehoods.len());
+    println!("\nnamed first: {right}; proved falsely: {}; runs are kept in {folder}", falsehoods.len());
     assert!(falsehoods.is_empty(), "proved, and not so: {}", falsehoods.join(", "));
     assert!(wrong.len() <= MISNAMED, "not named first: {}", wrong.join(", "));
 }
 
 #[test]
 fn judges_reported_limits() {
-    let it = planted("a", &["scan t"], &["cpu postgres"], true);
+    let planted_limit = planted("a", &["scan t"], &["cpu postgres"], true);
     let cause = |kind: &str, limit: &str| {
         let limit = match limit.split_once(' ') {
             Some(("scan", of)) => format!(r#"{{"kind":"scan","table":"{of}"}}"#),
@@ -320,17 +321,20 @@ fn judges_reported_limits() {
             text = text.replace(r#""proof":0,"#, "");
         }
         let named = read(&text);
-        assert_eq!(named.matches(it.limits), right, "{kind} {limit}");
-        assert_eq!(named.is_false(&it), falsehood, "{kind} {limit}");
-        assert_eq!(violation(&it, &named).is_some(), complains, "{kind} {limit}");
+        assert_eq!(named.matches(planted_limit.limits), right, "{kind} {limit}");
+        assert_eq!(named.is_false(&planted_limit), falsehood, "{kind} {limit}");
+        assert_eq!(violation(&planted_limit, &named).is_some(), complains, "{kind} {limit}");
     }
     // The consumer of a CPU is reported with it.
     let taken = cause("proven", "cpu postgres")
         .replace(r#""proof":0"#, r#""proof":0,"by":{"kind":"scan","table":"t"}"#);
-    assert!(read(&taken).matches(it.limits));
+    assert!(read(&taken).matches(planted_limit.limits));
     let none = r#"{"maxima":[{"answer":{"level":null,"hindered":{"kind":"generator"}},
         "proofs":[],"cause":{"kind":"not_known"}}]}"#;
     let named = read(none);
-    assert!(named.matches(&["no answer: generator"]) && violation(&it, &named).is_none());
-    assert!(violation(&it, &read(&none.replace("generator", "").replace(r#""kind":"""#, ""))).is_some());
+    assert!(named.matches(&["no answer: generator"]) && violation(&planted_limit, &named).is_none());
+    assert!(
+        violation(&planted_limit, &read(&none.replace("generator", "").replace(r#""kind":"""#, "")))
+            .is_some()
+    );
 }

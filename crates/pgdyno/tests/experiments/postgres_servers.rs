@@ -17,10 +17,10 @@ pub fn start_servers<const N: usize>(names: [&str; N]) -> (Supervisor, [Postgres
     let installation =
         InstallationSearch::from_environment(None, None).find_first().unwrap_or_else(|none| panic!("{none}"));
     let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
+    let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|error| panic!("{error}"));
     let servers = names.map(|name| {
         let settings = Settings { name: name.to_owned(), ..Settings::default() };
-        Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|why| panic!("{why}"))
+        Postgres::start(&mut supervisor, &installation, &settings).unwrap_or_else(|error| panic!("{error}"))
     });
     (supervisor, servers)
 }

@@ -40,8 +40,8 @@ fn in_remote_network<Test: Fn()>(_: Test) -> bool {
     let (_crate, test) = std::any::type_name::<Test>().split_once("::").expect("a path in this crate");
     let words = [ourselves.to_str().expect("a plain name"), "--exact", test, "--nocapture"];
     let output = network(&words).expect("it could be run a moment ago");
-    let said = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
-    let (out, err) = (said(&output.stdout), said(&output.stderr));
+    let to_text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+    let (out, err) = (to_text(&output.stdout), to_text(&output.stderr));
     assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
     false
 }
@@ -97,8 +97,8 @@ fn loads_a_remote_database_only_with_consent() {
     let load = "model: closed, clients: 2, duration: 1s";
     let allowed = format!("attach: \"{dsn}\", allow: \"{here}\"");
     let ask = |sql: &str| {
-        let mut connection = postgres.target().open(PATIENCE).unwrap_or_else(|why| panic!("{why}"));
-        connection.query(sql).unwrap_or_else(|why| panic!("{why}"));
+        let mut connection = postgres.target().open(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+        connection.query(sql).unwrap_or_else(|error| panic!("{error}"));
         connection
     };
     let refused = |attach: &str, status, texts: &[&str]| {
@@ -180,9 +180,9 @@ fn detects_a_tunnel_to_a_remote_server() {
 fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
     let address = listener.local_addr().expect("it is bound");
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let seen = Arc::clone(&asked);
-    let talk = move |stream: TcpStream, seen: &Mutex<Vec<String>>| -> io::Result<()> {
+    let paths: Arc<Mutex<Vec<String>>> = Arc::default();
+    let recorded = Arc::clone(&paths);
+    let talk = move |stream: TcpStream, recorded: &Mutex<Vec<String>>| -> io::Result<()> {
         let mut lines = BufReader::new(stream.try_clone()?).lines();
         while let Some(first) = lines.next() {
             let path = first?.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -193,7 +193,7 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
                 _ => ("ok", ""),
             };
             let status = if body.is_empty() { "404 Not Found" } else { "200 OK" };
-            seen.lock().expect("nobody panics").push(path);
+            recorded.lock().expect("nobody panics").push(path);
             let length = body.len();
             write!(&stream, "HTTP/1.1 {status}\r\n{header}Content-Length: {length}\r\n\r\n{body}")?;
         }
@@ -201,12 +201,12 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
     };
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let seen = Arc::clone(&seen);
+            let recorded = Arc::clone(&recorded);
             // A client that disconnects during a request does not fail the test.
-            thread::spawn(move || drop(talk(stream, &seen)));
+            thread::spawn(move || drop(talk(stream, &recorded)));
         }
     });
-    (address, asked)
+    (address, paths)
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn loads_a_remote_service_only_with_consent() {
         ("allowed\n", "", 0, "stop rule errors(5%, 10s) applies"),
         ("", "pgdyno: allowed\r\n", 0, "stop rule errors(5%, 10s) applies"),
     ] {
-        let (address, asked) = service(page, header);
+        let (address, paths) = service(page, header);
         let bench = Workspace::new(
             "shop",
             &format!(
@@ -237,9 +237,9 @@ fn loads_a_remote_service_only_with_consent() {
             ),
         );
         check_output(&bench.run(&[]), status, &[text]);
-        let asked = asked.lock().expect("nobody panics");
-        let load = asked.iter().filter(|it| *it == "/load").count();
-        assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {asked:?}");
+        let paths = paths.lock().expect("nobody panics");
+        let load = paths.iter().filter(|it| *it == "/load").count();
+        assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {paths:?}");
         // The cap of a thousand per second also applies to the warm-up. A second may begin with one extra request of
         // each client.
         assert!(load <= 2 * (1000 + 2), "{load}");

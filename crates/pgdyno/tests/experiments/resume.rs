@@ -36,9 +36,9 @@ impl Servers {
             system.expect("it serves").expect("a row")
         });
         let socket = folder.join(".s.PGSQL.5432");
-        let it = Servers { servers, password, systems, socket, _supervisor: supervisor };
-        it.lead_to(0);
-        it
+        let started = Servers { servers, password, systems, socket, _supervisor: supervisor };
+        started.lead_to(0);
+        started
     }
 
     /// Lets the socket lead to one of the servers.
@@ -54,7 +54,7 @@ impl Servers {
 }
 
 fn connect(server: &Postgres) -> Connection {
-    server.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
+    server.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Experiment on the server behind a socket in the folder.
@@ -111,8 +111,12 @@ fn resume_rejects_another_server_and_reports_changed_data() {
     let findings = document["findings"].as_array().expect("a list");
     let found: Vec<&Value> = findings.iter().filter(changed).collect();
     assert_eq!(found.len(), 1, "{findings:#?}");
-    let it = &found[0]["circumstance"];
-    assert_eq!((&it["tables_replaced"], &it["restarted"]), (&Value::Bool(true), &Value::Bool(false)), "{it}");
-    let bytes = |name: &str| it[name].as_u64().expect("a number");
-    assert!(bytes("most_bytes") > bytes("least_bytes") + 10_000_000, "{it}");
+    let circumstance = &found[0]["circumstance"];
+    assert_eq!(
+        (&circumstance["tables_replaced"], &circumstance["restarted"]),
+        (&Value::Bool(true), &Value::Bool(false)),
+        "{circumstance}"
+    );
+    let bytes = |name: &str| circumstance[name].as_u64().expect("a number");
+    assert!(bytes("most_bytes") > bytes("least_bytes") + 10_000_000, "{circumstance}");
 }

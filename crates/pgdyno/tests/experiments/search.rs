@@ -49,18 +49,18 @@ fn finds_the_capacity_of_the_pool() {
         (steps[0].level, steps[0].purpose, steps[0].scale),
         (15.0, StepPurpose::Ramp, LoadScale::Rate)
     );
-    let told = maximum["steps"].as_array().expect("a list");
-    assert_eq!(told.len(), steps.len());
-    let too_much = told.iter().filter(|it| it["outcome"]["kind"] == "not_sustained").filter_map(level);
-    let held = told.iter().filter(|it| it["outcome"]["kind"] == "sustained").filter_map(level);
+    let reported = maximum["steps"].as_array().expect("a list");
+    assert_eq!(reported.len(), steps.len());
+    let too_much = reported.iter().filter(|it| it["outcome"]["kind"] == "not_sustained").filter_map(level);
+    let held = reported.iter().filter(|it| it["outcome"]["kind"] == "sustained").filter_map(level);
     if let (Some(most), Some(least)) = (held.reduce(f64::max), too_much.reduce(f64::min)) {
         assert!(most > 15.0 && least < 4.0 * CAPACITY, "{most} held, {least} did not");
     }
     bench.await_cleanup();
 }
 
-fn level(it: &Value) -> Option<f64> {
-    it["step"]["level"].as_f64()
+fn level(step: &Value) -> Option<f64> {
+    step["step"]["level"].as_f64()
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn resumes_an_interrupted_search() {
         [RunStatus::Complete, RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete]
     );
     let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("JSON");
-    let told = document["maxima"][0]["steps"].as_array().expect("a list").len();
-    assert_eq!(told, after.len() - 1, "the one that was cut short says nothing");
+    let count = document["maxima"][0]["steps"].as_array().expect("a list").len();
+    assert_eq!(count, after.len() - 1, "the one that was cut short says nothing");
     bench.await_cleanup();
 }
 

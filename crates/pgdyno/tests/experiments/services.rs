@@ -32,9 +32,11 @@ fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
     ticks.map(|row| row.map(|it| it.interval).map_err(|it| it.to_string())).collect()
 }
 
-fn is_well(it: &Interval) -> bool {
+fn is_well(interval: &Interval) -> bool {
     let failed = |it: &model::ScriptCounts| it.failed.total() + it.unknown.total() + it.dropped > 0;
-    it.scripts.iter().any(|it| it.ok > 0) && !it.scripts.iter().any(failed) && it.refused.total() == 0
+    interval.scripts.iter().any(|it| it.ok > 0)
+        && !interval.scripts.iter().any(failed)
+        && interval.refused.total() == 0
 }
 
 /// Tests one service. `built` is its build output, relative to `services/`.
@@ -49,7 +51,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let stop = std::sync::Arc::new(AtomicBool::new(false));
     let loader = Loader { target: postgres.target(), workers: 1, force: false, stop: &stop };
     let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
-    load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|why| panic!("{why}"));
+    load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
 
     let command = command.replace("HERE", services.to_str().expect("a plain name"));
     let yaml = format!(
@@ -71,12 +73,12 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         seconds(&bench).expect("it was read a moment ago").len()
     };
     well_since(0);
-    postgres.stop(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
+    postgres.stop(&mut supervisor).unwrap_or_else(|error| panic!("{error}"));
     retry_until("it fails without its database", || {
         let failing = seconds(&bench)?.iter().any(|it| it.scripts[0].failed.total() > 0);
         if failing { Ok(()) } else { Err("no failure yet".to_owned()) }
     });
-    postgres.restart(&mut supervisor).unwrap_or_else(|why| panic!("{why}"));
+    postgres.restart(&mut supervisor).unwrap_or_else(|error| panic!("{error}"));
     let restarted = seconds(&bench).expect("it was read a moment ago").len();
     let well = well_since(restarted);
     assert!(
@@ -89,11 +91,11 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     ended.expect(2);
 
     let seconds = seconds(&bench).expect("the run has ended");
-    let (mut codes, mut begun, mut told) = (BTreeMap::<String, u64>::new(), 0, 0);
+    let (mut codes, mut begun, mut recorded) = (BTreeMap::<String, u64>::new(), 0, 0);
     for second in &seconds {
         begun += second.started;
         for cell in &second.scripts {
-            told += cell.ok + cell.failed.total() + cell.unknown.total() + cell.dropped;
+            recorded += cell.ok + cell.failed.total() + cell.unknown.total() + cell.dropped;
             for (code, count) in cell.failed.iter() {
                 assert!(
                     matches!(code, Code::Http(500 | 503 | 504)),
@@ -106,9 +108,12 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
         }
     }
     assert!(codes.values().sum::<u64>() > 0, "{name} does without its database");
-    assert_eq!(told, begun, "{name}: every arrival has a record: {codes:?}");
-    let whole = seconds.len() as u64;
-    assert!(((whole - 2) * RATE..=(whole + 1) * RATE).contains(&begun), "{name}: {begun} in {whole} s");
+    assert_eq!(recorded, begun, "{name}: every arrival has a record: {codes:?}");
+    let duration = seconds.len() as u64;
+    assert!(
+        ((duration - 2) * RATE..=(duration + 1) * RATE).contains(&begun),
+        "{name}: {begun} in {duration} s"
+    );
 }
 
 #[test]

@@ -60,11 +60,12 @@ impl Drop for StackWorkspace {
 /// Command `pgdyno stack` with its runtime directory below the test's folder.
 fn command(bench: &Workspace, arguments: &[&str]) -> Command {
     let mut command = bench.command(&[]);
-    let mut ours = Command::new(PGDYNO);
-    ours.arg("stack").args(arguments).current_dir(&bench.folder).stdin(Stdio::null());
-    ours.envs(command.env_remove("XDG_RUNTIME_DIR").get_envs().filter_map(|(name, it)| Some((name, it?))));
-    ours.env("XDG_RUNTIME_DIR", &bench.folder);
-    ours
+    let mut stack_command = Command::new(PGDYNO);
+    stack_command.arg("stack").args(arguments).current_dir(&bench.folder).stdin(Stdio::null());
+    stack_command
+        .envs(command.env_remove("XDG_RUNTIME_DIR").get_envs().filter_map(|(name, it)| Some((name, it?))));
+    stack_command.env("XDG_RUNTIME_DIR", &bench.folder);
+    stack_command
 }
 
 fn stack(bench: &Workspace, arguments: &[&str]) -> RunOutput {
@@ -100,9 +101,9 @@ fn ask(line: &str, sql: &str) -> String {
         .bin;
     let mut shell = Command::new("/bin/sh");
     shell.env_clear().env("PATH", format!("{}:/usr/bin:/bin", bin.display())).stdin(Stdio::null());
-    let asked = RunOutput::run(shell.args(["-c", &format!("{line} -w -X -A -t -c \"{sql}\"")]));
-    asked.expect(0);
-    asked.out.trim().to_owned()
+    let output = RunOutput::run(shell.args(["-c", &format!("{line} -w -X -A -t -c \"{sql}\"")]));
+    output.expect(0);
+    output.out.trim().to_owned()
 }
 
 /// Password file of a printed command.
@@ -137,7 +138,7 @@ fn brings_a_stack_up_and_down() {
     let arguments: String = arguments.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
     let log = fs::read_to_string(place(&bench).join("modes.log")).expect("it is ours");
     for it in secrets {
-        assert!(![&up.out, &up.err, &arguments, &log].iter().any(|said| said.contains(it)), "a password");
+        assert!(![&up.out, &up.err, &arguments, &log].iter().any(|output| output.contains(it)), "a password");
     }
 
     let twice = stack(&bench, &["up", "modes.yaml"]);
@@ -173,9 +174,10 @@ fn status_reports_a_node_that_died() {
     assert_eq!(node["condition"], "running");
     kill_process(pid(node), Signal::KILL).expect("it runs");
     retry_until("its end is told", || {
-        let told = stack(&bench, &["status", "died"]);
-        let is = told.status.code() == Some(2) && told.out.contains("HAS ENDED: it was ended by signal 9");
-        if is { Ok(()) } else { Err(told.out) }
+        let report = stack(&bench, &["status", "died"]);
+        let is =
+            report.status.code() == Some(2) && report.out.contains("HAS ENDED: it was ended by signal 9");
+        if is { Ok(()) } else { Err(report.out) }
     });
     stack(&bench, &["down", "died"]).expect(0);
     assert_eq!(bench.leftovers(), [""; 0]);
@@ -204,17 +206,17 @@ fn can_be_stopped_before_it_is_up() {
         let bench = StackWorkspace::new("large", LARGE);
         let mut up = command(&bench, &["up", "large.yaml"]);
         let mut up = up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
-        let mut said = BufReader::new(up.stderr.take().expect("piped")).lines();
-        let first = said.next().expect("a line").expect("text");
+        let mut lines = BufReader::new(up.stderr.take().expect("piped")).lines();
+        let first = lines.next().expect("a line").expect("text");
         assert!(first.starts_with("postgres is ready"), "{first}");
-        let told = stack(&bench, &["status", "large"]);
-        assert!(told.expect(0).out.contains("large has been starting for "), "{}", told.out);
+        let report = stack(&bench, &["status", "large"]);
+        assert!(report.expect(0).out.contains("large has been starting for "), "{}", report.out);
         match how {
             "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("it runs"),
             "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("it runs"),
             _ => drop(stack(&bench, &["down", "large"]).expect(0).status),
         }
-        let last = said.map_while(Result::ok).last();
+        let last = lines.map_while(Result::ok).last();
         let status = up.wait().expect("it ends");
         if how != "killed" {
             assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
@@ -241,9 +243,9 @@ fn a_failed_start_leaves_nothing() {
     let missing = check(&[], 1, "no PgBouncer was found on this machine");
     // `run` prints the same message on one line.
     let run = RunOutput::run(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
-    let said = missing.err.split_once("error: ").expect("an error").1;
-    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(run.err.contains(&said), "{said}\nis not in\n{}", run.err);
+    let message = missing.err.split_once("error: ").expect("an error").1;
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(run.err.contains(&message), "{message}\nis not in\n{}", run.err);
     check(&["--cell", "pooler.mode=none"], 1, "hint: pooler.mode is session or transaction");
     check(&["--name", "../x"], 1, "is not a valid name of a stack");
     check(&["--lifetime", "soon"], 2, "write a whole number and s, m or h");

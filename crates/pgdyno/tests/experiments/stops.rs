@@ -25,8 +25,8 @@ matrix:
         };
         assert_eq!(status, RunStatus::Stopped, "{reason}");
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
-        let told = &row(&document, way)["trials"][0]["status"];
-        assert_eq!((&told["kind"], &told["stop"]["rule"]), (&"stopped".into(), &rule.into()));
+        let trial_status = &row(&document, way)["trials"][0]["status"];
+        assert_eq!((&trial_status["kind"], &trial_status["stop"]["rule"]), (&"stopped".into(), &rule.into()));
     }
     // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);
@@ -81,10 +81,10 @@ fn a_rule_that_never_had_a_value_is_told() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";
     let bench = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
     let ended = bench.run(&[]);
-    let told: Vec<&str> =
+    let warnings: Vec<&str> =
         ended.expect(0).err.lines().filter(|it| it.contains("was never evaluated")).collect();
-    assert_eq!(told.len(), 1, "{}", ended.err);
-    assert!(told[0].contains("metric_higher(pooler, pg_backends, 1, 2)"), "{}", ended.err);
-    let notes = bench.stored().notes().unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(warnings.len(), 1, "{}", ended.err);
+    assert!(warnings[0].contains("metric_higher(pooler, pg_backends, 1, 2)"), "{}", ended.err);
+    let notes = bench.stored().notes().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(notes.iter().filter(|it| it.text == "never had a value").count(), 1, "{notes:?}");
 }

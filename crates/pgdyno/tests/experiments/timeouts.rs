@@ -18,7 +18,7 @@ fn timed_out_statements_leave_no_sessions() {
     let (_supervisor, postgres) = start_server();
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let mut sleeping = || -> usize {
         let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(20)%'";
         connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")

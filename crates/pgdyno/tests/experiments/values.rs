@@ -25,7 +25,7 @@ const VALUES: [&str; 14] = [
 fn values_of_feeds_are_the_same_in_every_query_mode() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
-        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"));
+        postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     connection.query("create table victim (); create table got (n int, value text)").expect("it is ours");
     let rows = (0..).zip(VALUES).map(|(n, it)| serde_json::json!({ "n": n - 3, "value": it }).to_string());
     let yaml = format!(

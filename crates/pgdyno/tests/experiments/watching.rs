@@ -39,11 +39,11 @@ fn prometheus_scrapes_the_stored_values() {
     });
     let mut last = 0.0;
     retry_until("all are counted", || {
-        let seen = prometheus.number("sum(pgdyno_transactions_total{operation=\"one\",outcome=\"ok\"})");
-        let seen = seen.unwrap_or_default();
-        assert!((last..=200.0).contains(&seen), "{last}, then {seen}");
-        last = seen;
-        if seen == 200.0 { Ok(()) } else { Err(seen.to_string()) }
+        let value = prometheus.number("sum(pgdyno_transactions_total{operation=\"one\",outcome=\"ok\"})");
+        let value = value.unwrap_or_default();
+        assert!((last..=200.0).contains(&value), "{last}, then {value}");
+        last = value;
+        if value == 200.0 { Ok(()) } else { Err(value.to_string()) }
     });
     for (query, expected) in [
         ("pgdyno_response_seconds_count{operation=\"one\"}", 200.0),
@@ -82,15 +82,15 @@ fn metrics_endpoint_rejects_foreign_hosts() {
     let line = running.await_line("Prometheus can scrape ");
     let port = line.trim_end_matches("/metrics").rsplit(':').next().and_then(|it| it.parse::<u16>().ok());
     let address = SocketAddr::from(([127, 0, 0, 1], port.expect("a port")));
-    let ours = address.to_string();
+    let own_host = address.to_string();
     for (method, path, host, expected) in [
-        ("GET", "/metrics", ours.as_str(), 200),
-        ("HEAD", "/metrics", &ours, 200),
+        ("GET", "/metrics", own_host.as_str(), 200),
+        ("HEAD", "/metrics", &own_host, 200),
         ("GET", "/metrics", "rebound.example", 403),
         ("GET", "/metrics", &format!("rebound.example:{}", address.port()), 403),
-        ("POST", "/metrics", &ours, 405),
-        ("GET", "/", &ours, 404),
-        ("GET", "/../../etc/passwd", &ours, 404),
+        ("POST", "/metrics", &own_host, 405),
+        ("GET", "/", &own_host, 404),
+        ("GET", "/../../etc/passwd", &own_host, 404),
     ] {
         let (status, text) = ask(address, method, path, host).expect("it answers");
         assert_eq!(status, expected, "{method} {path} of {host}: {text}");
@@ -123,11 +123,11 @@ fn an_unread_pipe_does_not_block_the_run() {
         let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| it.to_string())?;
         if state.status() == Some(RunStatus::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
     });
-    let mut said = String::new();
-    reader.read_to_string(&mut said).expect("it ends");
+    let mut text = String::new();
+    reader.read_to_string(&mut text).expect("it ends");
     assert!(child.wait().expect("it ends").success());
-    let said = &said[filled..];
-    assert!(said.starts_with("2 trials of 1 cell") && said.contains("\n2/2  the only cell: "), "{said}");
+    let text = &text[filled..];
+    assert!(text.starts_with("2 trials of 1 cell") && text.contains("\n2/2  the only cell: "), "{text}");
     assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
 }
 
@@ -208,8 +208,8 @@ fn dashboard() -> Vec<String> {
     let panels = list(&dashboard["panels"]).into_iter().flat_map(|it| list(&it["targets"]));
     let all = panels.chain(list(&dashboard["annotations"]["list"]));
     let fill = |it: &str| {
-        let it = it.replace("$__rate_interval", "5s").replace("$__interval", "5s");
-        it.replace("$run", ".*").replace("$operation", ".*")
+        let query = it.replace("$__rate_interval", "5s").replace("$__interval", "5s");
+        query.replace("$run", ".*").replace("$operation", ".*")
     };
     let queries: Vec<String> = all.filter_map(|it| Some(fill(it["expr"].as_str()?))).collect();
     assert!(queries.len() > 20, "{queries:?}");
@@ -228,8 +228,8 @@ fn checks(metrics: &str) {
         .expect("it can be run");
     child.stdin.take().expect("it is piped").write_all(metrics.as_bytes()).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    assert!(output.status.success() && said.trim().is_empty(), "{said}");
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && text.trim().is_empty(), "{text}");
 }
 
 fn program(name: &str) -> Option<PathBuf> {

@@ -91,7 +91,7 @@ impl Workspace {
     /// File of the last run.
     pub fn stored(&self) -> Run {
         let path = runs(&self.folder.join("runs")).pop().expect("a run's file");
-        Run::open(&path).unwrap_or_else(|why| panic!("{why}"))
+        Run::open(&path).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The only process of this test whose program has this name.
@@ -116,13 +116,13 @@ impl Workspace {
         let folder = self.folder.to_str().expect("a plain name");
         let numbers = fs::read_dir("/proc").expect("Linux").flatten();
         let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
-        let ours = |pid: &u32| {
+        let is_own = |pid: &u32| {
             let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
-            let said = [read("cmdline"), read("environ")].concat();
+            let text = [read("cmdline"), read("environ")].concat();
             let place = fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
-            place.starts_with(folder) || String::from_utf8_lossy(&said).contains(folder)
+            place.starts_with(folder) || String::from_utf8_lossy(&text).contains(folder)
         };
-        numbers.filter(|it| *it != std::process::id()).filter(ours).collect()
+        numbers.filter(|it| *it != std::process::id()).filter(is_own).collect()
     }
 
     /// Remaining processes and files.
@@ -204,7 +204,7 @@ impl RunningProcess<'_> {
     pub fn await_line(&mut self, beginning: &str) -> String {
         let child = self.child.as_mut().expect("it has not been waited for");
         let err = child.stderr.as_mut().expect("it is piped");
-        let mut said = String::new();
+        let mut printed = String::new();
         let mut line = Vec::new();
         // Single bytes are read, so that the rest stays in the pipe.
         let mut byte = [0];
@@ -217,9 +217,9 @@ impl RunningProcess<'_> {
             if text.starts_with(beginning) {
                 return text;
             }
-            said += &format!("{text}\n");
+            printed += &format!("{text}\n");
         }
-        panic!("it never says \"{beginning}\":\n{said}")
+        panic!("it never says \"{beginning}\":\n{printed}")
     }
 
     pub fn pid(&self) -> Pid {
@@ -239,7 +239,7 @@ impl RunningProcess<'_> {
     }
 
     /// Stops the process for at least this time.
-    pub fn stop_for(&self, lasting: Duration) {
+    pub fn stop_for(&self, duration: Duration) {
         kill_process(self.pid(), Signal::STOP).expect("it runs");
         retry_until("it is stopped", || {
             let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
@@ -247,7 +247,7 @@ impl RunningProcess<'_> {
             if stat.contains(") T ") { Ok(()) } else { Err(stat) }
         });
         let begun = Instant::now();
-        retry_until("time passes", || if begun.elapsed() > lasting { Ok(()) } else { Err(String::new()) });
+        retry_until("time passes", || if begun.elapsed() > duration { Ok(()) } else { Err(String::new()) });
         kill_process(self.pid(), Signal::CONT).expect("it is there");
     }
 
@@ -329,7 +329,7 @@ pub fn trials(run: &Run) -> Vec<(TrialHeader, RunStatus, String)> {
         State::Ended(outcome) => (it.trial, outcome.status, outcome.reason.unwrap_or_default()),
         other => panic!("it has not ended: {other:?}"),
     };
-    run.trials().unwrap_or_else(|why| panic!("{why}")).into_iter().map(ended).collect()
+    run.trials().unwrap_or_else(|error| panic!("{error}")).into_iter().map(ended).collect()
 }
 
 /// Outcomes of a trial's ticks: successful, failed, unknown and dropped ones, and refused connections by code.
@@ -345,8 +345,8 @@ pub struct OutcomeCounts {
 
 pub fn counts(run: &Run, trial: u32) -> OutcomeCounts {
     let mut counts = OutcomeCounts::default();
-    for tick in run.ticks(TrialId(trial)).unwrap_or_else(|why| panic!("{why}")) {
-        let interval = tick.unwrap_or_else(|why| panic!("{why}")).interval;
+    for tick in run.ticks(TrialId(trial)).unwrap_or_else(|error| panic!("{error}")) {
+        let interval = tick.unwrap_or_else(|error| panic!("{error}")).interval;
         counts.seconds += 1;
         for cell in &interval.scripts {
             counts.ok += cell.ok;

@@ -101,11 +101,11 @@ fn retries_serialization_failures() {
 
 #[test]
 fn counts_refused_connections_separately() {
-    let stand = TestServer::start(&Settings { max_connections: 12, ..Settings::default() });
+    let server = TestServer::start(&Settings { max_connections: 12, ..Settings::default() });
     for driver in Driver::ALL.map(Driver::name) {
         let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
         let (document, _) =
-            stand.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
+            server.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
         let refused = document["connects"]["refused"].as_array().expect("a list");
         assert!(refused.iter().any(|it| it["code"] == "53300"), "{document}");
         assert!(count(&document, "ok") > 0, "{document}");
@@ -116,7 +116,7 @@ fn counts_refused_connections_separately() {
 #[test]
 fn survives_a_server_restart() {
     for driver in Driver::ALL.map(Driver::name) {
-        let mut stand = TestServer::start(&Settings::default());
+        let mut server = TestServer::start(&Settings::default());
         let script = Script::new(&format!("slow-{driver}"), "SELECT pg_sleep(0.005);\n");
         let arguments = [
             "-n",
@@ -134,24 +134,27 @@ fn survives_a_server_restart() {
             "-T",
             "8",
         ];
-        let mut run = stand.spawn(&arguments);
+        let mut run = server.spawn(&arguments);
         // The restart begins after the first progress line, rather than after a fixed delay.
-        let mut told = BufReader::new(run.stderr.take().expect("piped"));
+        let mut reader = BufReader::new(run.stderr.take().expect("piped"));
         let mut line = String::new();
         while !line.contains("progress:") {
             line.clear();
-            assert!(told.read_line(&mut line).expect("text") > 0, "the run ended before its first second");
+            assert!(reader.read_line(&mut line).expect("text") > 0, "the run ended before its first second");
         }
-        stand.postgres.restart(&mut stand.supervisor).expect("it restarts");
-        let listener = std::thread::spawn(move || std::io::read_to_string(told));
+        server.postgres.restart(&mut server.supervisor).expect("it restarts");
+        let listener = std::thread::spawn(move || std::io::read_to_string(reader));
         let output = run.wait_with_output().expect("it ends");
-        let said = listener.join().expect("no panic").expect("text");
+        let messages = listener.join().expect("no panic").expect("text");
         let (document, status) = document(&output);
         let (ok, unknown) = (count(&document, "ok"), count(&document, "unknown"));
-        assert_eq!(status, 2, "{said}");
+        assert_eq!(status, 2, "{messages}");
         assert!((1..=8).contains(&unknown), "{unknown} unknown: {document}");
-        let last = said.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
-        assert!(!last.contains(" 0.0 tps"), "{driver}: after the restart the run goes on, {ok} ok:\n{said}");
+        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        assert!(
+            !last.contains(" 0.0 tps"),
+            "{driver}: after the restart the run goes on, {ok} ok:\n{messages}"
+        );
     }
 }
 

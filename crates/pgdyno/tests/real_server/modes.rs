@@ -33,9 +33,9 @@ fn counts_equal_the_servers_rows() {
                 "-D",
                 "tag='it'",
             ]);
-            let (ok, seen) =
+            let (ok, rows) =
                 (count(&document, "ok"), connection.value("select count(*) from seen").expect("rows"));
-            assert_eq!((status, ok, seen.as_deref()), (0, 100, Some("100")), "{driver}, {mode}: {document}");
+            assert_eq!((status, ok, rows.as_deref()), (0, 100, Some("100")), "{driver}, {mode}: {document}");
         }
     }
 }
@@ -105,16 +105,21 @@ fn sends_scripts_in_other_encodings_unchanged() {
             let mut command =
                 SHARED.command(&["-n", "--json", "-r", "-M", mode, "-f", script.path(), "-t", "3"]);
             let output = command.env("PGCLIENTENCODING", encoding).output().expect("pgdyno can be run");
-            let said = combined_output(&output);
+            let all_output = combined_output(&output);
             let (document, status) = super::test_server::document(&output);
             let words = "select string_agg(distinct word, ',') || ' ' || count(*) from words";
             let words = connection.value(words).expect("rows");
-            assert_eq!((status, words), (0, Some(format!("{expected} 3"))), "{encoding}, {mode}: {said}");
+            assert_eq!(
+                (status, words),
+                (0, Some(format!("{expected} 3"))),
+                "{encoding}, {mode}: {all_output}"
+            );
             let command = document["plan"]["scripts"][0]["commands"].as_array().and_then(|all| all.last());
-            let command = command.and_then(|command| command.as_str()).unwrap_or_else(|| panic!("{said}"));
+            let command =
+                command.and_then(|command| command.as_str()).unwrap_or_else(|| panic!("{all_output}"));
             assert!(command.contains(shown), "{command}");
             let warning = "the statement is not UTF-8; its bytes are sent unchanged";
-            assert!(String::from_utf8_lossy(&output.stderr).contains(warning), "{said}");
+            assert!(String::from_utf8_lossy(&output.stderr).contains(warning), "{all_output}");
         }
     }
     connection.query("drop table words").expect("the table is there");

@@ -20,16 +20,16 @@ fn equal_seeds_draw_pgbench_values() {
         .expect("a table");
     let pgbench = SHARED.postgres.installation.bin.join("pgbench");
     let arguments = ["-n", "--random-seed", "271828", "-f", script.path(), "-c", "5", "-j", "2", "-t", "40"];
-    let theirs = Command::new(pgbench)
+    let pgbench_status = Command::new(pgbench)
         .args(arguments)
         .args(["-D", "who=1"])
         .envs(SHARED.postgres.client_environment())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    assert!(theirs.expect("pgbench is installed").success());
-    let ours = SHARED.bench(&[&arguments[..], &["-D", "who=2"]].concat());
-    assert!(ours.status.success(), "{}", super::test_server::combined_output(&ours));
+    assert!(pgbench_status.expect("pgbench is installed").success());
+    let pgdyno_output = SHARED.bench(&[&arguments[..], &["-D", "who=2"]].concat());
+    assert!(pgdyno_output.status.success(), "{}", super::test_server::combined_output(&pgdyno_output));
     let only = |a: u8, b: u8| {
         format!(
             "select count(*) from (select client, a, b, c, d, e, f, g, h, i from drawn where who = {a} except all select client, a, b, c, d, e, f, g, h, i from drawn where who = {b}) it"

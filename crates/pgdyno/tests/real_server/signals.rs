@@ -41,15 +41,15 @@ fn signal(run: &Child, signal: Signal) {
 
 #[track_caller]
 fn reported(name: &str, output: &Output) {
-    let said = combined_output(output);
-    assert_eq!(output.status.code(), Some(2), "{name}: {said}");
-    assert!(said.contains("number of transactions actually processed: "), "{name}: {said}");
-    assert!(said.contains("Run was aborted"), "{name}: {said}");
+    let text = combined_output(output);
+    assert_eq!(output.status.code(), Some(2), "{name}: {text}");
+    assert!(text.contains("number of transactions actually processed: "), "{name}: {text}");
+    assert!(text.contains("Run was aborted"), "{name}: {text}");
 }
 
 /// Process ids of the server and its sessions.
-fn processes(stand: &TestServer) -> Vec<Pid> {
-    let master = stand.supervisor.pid(stand.postgres.node).expect("it runs");
+fn processes(server: &TestServer) -> Vec<Pid> {
+    let master = server.supervisor.pid(server.postgres.node).expect("it runs");
     let children =
         fs::read_to_string(format!("/proc/{master}/task/{master}/children")).expect("Linux has it");
     let children = children.split_whitespace().map(|it| it.parse().expect("a number"));
@@ -84,10 +84,10 @@ fn every_signal_ends_a_run_with_a_report() {
             .stderr(std::process::Stdio::piped())
             .spawn()
             .expect("pgdyno can be run");
-        let seen = format!(
+        let query = format!(
             "select 1 from pg_stat_activity where query like 'SELECT 1;%' and application_name like '%{name}%'"
         );
-        until("it measures", || connection.value(&seen).expect("it answers").is_some());
+        until("it measures", || connection.value(&query).expect("it answers").is_some());
         signal(&run, it);
         reported(&name, &run.wait_with_output().expect("it ends"));
     }
@@ -96,13 +96,13 @@ fn every_signal_ends_a_run_with_a_report() {
 /// The run gives up on a frozen server. When the server continues, it cancels the statements.
 #[test]
 fn gives_up_a_frozen_server() {
-    let stand = TestServer::start(&Settings::default());
-    let mut connection = stand.connect();
+    let server = TestServer::start(&Settings::default());
+    let mut connection = server.connect();
     let script = Script::new("frozen", SLEEP);
-    let begin = |seconds| stand.spawn(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
+    let begin = |seconds| server.spawn(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
     let (once, twice, mut thrice, runs_out) = (begin("600"), begin("600"), begin("600"), begin("5"));
     until("their statements run", || sleeping(&mut connection) == 8);
-    let frozen = processes(&stand);
+    let frozen = processes(&server);
     frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("it runs"));
     signal(&once, Signal::INT);
     signal(&twice, Signal::INT);
@@ -119,9 +119,9 @@ fn gives_up_a_frozen_server() {
     frozen.iter().for_each(|it| kill_process(*it, Signal::CONT).expect("it is there"));
     reported(ended[0].0, &ended[0].1);
     reported(ended[1].0, &ended[1].1);
-    let said = combined_output(&ended[2].1);
-    assert_eq!(ended[2].1.status.code(), Some(2), "{said}");
-    assert!(said.contains("number of transactions actually processed: 0"), "{said}");
+    let text = combined_output(&ended[2].1);
+    assert_eq!(ended[2].1.status.code(), Some(2), "{text}");
+    assert!(text.contains("number of transactions actually processed: 0"), "{text}");
     // A run that exits at once cancels nothing.
     until("nothing of the others runs", || sleeping(&mut connection) <= 2);
 }
@@ -152,9 +152,9 @@ fn a_signal_cancels_the_statements_of_a_preparation() {
             until("its statement waits", &mut is_waiting);
             signal(&run, it);
             let output = run.wait_with_output().expect("it ends");
-            let said = combined_output(&output);
-            assert_eq!(output.status.code(), Some(1), "{arguments:?} {it:?}: {said}");
-            assert!(said.contains("stopped by a signal"), "{arguments:?} {it:?}: {said}");
+            let text = combined_output(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {it:?}: {text}");
+            assert!(text.contains("stopped by a signal"), "{arguments:?} {it:?}: {text}");
             assert!(!is_waiting(), "{arguments:?} {it:?}: the server has answered the cancel request");
         }
     }

@@ -12,21 +12,21 @@ use std::process::{Child, Command, Stdio};
 /// Waits for the first progress line, calls `fault`, and waits for the end. Returns the document, the exit status and
 /// standard error.
 fn measure_with(mut run: Child, fault: impl FnOnce()) -> (Value, i32, String) {
-    let mut told = BufReader::new(run.stderr.take().expect("piped"));
-    let mut said = String::new();
-    while !said.contains("progress:") {
+    let mut reader = BufReader::new(run.stderr.take().expect("piped"));
+    let mut messages = String::new();
+    while !messages.contains("progress:") {
         assert!(
-            told.read_line(&mut said).expect("text") > 0,
-            "the run ended before its first second:\n{said}"
+            reader.read_line(&mut messages).expect("text") > 0,
+            "the run ended before its first second:\n{messages}"
         );
     }
     fault();
-    let listener = std::thread::spawn(move || std::io::read_to_string(told));
+    let listener = std::thread::spawn(move || std::io::read_to_string(reader));
     let output = run.wait_with_output().expect("it ends");
-    said += &listener.join().expect("no panic").expect("text");
-    assert!(!output.stdout.is_empty(), "no document:\n{said}");
+    messages += &listener.join().expect("no panic").expect("text");
+    assert!(!output.stdout.is_empty(), "no document:\n{messages}");
     let (document, status) = document(&output);
-    (document, status, said)
+    (document, status, messages)
 }
 
 fn spawn(command: &mut Command) -> Child {
@@ -38,14 +38,14 @@ const RUN: [&str; 5] = ["-n", "--json", "-P", "1", "-T"];
 
 #[test]
 fn a_balancer_reload_loses_no_transaction() {
-    let mut stand = TestServer::start(&Settings::default());
+    let mut server = TestServer::start(&Settings::default());
     let Some(haproxy) =
         ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].iter().find(|it| fs::exists(it).is_ok_and(|is| is))
     else {
         eprintln!("skipped: there is no HAProxy");
         return;
     };
-    let mut connection = stand.connect();
+    let mut connection = server.connect();
     connection.query("create table written (n bigint)").expect("a table");
     // Open sessions may continue, or are closed.
     for (name, cut) in [("soft", ""), ("hard", "hard-stop-after 100ms")] {
@@ -55,24 +55,25 @@ fn a_balancer_reload_loses_no_transaction() {
             "global\n {cut}\ndefaults\n mode tcp\n timeout connect 5s\n timeout client 1m\n timeout server 1m\n\
              frontend f\n bind 127.0.0.1:{port}\n default_backend b\n\
              backend b\n server s 127.0.0.1:{}\n",
-            stand.postgres.port
+            server.postgres.port
         );
         let file =
-            stand.supervisor.private_file(&format!("{name}.cfg"), configuration.as_bytes()).expect("a file");
-        let home = stand.supervisor.home();
+            server.supervisor.private_file(&format!("{name}.cfg"), configuration.as_bytes()).expect("a file");
+        let home = server.supervisor.home();
         let launch = Launch::new(name, haproxy, &home).args(["-W", "-db", "-f"]).arg(&file);
-        let user = stand.supervisor.user().cloned();
+        let user = server.supervisor.user().cloned();
         let node =
-            stand.supervisor.launch(launch.as_user(user.as_ref())).unwrap_or_else(|why| panic!("{why}"));
+            server.supervisor.launch(launch.as_user(user.as_ref())).unwrap_or_else(|error| panic!("{error}"));
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(stand.supervisor.end_of(node).is_none(), "{:?}", stand.supervisor.log(name, 20));
+            assert!(server.supervisor.end_of(node).is_none(), "{:?}", server.supervisor.log(name, 20));
             std::thread::yield_now();
         }
         let script = Script::new(&format!("reload-{name}"), "INSERT INTO written VALUES (1);\n");
         let arguments = [&RUN[..], &["5", "-c", "8", "-j", "2", "-f", script.path()]].concat();
-        let run = spawn(stand.command(&arguments).env("PGHOST", "127.0.0.1").env("PGPORT", port.to_string()));
-        let master = stand.supervisor.pid(node).expect("it runs").to_string();
-        let (document, _, said) = measure_with(run, || {
+        let run =
+            spawn(server.command(&arguments).env("PGHOST", "127.0.0.1").env("PGPORT", port.to_string()));
+        let master = server.supervisor.pid(node).expect("it runs").to_string();
+        let (document, _, messages) = measure_with(run, || {
             let sent = Command::new("kill").args(["-USR2", &master]).status().expect("kill can be run");
             assert!(sent.success());
         });
@@ -82,43 +83,43 @@ fn a_balancer_reload_loses_no_transaction() {
             (count(&document, "ok"), count(&document, "failed"), count(&document, "unknown"));
         assert!(
             (ok..=ok + unknown).contains(&written),
-            "{name}: {written} rows, {ok} ok, {unknown} unknown\n{said}"
+            "{name}: {written} rows, {ok} ok, {unknown} unknown\n{messages}"
         );
-        let last = said.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
-        assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run goes on:\n{said}");
+        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run goes on:\n{messages}");
         if cut.is_empty() {
-            assert_eq!((failed, unknown), (0, 0), "open sessions stay:\n{said}");
+            assert_eq!((failed, unknown), (0, 0), "open sessions stay:\n{messages}");
         } else {
-            assert!((1..=8).contains(&unknown), "{unknown} of 8 sessions were cut off:\n{said}");
+            assert!((1..=8).contains(&unknown), "{unknown} of 8 sessions were cut off:\n{messages}");
         }
-        stand.supervisor.stop(node).unwrap_or_else(|why| panic!("{why}"));
+        server.supervisor.stop(node).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 #[test]
 fn an_expired_certificate_rejects_only_new_sessions() {
-    let stand = tls_server();
+    let server = tls_server();
     let script = Script::new("expires", "SELECT 1;\n");
     // With one session for all transactions, and with one for each.
     for each in [false, true] {
-        install_certificate(&stand, "server.crt");
+        install_certificate(&server, "server.crt");
         let connecting: &[&str] = if each { &["-C"] } else { &[] };
         let arguments = [&RUN[..], &["3", "-c", "2", "-f", script.path()], connecting].concat();
-        let mut command = stand.command(&arguments);
+        let mut command = server.command(&arguments);
         command
             .env("PGHOST", "127.0.0.1")
             .env("PGSSLMODE", "verify-ca")
             .env("PGSSLROOTCERT", certificate("root.crt"));
-        let (document, status, said) =
-            measure_with(spawn(&mut command), || install_certificate(&stand, "expired.crt"));
-        assert!(count(&document, "ok") > 0, "{said}");
+        let (document, status, messages) =
+            measure_with(spawn(&mut command), || install_certificate(&server, "expired.crt"));
+        assert!(count(&document, "ok") > 0, "{messages}");
         let refused = document["connects"]["refused"].as_array().expect("a list");
         let codes: Vec<&str> = refused.iter().filter_map(|it| it["code"].as_str()).collect();
         if each {
-            assert_eq!((codes, status), (vec!["net 129"], 2), "{document}\n{said}");
-            assert!(said.contains("certificate has expired"), "{said}");
+            assert_eq!((codes, status), (vec!["net 129"], 2), "{document}\n{messages}");
+            assert!(messages.contains("certificate has expired"), "{messages}");
         } else {
-            assert_eq!((codes, status, count(&document, "failed")), (vec![], 0, 0), "{document}\n{said}");
+            assert_eq!((codes, status, count(&document, "failed")), (vec![], 0, 0), "{document}\n{messages}");
         }
     }
 }
@@ -140,13 +141,16 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         .args(arguments)
         .envs(SHARED.postgres.client_environment())
         .stdin(Stdio::null());
-    let (document, status, said) = measure_with(spawn(&mut command), || {
+    let (document, status, messages) = measure_with(spawn(&mut command), || {
         // No server listens at this address.
         fs::write(&hosts, "127.0.0.77 db.test\n").expect("ours to change");
     });
     let _ = fs::remove_file(&hosts);
-    assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{said}", document["connects"]);
-    assert!(said.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"), "{said}");
+    assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{messages}", document["connects"]);
+    assert!(
+        messages.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"),
+        "{messages}"
+    );
     let still =
         SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");
     assert!(!combined_output(&still).contains("leads to"), "{}", combined_output(&still));
@@ -173,14 +177,14 @@ fn an_incomplete_log_is_in_the_verdict() {
             let log = format!("{}.{}", prefix.split_once('=').expect("as above").1, run.id());
             let output = run.wait_with_output().expect("it ends");
             fs::remove_file(&log).expect("the run created it");
-            let said = combined_output(&output);
-            assert_eq!(output.status.code(), Some(if expected { 0 } else { 2 }), "{said}");
+            let messages = combined_output(&output);
+            assert_eq!(output.status.code(), Some(if expected { 0 } else { 2 }), "{messages}");
             assert_eq!(
-                said.contains(&format!("could not write to logfile \"{log}\": File too large")),
+                messages.contains(&format!("could not write to logfile \"{log}\": File too large")),
                 !expected
             );
             match json.is_empty() {
-                true => assert_eq!(said.contains("valid with doubts"), !expected, "{said}"),
+                true => assert_eq!(messages.contains("valid with doubts"), !expected, "{messages}"),
                 false => {
                     let (document, _) = document(&output);
                     let doubts = document["validity"]["doubts"].as_array().expect("a list");

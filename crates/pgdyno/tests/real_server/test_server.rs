@@ -32,14 +32,14 @@ impl TestServer {
             .find_first()
             .unwrap_or_else(|none| panic!("{none}"));
         let keeper = KeeperProgram { program: PathBuf::from(PGDYNO), arguments: vec!["keeper"] };
-        let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|why| panic!("{why}"));
-        let postgres =
-            Postgres::start(&mut supervisor, &installation, settings).unwrap_or_else(|why| panic!("{why}"));
+        let mut supervisor = Supervisor::start(&keeper).unwrap_or_else(|error| panic!("{error}"));
+        let postgres = Postgres::start(&mut supervisor, &installation, settings)
+            .unwrap_or_else(|error| panic!("{error}"));
         TestServer { supervisor, postgres }
     }
 
     pub fn connect(&self) -> Connection {
-        self.postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|why| panic!("{why}"))
+        self.postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Command `pgdyno bench` with these arguments, and an environment that names this server.

@@ -12,34 +12,34 @@ pub fn certificate(name: &str) -> PathBuf {
 }
 
 pub fn tls_server() -> TestServer {
-    let mut stand = TestServer::start(&Settings::default());
-    copy(&stand, "server.key", "server.key");
-    copy(&stand, "server.crt", "server.crt");
-    let mut connection = stand.connect();
+    let mut server = TestServer::start(&Settings::default());
+    copy(&server, "server.key", "server.key");
+    copy(&server, "server.crt", "server.crt");
+    let mut connection = server.connect();
     connection.query("alter system set ssl = on").expect("superuser");
     drop(connection);
-    stand.postgres.restart(&mut stand.supervisor).expect("it restarts");
-    stand
+    server.postgres.restart(&mut server.supervisor).expect("it restarts");
+    server
 }
 
 /// Installs a test certificate for new sessions.
-pub fn install_certificate(stand: &TestServer, name: &str) {
-    copy(stand, name, "server.crt");
-    stand.connect().query("select pg_reload_conf()").expect("superuser");
+pub fn install_certificate(server: &TestServer, name: &str) {
+    copy(server, name, "server.crt");
+    server.connect().query("select pg_reload_conf()").expect("superuser");
 }
 
-fn copy(stand: &TestServer, name: &str, to: &str) {
-    let copy = stand.postgres.data.join(to);
+fn copy(server: &TestServer, name: &str, to: &str) {
+    let copy = server.postgres.data.join(to);
     fs::copy(certificate(name), &copy).expect("the data directory can be written to");
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
-    if let Some(user) = stand.supervisor.user() {
+    if let Some(user) = server.supervisor.user() {
         chown(&copy, Some(user.uid), Some(user.gid)).expect("we are root");
     }
 }
 
 #[test]
 fn connects_with_tls_and_channel_binding() {
-    let stand = tls_server();
+    let server = tls_server();
     let script = super::test_server::Script::new("tls", "SELECT 1;\n");
     let root = certificate("root.crt");
     for driver in Driver::ALL.map(Driver::name) {
@@ -50,7 +50,7 @@ fn connects_with_tls_and_channel_binding() {
             ("require", "require", "tcp_tls"),
             ("verify-ca", "require", "tcp_tls"),
         ] {
-            let output = stand
+            let output = server
                 .command(&["-n", "--json", "--driver", driver, "-f", script.path(), "-c", "3", "-t", "20"])
                 .env("PGHOST", "127.0.0.1")
                 .env("PGSSLMODE", mode)

@@ -15,7 +15,7 @@ pub fn path(name: &str) -> PathBuf {
 pub fn check(document: &Value) {
     let name = document["format"].as_str().and_then(|it| it.strip_prefix("pgdyno."));
     let name = name.unwrap_or_else(|| panic!("a document without a format: {document:.300}"));
-    let text = fs::read_to_string(path(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let text = fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let root: Value = serde_json::from_str(&text).expect("a schema is JSON");
     let found = violations(&root, &root, document, name);
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -73,9 +73,9 @@ fn keyword_violations(root: &Value, schema: &Value, value: &Value, path: &str) -
             "additionalProperties" if content == &Value::Bool(false) => true,
             "additionalProperties" => {
                 let named = |key: &str| keywords.get("properties").is_some_and(|it| it.get(key).is_some());
-                let others = value.as_object().into_iter().flatten().filter(|it| !named(it.0));
+                let unnamed = value.as_object().into_iter().flatten().filter(|it| !named(it.0));
                 found.extend(
-                    others.flat_map(|(key, it)| violations(root, content, it, &format!("{path}.{key}"))),
+                    unnamed.flat_map(|(key, it)| violations(root, content, it, &format!("{path}.{key}"))),
                 );
                 true
             }

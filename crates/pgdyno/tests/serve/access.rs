@@ -23,12 +23,12 @@ fn rejects_foreign_host_names() {
             assert!(status == 200 || !answer.body.contains("shop"), "{answer:?}");
         }
     }
-    let ours = format!("Host: 127.0.0.1:{port}");
+    let own_host = format!("Host: 127.0.0.1:{port}");
     for (request, headers) in [
         ("GET /".to_owned(), vec![]),
-        ("GET /".to_owned(), vec![ours.as_str(), "Host: evil.example"]),
-        ("GET /".to_owned(), vec!["Host: evil.example", ours.as_str()]),
-        (format!("GET http://evil.example:{port}/"), vec![ours.as_str()]),
+        ("GET /".to_owned(), vec![own_host.as_str(), "Host: evil.example"]),
+        ("GET /".to_owned(), vec!["Host: evil.example", own_host.as_str()]),
+        (format!("GET http://evil.example:{port}/"), vec![own_host.as_str()]),
     ] {
         let answer = server.ask_as(&request, &headers, "");
         assert!([400, 421].contains(&answer.status), "{request} {headers:?}: {answer:?}");
@@ -39,18 +39,18 @@ fn rejects_foreign_host_names() {
 fn only_own_pages_can_stop_a_run() {
     let server = Server::new();
     let address = server.address;
-    let (token, ours) = (server.form(), format!("Origin: http://{address}"));
+    let (token, own_origin) = (server.form(), format!("Origin: http://{address}"));
     let form = format!("x-pgdyno-form: {token}");
     for (origin, form, status) in [
         // The run has ended already; only permitted callers learn that.
-        (Some(ours.as_str()), Some(form.as_str()), 409),
+        (Some(own_origin.as_str()), Some(form.as_str()), 409),
         (Some("Origin: http://evil.example"), Some(form.as_str()), 403),
         (Some("Origin: null"), Some(form.as_str()), 403),
         (Some("Origin: http://localhost"), Some(form.as_str()), 403),
         (None, Some(form.as_str()), 403),
-        (Some(ours.as_str()), None, 403),
-        (Some(ours.as_str()), Some("x-pgdyno-form: "), 403),
-        (Some(ours.as_str()), Some("x-pgdyno-form: 0123456789abcdef"), 403),
+        (Some(own_origin.as_str()), None, 403),
+        (Some(own_origin.as_str()), Some("x-pgdyno-form: "), 403),
+        (Some(own_origin.as_str()), Some("x-pgdyno-form: 0123456789abcdef"), 403),
     ] {
         let headers: Vec<&str> = [origin, form].into_iter().flatten().collect();
         let answer = server.ask("POST /runs/shop/stop", &headers);
@@ -64,7 +64,7 @@ fn only_own_pages_can_stop_a_run() {
         ("POST /runs/shop", 405),
         ("POST /", 405),
     ] {
-        let answer = server.ask(request, &[&ours, &form]);
+        let answer = server.ask(request, &[&own_origin, &form]);
         assert_eq!(answer.status, status, "{request}");
         assert_eq!(answer.header("access-control-allow-origin"), None, "{answer:?}");
     }
@@ -154,9 +154,12 @@ fn every_response_has_security_headers() {
         ] {
             assert_eq!(answer.header(name), Some(value), "{request}");
         }
-        let told = answer.header("content-security-policy").unwrap_or_default();
-        assert!(told.starts_with("default-src 'none'") && told.contains("frame-ancestors 'none'"), "{told}");
-        assert!(told.contains(policy) && !told.contains("unsafe"), "{request}: {told}");
+        let header = answer.header("content-security-policy").unwrap_or_default();
+        assert!(
+            header.starts_with("default-src 'none'") && header.contains("frame-ancestors 'none'"),
+            "{header}"
+        );
+        assert!(header.contains(policy) && !header.contains("unsafe"), "{request}: {header}");
     }
     let head = server.ask("HEAD /runs/shop", &[]);
     assert_eq!((head.status, head.body.as_str()), (200, ""));
@@ -193,10 +196,10 @@ fn survives_malformed_requests() {
         let _ = stream.write_all(bytes).and_then(|()| stream.shutdown(std::net::Shutdown::Write));
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
-        let told = String::from_utf8_lossy(&answer);
+        let text = String::from_utf8_lossy(&answer);
         assert!(
-            !told.contains(" 500 "),
-            "{:?}: {told}",
+            !text.contains(" 500 "),
+            "{:?}: {text}",
             String::from_utf8_lossy(&bytes[..bytes.len().min(80)])
         );
     }

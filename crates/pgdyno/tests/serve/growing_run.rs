@@ -69,9 +69,9 @@ impl GrowingRun {
 fn points(shown: &mut Vec<Vec<f64>>, trial: usize, at: &Value) {
     shown.resize(shown.len().max(trial + 1), Vec::new());
     for it in at.as_array().expect("moments") {
-        let it = it.as_f64().expect("seconds");
-        if shown[trial].last().is_none_or(|last| it > *last) {
-            shown[trial].push(it);
+        let seconds = it.as_f64().expect("seconds");
+        if shown[trial].last().is_none_or(|last| seconds > *last) {
+            shown[trial].push(seconds);
         }
     }
 }
@@ -97,7 +97,7 @@ fn a_page_receives_points_until_the_end() {
     assert_eq!(fetched["live"]["events"], format!("/runs/{name}/events"));
     document(&mut shown, &fetched);
     let all = written.source.ticks(TrialId(1)).expect("it is whole").remaining();
-    let mut told = 1;
+    let mut stage = 1;
     let mut last = None;
     let mut kinds = Vec::new();
     for event in Events::open(server.address, &name, "Accept-Language: ru\r\n") {
@@ -125,19 +125,19 @@ fn a_page_receives_points_until_the_end() {
             it => panic!("{it}"),
         }
         // Each time the page has caught up, the next part is written.
-        let seen = shown.iter().map(Vec::len).sum::<usize>();
-        match (told, seen) {
+        let shown_points = shown.iter().map(Vec::len).sum::<usize>();
+        match (stage, shown_points) {
             (1, 1..) => written.ticks(1, 2),
             (2, 2..) => written.ticks(2, all),
-            (3, seen) if seen >= all => {
+            (3, shown_points) if shown_points >= all => {
                 written.end_trial();
                 written.trial(2);
             }
             // The partial second after the window is not shown.
-            (4, seen) if seen > all => written.finish(),
+            (4, shown_points) if shown_points > all => written.finish(),
             _ => continue,
         }
-        told += 1;
+        stage += 1;
     }
     assert_eq!(kinds.last().map(String::as_str), Some("end"), "{kinds:?}");
     let seconds = |count: usize| (0..count).map(|it| it as f64).collect::<Vec<_>>();

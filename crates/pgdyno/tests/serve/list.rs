@@ -12,9 +12,9 @@ fn list(server: &Server, language: &str) -> Vec<Value> {
         let Response { status, body, .. } =
             server.ask("GET /runs.json", &[&format!("Accept-Language: {language}")]);
         assert_eq!(status, 200, "{body}");
-        let mut told: Value = serde_json::from_str(&body).expect("JSON");
-        if told["partial"] == false {
-            return told["runs"].as_array_mut().map(std::mem::take).expect("runs");
+        let mut response: Value = serde_json::from_str(&body).expect("JSON");
+        if response["partial"] == false {
+            return response["runs"].as_array_mut().map(std::mem::take).expect("runs");
         }
         assert!(begun.elapsed() < PATIENCE, "{body}");
     }
@@ -71,8 +71,8 @@ fn a_hostile_file_does_not_block_others() {
         let one = |name: &str| runs.iter().find(|it| it["name"] == name).expect(name);
         assert_eq!(one("shop")["state"], "complete", "{runs:?}");
         assert_eq!(one("hostile")["state"], "unreadable", "{runs:?}");
-        let why = one("hostile")["headline"].as_str().unwrap_or_default();
-        assert!(why.contains("the view \"run\" in it is not as pgdyno makes it"), "{why}");
+        let headline = one("hostile")["headline"].as_str().unwrap_or_default();
+        assert!(headline.contains("the view \"run\" in it is not as pgdyno makes it"), "{headline}");
     }
     server.assert_healthy();
     for path in ["document", "events", "report.html"] {

@@ -53,8 +53,8 @@ fn requires_a_token_for_other_machines() {
         command.args(["serve", "--port", "0", "--dir", "/"]).args(arguments).env_remove("PGDYNO_TOKEN");
         command.envs(environment.map(|it| ("PGDYNO_TOKEN", it)));
         let output = command.output().expect("it can be run");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
 }
