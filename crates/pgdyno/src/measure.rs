@@ -39,15 +39,15 @@ pub struct LoadConfig {
 pub trait LoadListener {
     /// Called when the start time of the window, by the clock, is known.
     fn on_begin(&mut self, _at: Nanos) {}
-    /// Called with each second, merged over all threads. `began` is the start of the window.
-    fn on_tick(&mut self, _interval: &Interval, _began: Nanos) {}
+    /// Called with each second, merged over all threads. `start` is the start of the window.
+    fn on_tick(&mut self, _interval: &Interval, _start: Nanos) {}
     /// Called about a hundred times per second.
     fn poll(&mut self) {}
     /// Called with the partial second at the end.
     fn on_rest(&mut self, _interval: &Interval) {}
-    fn on_event(&mut self, _said: LoadEvent) {}
+    fn on_event(&mut self, _event: LoadEvent) {}
     /// Called with records of one thread, in the order of their ends, if [`LoadConfig::log`] is set.
-    fn on_records(&mut self, _thread: usize, _records: &[Record], _began: Nanos) {}
+    fn on_records(&mut self, _thread: usize, _records: &[Record], _start: Nanos) {}
 }
 
 /// Reasons why nothing was measured.

@@ -60,7 +60,7 @@ impl LogFile {
         Ok(LogFile { path, out, line: String::new(), style, epoch, form, finished })
     }
 
-    /// Writes transactions in the order of their ends. `began` is the start of the window.
+    /// Writes transactions in the order of their ends. `start` is the start of the window.
     pub fn write_all(&mut self, records: &[Record], start: Nanos) -> io::Result<()> {
         if let LogMode::Aggregated { every, current: all } = &mut self.form {
             all.get_or_insert_with(|| LogAggregator::new(self.epoch, start, *every));

@@ -24,7 +24,7 @@ impl LanguageArgs {
         self.resolve(environment.as_deref()).map_err(|it| CommandError::new(format!("{VARIABLE}: {it}")))
     }
 
-    /// Selected language. `wanted` is the environment variable's value; an empty text counts as unset.
+    /// Selected language. `environment` is the value of the variable; an empty text counts as unset.
     fn resolve(self, environment: Option<&str>) -> Result<&'static Lang, String> {
         match (self.lang, environment) {
             (Some(lang), _) => Ok(lang),

@@ -189,7 +189,7 @@ impl RunDisplay {
         }
     }
 
-    /// Ends the display of a trial. `seen` is the result of a search step.
+    /// Ends the display of a trial. `step_result` is the result of a search step.
     pub fn end_trial(&mut self, ended: &EndedTrial, step_result: Option<&search::StepResult>) {
         let Some(trial) = self.trial.take() else { return };
         let duration: Duration = self.cells[trial.cell].duration.into();

@@ -211,7 +211,7 @@ impl LoadListener for Observer<'_> {
         self.since.begin.store(at.0, Ordering::Release);
     }
 
-    fn on_tick(&mut self, interval: &Interval, _began: Nanos) {
+    fn on_tick(&mut self, interval: &Interval, _start: Nanos) {
         self.receive();
         self.end_second(interval, true);
     }

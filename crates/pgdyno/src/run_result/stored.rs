@@ -349,7 +349,7 @@ pub fn push_bounded(seconds: &mut Vec<SecondSummary>, second: SecondSummary) {
     seconds.push(second);
 }
 
-/// Reads `whole` seconds and the partial second after them, which is not drawn.
+/// Reads `full_seconds` seconds and the partial second after them, which is not drawn.
 fn read_seconds(
     seconds: Seconds<'_>,
     shape: &[usize],

@@ -224,7 +224,7 @@ impl<'a> FaultInjector<'a> {
         }
     }
 
-    /// True if a primary answers now and has answered after `began`.
+    /// True if a primary answers now and has answered after `start`.
     fn has_primary_since(&self, start: Nanos) -> bool {
         match &self.promoter {
             PromotionMode::Nobody => true,
