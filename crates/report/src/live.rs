@@ -137,21 +137,21 @@ impl LiveView {
     /// The view without control sequences.
     fn sanitised(&self, characters: CharacterSet) -> LiveView {
         let clean = |it: &mut String| *it = sanitise(it, characters);
-        let mut it = self.clone();
-        clean(&mut it.cell);
-        if let Activity::Starting { node } = &mut it.activity {
+        let mut view = self.clone();
+        clean(&mut view.cell);
+        if let Activity::Starting { node } = &mut view.activity {
             clean(node);
         }
-        if let Some(second) = &mut it.second {
+        if let Some(second) = &mut view.second {
             second.pools.iter_mut().for_each(|it| clean(&mut it.node));
             second.processors.iter_mut().for_each(|it| clean(&mut it.node));
         }
-        it.quotas.iter_mut().for_each(|it| clean(&mut it.0));
-        for event in &mut it.events {
+        view.quotas.iter_mut().for_each(|it| clean(&mut it.0));
+        for event in &mut view.events {
             clean(&mut event.node);
             clean(&mut event.text);
         }
-        it
+        view
     }
 }
 

@@ -81,8 +81,8 @@ fn plain_summary() -> Summary {
 
 /// Two scripts, open model, and every kind of failure.
 fn full_summary() -> Summary {
-    let mut it = plain_summary();
-    it.plan = BenchPlan {
+    let mut summary = plain_summary();
+    summary.plan = BenchPlan {
         scripts: vec![script("<builtin: TPC-B (sort of)>", 3), script("/tmp/b.sql", 1)],
         partitions: Some(Partitions { method: PartitionMethod::Hash, count: 7 }),
         max_tries: 5,
@@ -90,11 +90,11 @@ fn full_summary() -> Summary {
         model: LoadModelSummary::Open { schedule: "line(1,200,200s)".to_owned(), arrivals: Spacing::Even },
         reconnect: true,
         latency_limit: Some(Nanos::from_millis(50)),
-        ..it.plan
+        ..summary.plan
     };
-    it.server.transport = ServerTransport::TcpTls { version: "1.3".to_owned() };
-    it.server.origin = Some("/usr/lib/postgresql/15".to_owned());
-    it.total.counts = OutcomeCounts {
+    summary.server.transport = ServerTransport::TcpTls { version: "1.3".to_owned() };
+    summary.server.origin = Some("/usr/lib/postgresql/15".to_owned());
+    summary.total.counts = OutcomeCounts {
         ok: 40,
         failed: 7,
         unknown: 1,
@@ -106,11 +106,11 @@ fn full_summary() -> Summary {
         above_limit: 10,
         ..OutcomeCounts::default()
     };
-    it.scripts.push(ScriptSummary { share: 0.25, ..ScriptSummary::default() });
-    it.scripts[0].group.counts = it.total.counts;
-    it.scripts[0].share = 0.75;
-    it.plan.scripts[0].commands = vec!["BEGIN;".to_owned()];
-    it.scripts[0].statements = vec![CommandSummary {
+    summary.scripts.push(ScriptSummary { share: 0.25, ..ScriptSummary::default() });
+    summary.scripts[0].group.counts = summary.total.counts;
+    summary.scripts[0].share = 0.75;
+    summary.plan.scripts[0].commands = vec!["BEGIN;".to_owned()];
+    summary.scripts[0].statements = vec![CommandSummary {
         text: "UPDATE pgbench_accounts SET abalance = abalance + :delta".to_owned(),
         service: distribution(40, 1_234_567),
         failures: 3,
@@ -118,14 +118,15 @@ fn full_summary() -> Summary {
     }];
     let failure =
         |code: &str, name, class, count| Failure { code: code.to_owned(), name, class, count, message: None };
-    it.failures = vec![
+    summary.failures = vec![
         failure("40001", Some("serialization_failure"), FailureClass::Failed, 7),
         failure("net 104", Some("ECONNRESET"), FailureClass::Unknown, 1),
     ];
-    it.connects.refused = vec![failure("53300", Some("too_many_connections"), FailureClass::Refused, 17)];
-    it.connects.each = distribution(50, 900);
-    it.generator.backlog_wait = distribution(10, 2_000);
-    it.validity = Validity {
+    summary.connects.refused =
+        vec![failure("53300", Some("too_many_connections"), FailureClass::Refused, 17)];
+    summary.connects.each = distribution(50, 900);
+    summary.generator.backlog_wait = distribution(10, 2_000);
+    summary.validity = Validity {
         verdict: Verdict::Invalid,
         valid: false,
         reasons: vec![
@@ -138,7 +139,7 @@ fn full_summary() -> Summary {
         ],
         doubts: vec![Doubt::InFlightCapReached { arrivals: 50, waited: 10, dropped: 2 }],
     };
-    it
+    summary
 }
 
 /// Compares `got` with a file of `expected/`; `UPDATE_EXPECT=1` rewrites it.
@@ -164,10 +165,10 @@ fn renders_a_run_with_every_failure() {
 
 #[test]
 fn renders_a_run_without_successes() {
-    let mut it = plain_summary();
-    it.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
-    it.total.response = Distribution::default();
-    let text = render(&it, BenchStyle::default(), english());
+    let mut summary = plain_summary();
+    summary.total.counts = OutcomeCounts { failed: 10, ..OutcomeCounts::default() };
+    summary.total.response = Distribution::default();
+    let text = render(&summary, BenchStyle::default(), english());
     let pgbench_end = text.find("\n\n").expect("an empty line");
     assert!(text[..pgbench_end].ends_with("number of failed transactions: 10 (100.000%)"), "{text}");
 }
@@ -204,18 +205,18 @@ fn line(summary: &Summary, label: &str) -> String {
 
 #[test]
 fn verdict_names_unanswered_arrivals() {
-    let mut it = plain_summary();
-    assert_eq!(line(&it, "verdict"), "verdict valid");
+    let mut summary = plain_summary();
+    assert_eq!(line(&summary, "verdict"), "verdict valid");
     let (from, to) = (Nanos::from_millis(2_200), Nanos::from_secs(6));
-    it.validity.doubts =
+    summary.validity.doubts =
         vec![Doubt::FewSamples { count: 40 }, Doubt::Outage { count: 1, duration: to - from, from, to }];
     let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
-    assert_eq!(line(&it, "verdict"), expected);
-    assert!(!line(&it, "note").contains("nothing succeeded"), "the sentence occurs once");
+    assert_eq!(line(&summary, "verdict"), expected);
+    assert!(!line(&summary, "note").contains("nothing succeeded"), "the sentence occurs once");
     // Without a success nothing is valid.
-    it.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
-    it.validity.doubts = vec![Doubt::NoSuccess];
-    it.failures = vec![Failure {
+    summary.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
+    summary.validity.doubts = vec![Doubt::NoSuccess];
+    summary.failures = vec![Failure {
         code: "42601".to_owned(),
         name: Some("syntax_error"),
         class: FailureClass::Failed,
@@ -223,15 +224,15 @@ fn verdict_names_unanswered_arrivals() {
         message: None,
     }];
     let failed = "verdict FAILED: no transaction succeeded: 42601";
-    assert_eq!(line(&it, "verdict"), format!("{failed} syntax_error"));
-    it.failures[0].message = Some("syntax error at or near \"SELEC\u{1b}[2J\"".to_owned());
-    assert_eq!(line(&it, "verdict"), format!("{failed} syntax error at or near \"SELEC\\u{{1b}}[2J\""));
+    assert_eq!(line(&summary, "verdict"), format!("{failed} syntax_error"));
+    summary.failures[0].message = Some("syntax error at or near \"SELEC\u{1b}[2J\"".to_owned());
+    assert_eq!(line(&summary, "verdict"), format!("{failed} syntax error at or near \"SELEC\\u{{1b}}[2J\""));
 }
 
 #[test]
 fn shows_no_times_of_unanswered_arrivals() {
-    let mut it = plain_summary();
-    it.total.response = Distribution {
+    let mut summary = plain_summary();
+    summary.total.response = Distribution {
         count: 1_977,
         unanswered: Some(Unanswered {
             count: 1_023,
@@ -246,9 +247,9 @@ fn shows_no_times_of_unanswered_arrivals() {
         ..distribution(1_977, 2_000)
     };
     let response = "response time, ms 1977 >6000 2.000 >6000 >6000 >6000 >6000 >6000";
-    assert_eq!(line(&it, "response time"), response);
+    assert_eq!(line(&summary, "response time"), response);
     assert!(
-        render(&it, BenchStyle::default(), english())
+        render(&summary, BenchStyle::default(), english())
             .contains("latency average = 2.000 ms (of answered transactions)")
     );
 }

@@ -163,15 +163,15 @@ transaction, 125: loading: 1000 of 100000 rows
 
 #[test]
 fn highlights_failures() {
-    let mut it = LiveView { events: vec![], ..live() };
-    let second = it.second.as_mut().expect("there is a second");
+    let mut view = LiveView { events: vec![], ..live() };
+    let second = view.second.as_mut().expect("there is a second");
     (second.failed, second.dropped, second.refused) = (3, 2, 1);
     (second.p50, second.p99) = (None, None);
     second.pools.clear();
     second.processors.clear();
-    (it.rates, it.medians, it.p99s) = (vec![Some(0.0), Some(5.0)], vec![None, None], vec![None, None]);
+    (view.rates, view.medians, view.p99s) = (vec![Some(0.0), Some(5.0)], vec![None, None], vec![None, None]);
     check(
-        &it,
+        &view,
         (80, 24),
         LiveStyle { colour: true, ..UTF8 },
         english(),
@@ -208,12 +208,12 @@ fn sanitises_foreign_text() {
     }
     // Control sequences may come from any source.
     let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
-    let mut it = live();
-    (it.cell, it.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });
-    let second = it.second.as_mut().expect("there is a second");
+    let mut view = live();
+    (view.cell, view.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });
+    let second = view.second.as_mut().expect("there is a second");
     (second.pools[0].node, second.processors[0].node) = (evil.clone(), evil.clone());
-    it.quotas[0].0 = evil.clone();
-    it.events[2] = LogLine { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
+    view.quotas[0].0 = evil.clone();
+    view.events[2] = LogLine { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };
     let harmless = |text: &str, characters| {
         text.chars().all(|character| {
             !character.is_control()
@@ -230,13 +230,14 @@ fn sanitises_foreign_text() {
     };
     for style in [UTF8, ASCII] {
         for columns in 1..100 {
-            let lines = render_frame(&it, TerminalSize { columns, rows: 24 }, style, english());
+            let lines = render_frame(&view, TerminalSize { columns, rows: 24 }, style, english());
             assert!(lines.iter().all(|it| harmless(it, style.characters)), "{lines:?}");
             assert!(columns == 1 || lines.iter().all(|it| it.width() < columns), "{columns}: {lines:?}");
         }
-        for it in
-            [render_line(&it, style.characters, english()), finished_line(&done, style.characters, english())]
-        {
+        for it in [
+            render_line(&view, style.characters, english()),
+            finished_line(&done, style.characters, english()),
+        ] {
             assert!(harmless(&it, style.characters), "{it:?}");
         }
     }

@@ -80,12 +80,13 @@ fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
 fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
     let mut kinds: Vec<NodeInfo> = Vec::new();
     for it in all {
-        let mut it = NodeInfo { configuration: Vec::new(), ..it.clone() };
-        let mut cells = std::mem::take(&mut it.cells);
-        let known = kinds.iter_mut().find(|other| NodeInfo { cells: Vec::new(), ..(*other).clone() } == it);
+        let mut bare_node = NodeInfo { configuration: Vec::new(), ..it.clone() };
+        let mut cells = std::mem::take(&mut bare_node.cells);
+        let known =
+            kinds.iter_mut().find(|other| NodeInfo { cells: Vec::new(), ..(*other).clone() } == bare_node);
         match known {
             Some(known) => known.cells.append(&mut cells),
-            None => kinds.push(NodeInfo { cells, ..it }),
+            None => kinds.push(NodeInfo { cells, ..bare_node }),
         }
     }
     for it in &mut kinds {

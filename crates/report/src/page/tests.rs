@@ -34,17 +34,17 @@ fn renders_a_page_in_both_languages() {
 
 #[test]
 fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
-    let mut it = account();
+    let mut result = account();
     let style = TerminalStyle { width: 100, colour: false, ..TerminalStyle::default() };
-    assert_eq!(crate::sizes::text(&it, style, english()), "");
+    assert_eq!(crate::sizes::text(&result, style, english()), "");
     let figures = SizeFigures { count: 12_345, mean: 2000.5, p50: Some(2048), p99: None, max: 40_960 };
-    it.cells[0].operations[0].sizes = Some(figures);
+    result.cells[0].operations[0].sizes = Some(figures);
     let named = |name: &str| name.replace(['\u{202f}', '\u{a0}'], " ");
     for (lang, median) in [(english() as &Lang, "size p50"), (russian(), "размер, p50")] {
-        let shown = named(&to_markdown(&page(&it, lang)));
+        let shown = named(&to_markdown(&page(&result, lang)));
         assert!(shown.contains(median) && shown.contains(&named(&lang.bytes(2048.0))), "{shown}");
     }
-    let shown = named(&crate::sizes::text(&it, style, english()));
+    let shown = named(&crate::sizes::text(&result, style, english()));
     let rows: Vec<Vec<&str>> =
         shown.lines().skip(1).map(|it| it.split("  ").map(str::trim).collect()).collect();
     let cells = |row: usize| rows[row].iter().copied().filter(|it| !it.is_empty()).collect::<Vec<_>>();
@@ -54,15 +54,15 @@ fn sizes_of_answers_are_in_the_page_and_in_the_terminal() {
 
 #[test]
 fn rows_of_statements_are_in_the_page() {
-    let mut it = account();
+    let mut result = account();
     let rows = SizeFigures { count: 12_345, mean: 0.04, p50: Some(0), p99: Some(1), max: 7 };
     let (operation, command, statement) = (0, 4, StatementKind::Update);
     let statement = StatementRows { operation, command, statement, empty: 0.955, rows };
-    it.cells[0].operations[0].rows = vec![statement];
+    result.cells[0].operations[0].rows = vec![statement];
     for (lang, without, share) in
         [(english() as &Lang, "without rows", "95.5"), (russian(), "без строк", "95,5")]
     {
-        let shown = to_markdown(&page(&it, lang)).replace('\u{a0}', " ");
+        let shown = to_markdown(&page(&result, lang)).replace('\u{a0}', " ");
         let row = shown.lines().find(|it| it.contains("5. UPDATE")).unwrap_or_else(|| panic!("{shown}"));
         assert!(shown.contains(without) && row.contains(share) && row.contains("read"), "{shown}");
     }
@@ -106,12 +106,12 @@ fn sections_are_ordered_and_not_empty() {
 /// Without a valid trial, the headline contains no number.
 #[test]
 fn does_not_headline_an_invalid_trial() {
-    let mut it = account();
-    for trial in &mut it.trials {
+    let mut result = account();
+    for trial in &mut result.trials {
         trial.valid = false;
         trial.reasons = vec![InvalidReason::Saturated { thread: 0, busy: 0.97 }];
     }
-    let answers: Vec<Line> = lang::all().iter().map(|lang| page(&it, lang).answer).collect();
+    let answers: Vec<Line> = lang::all().iter().map(|lang| page(&result, lang).answer).collect();
     assert_eq!(
         answers[0].text,
         "No answer: none of 4 trials counts: the generator was saturated: thread 1 worked 97 % of the time; use more \
@@ -119,12 +119,12 @@ fn does_not_headline_an_invalid_trial() {
     );
     assert!(answers[1].text.starts_with("Ответа нет: ни одно измерение из 4"), "{}", answers[1].text);
     assert!(answers.iter().all(|it| it.tone == Tone::Bad));
-    it.trials.iter_mut().for_each(|it| {
+    result.trials.iter_mut().for_each(|it| {
         it.reasons.clear();
         it.status = Some(TrialStatus::Skipped { reason: "Odyssey is not installed".into() });
     });
     assert_eq!(
-        page(&it, english()).answer.text,
+        page(&result, english()).answer.text,
         "No answer: none of 4 trials counts: skipped: Odyssey is not installed."
     );
 }
@@ -132,9 +132,9 @@ fn does_not_headline_an_invalid_trial() {
 #[test]
 fn a_single_cell_has_one_sentence() {
     let one = |change: &dyn Fn(&mut RunResult), lang: &Lang| {
-        let mut it = invent::single_cell_account();
-        change(&mut it);
-        let page = page(&it, lang);
+        let mut result = invent::single_cell_account();
+        change(&mut result);
+        let page = page(&result, lang);
         (page.question, page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), page.answer.tone)
     };
     let (question, answer, tone) = one(&|_| {}, english());
@@ -166,14 +166,14 @@ fn a_single_cell_has_one_sentence() {
 fn describes_open_cells_by_offered_load() {
     use model::plan::LoadModel;
     let open = |offered: f64, lang: &Lang| {
-        let mut it = account();
-        it.experiment.cells[1].setup.load.model = LoadModel::Open {
+        let mut result = account();
+        result.experiment.cells[1].setup.load.model = LoadModel::Open {
             schedule: "const(1, 1s)".into(),
             arrivals: model::Spacing::Poisson,
             max_in_flight: 8,
         };
-        it.cells[1].total.as_mut().expect("the cell was measured").offered = model::PerSecond(offered);
-        let page = page(&it, lang);
+        result.cells[1].total.as_mut().expect("the cell was measured").offered = model::PerSecond(offered);
+        let page = page(&result, lang);
         let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
             Block::HeatMap(it) => Some(it.layers[0].cells[1].shade),
             _ => None,
@@ -308,12 +308,14 @@ fn escapes_hostile_text_in_every_format() {
 
 #[test]
 fn folds_three_axes_into_two() {
-    let mut it = account();
-    for (row, values) in it.matrix.rows.iter_mut().zip([["a", "1", "x"], ["a", "2", "y"], ["b", "1", "x"]]) {
+    let mut result = account();
+    for (row, values) in
+        result.matrix.rows.iter_mut().zip([["a", "1", "x"], ["a", "2", "y"], ["b", "1", "x"]])
+    {
         let axes = ["one", "two", "three"].into_iter().zip(values);
         row.label = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
     }
-    let page = page(&it, english());
+    let page = page(&result, english());
     let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
         Block::HeatMap(it) => Some(it),
         _ => None,
@@ -332,7 +334,7 @@ fn folds_three_axes_into_two() {
 /// A trial with the given numbers of points and operations. Noisy values compress worse than real ones.
 fn long(points: usize, operations: usize) -> RunResult {
     use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
-    let mut it = invent::single_cell_account();
+    let mut result = invent::single_cell_account();
     let mut rng = SplitMix64(42);
     let mut noise = |around: f64| Some(around * (1.0 + 0.1 * rng.uniform()));
     let track = |what, label: Option<String>, values| ChartSeries { kind: what, node: None, label, values };
@@ -367,14 +369,14 @@ fn long(points: usize, operations: usize) -> RunResult {
         count: 1,
         text: format!("duration: {n}.{n} ms  statement: SELECT {n}"),
     };
-    it.trials.truncate(1);
-    it.trials[0].charts = Charts {
+    result.trials.truncate(1);
+    result.trials[0].charts = Charts {
         bin: 1,
         times: (0..points).map(|it| it as f64).collect(),
         charts,
         annotations: (0..2000).map(mark).collect(),
     };
-    it
+    result
 }
 
 /// Measures the whole file, in all languages.

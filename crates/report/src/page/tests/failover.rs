@@ -131,22 +131,22 @@ fn ordeal() -> FaultInjection {
 
 /// Two cells, and a third as their control.
 fn survived() -> RunResult {
-    let mut it = account();
-    it.experiment.goal = Goal::Failover;
-    it.experiment.cells[2].control_of = Some(0);
-    it.failovers = vec![kept(), unpromised()];
-    it.trials[0].fault_injection = Some(ordeal());
+    let mut result = account();
+    result.experiment.goal = Goal::Failover;
+    result.experiment.cells[2].control_of = Some(0);
+    result.failovers = vec![kept(), unpromised()];
+    result.trials[0].fault_injection = Some(ordeal());
     let lost = vec![found(AnomalyKind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
     let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
-    it.trials[1].fault_injection =
+    result.trials[1].fault_injection =
         Some(FaultInjection { verdict: Some(broken), errors: troubles, ..ordeal() });
-    it
+    result
 }
 
 /// The run with servers that hold the same rows, managed by pgdyno and by Patroni.
 fn replicated() -> RunResult {
-    let mut it = survived();
+    let mut result = survived();
     let fault = Fault {
         trigger: FaultTrigger::At(ms(5000)),
         action: FaultAction::Restart { target: FaultTarget::Replica },
@@ -158,20 +158,20 @@ fn replicated() -> RunResult {
         manager: FailoverManager::External(patroni),
         ..Replication::with_defaults(1, SyncMode::First(1))
     };
-    for (cell, plan) in it.experiment.cells.iter_mut().zip([builtin, external]) {
+    for (cell, plan) in result.experiment.cells.iter_mut().zip([builtin, external]) {
         cell.setup.stack.replication = Some(plan);
     }
-    it.experiment.cells[0].setup.faults = vec![fault];
+    result.experiment.cells[0].setup.faults = vec![fault];
     let replica = |node: &str, cpu| HopMetrics {
         node: node.into(),
         cpu: Some(cpu),
         cpu_limit: Some(0.5),
         ..HopMetrics::default()
     };
-    it.cells[0].replicas = vec![replica("postgres-2", 0.5), replica("postgres-3", 0.1)];
-    it.matrix.rows[0].unapplied_limits =
+    result.cells[0].replicas = vec![replica("postgres-2", 0.5), replica("postgres-3", 0.1)];
+    result.matrix.rows[0].unapplied_limits =
         vec![UnappliedLimit { node: "postgres-3".into(), limit: "cpu".into(), reason: "refused".into() }];
-    it
+    result
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn reports_what_an_open_ledger_leaves_unknown() {
         (InconclusiveReason::LedgerOpen, 2, true),
         (InconclusiveReason::LedgerTorn { bytes: 9 }, 2, true),
     ] {
-        let mut it = survived();
-        it.failovers[0].doubts = vec![doubt];
-        it.failovers[0].counts.unresolved = unresolved;
-        let text = to_markdown(&page(&it, english()));
+        let mut result = survived();
+        result.failovers[0].doubts = vec![doubt];
+        result.failovers[0].counts.unresolved = unresolved;
+        let text = to_markdown(&page(&result, english()));
         assert_eq!(text.contains("2 more writes may have been sent"), reported, "{doubt:?} {unresolved}");
     }
 }
@@ -212,17 +212,17 @@ fn reports_what_an_open_ledger_leaves_unknown() {
 #[test]
 fn folds_many_trials_and_keeps_all() {
     let lists = |own: usize, of_control: usize| {
-        let mut it = survived();
+        let mut result = survived();
         let of = |account: &RunResult, count: usize, cell| {
             let one = |repetition| TrialResult { cell, repetition, ..account.trials[0].clone() };
             (0..count as u32).map(one).collect::<Vec<_>>()
         };
-        it.trials = [of(&it, own, 0), of(&it, of_control, 2)].concat();
-        if let Some(broken) = it.trials.get_mut(8).and_then(|it| it.fault_injection.as_mut()) {
+        result.trials = [of(&result, own, 0), of(&result, of_control, 2)].concat();
+        if let Some(broken) = result.trials.get_mut(8).and_then(|it| it.fault_injection.as_mut()) {
             broken.verdict = Some(verdict(Conclusion::Broken, Vec::new(), Vec::new()));
         }
-        it.failovers.truncate(1);
-        let page = page(&it, english());
+        result.failovers.truncate(1);
+        let page = page(&result, english());
         let section = page
             .sections
             .into_iter()
@@ -277,25 +277,25 @@ fn renders_the_section_in_both_languages() {
 
 #[test]
 fn terminal_shows_the_same() {
-    let mut it = survived();
-    it.failovers[0].conclusion = Some(Conclusion::Unknown);
-    it.failovers[0].doubts = vec![InconclusiveReason::ControlLostNothing, InconclusiveReason::LedgerOpen];
+    let mut result = survived();
+    result.failovers[0].conclusion = Some(Conclusion::Unknown);
+    result.failovers[0].doubts = vec![InconclusiveReason::ControlLostNothing, InconclusiveReason::LedgerOpen];
     let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
     for lang in lang::all() {
-        golden(&format!("survived.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
+        golden(&format!("survived.{}.txt", lang.code()), &crate::search_text::render(&result, style, lang));
     }
-    it.failovers.clear();
-    assert_eq!(crate::search_text::render(&it, style, english()), "");
+    result.failovers.clear();
+    assert_eq!(crate::search_text::render(&result, style, english()), "");
 }
 
 /// A broken promise fails a pipeline, and an unproven promise is not a success.
 #[test]
 fn junit_reports_lost_writes() {
-    let mut it = survived();
-    it.failovers[1].conclusion = Some(Conclusion::Broken);
-    it.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
-    it.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
-    let text = junit(&it, "", english());
+    let mut result = survived();
+    result.failovers[1].conclusion = Some(Conclusion::Broken);
+    result.failovers.push(FailoverResult { cell: 2, conclusion: Some(Conclusion::Unknown), ..kept() });
+    result.failovers.push(FailoverResult { cell: 2, conclusion: None, ..kept() });
+    let text = junit(&result, "", english());
     let suite = text
         .split("<testsuite ")
         .find(|it| it.starts_with("name=\"Failover\""))
@@ -309,12 +309,12 @@ fn junit_reports_lost_writes() {
 #[test]
 fn answers_with_the_worst_cell() {
     let check = |survivals: &[FailoverResult], expected: &str, tone: Tone| {
-        let mut it = survived();
+        let mut result = survived();
         if survivals.len() == 1 {
-            it.experiment.cells.truncate(1);
+            result.experiment.cells.truncate(1);
         }
-        it.failovers = survivals.to_vec();
-        let answer = page(&it, english()).answer;
+        result.failovers = survivals.to_vec();
+        let answer = page(&result, english()).answer;
         assert_eq!((plain(&answer.text).as_str(), answer.tone), (expected, tone));
     };
     let kept_alone = "0 of 48120 acknowledged writes lost in 20 failovers (95 % CI: fewer than 14 % of failovers lose \
@@ -360,13 +360,13 @@ fn answers_with_the_worst_cell() {
     let name = page(&survived(), english()).sections[2].blocks.len();
     assert!(name > 0);
     let many = [kept(), broken, unproven, lossy];
-    let mut it = survived();
-    it.failovers = many.to_vec();
-    let answer = page(&it, english()).answer;
+    let mut run_result = survived();
+    run_result.failovers = many.to_vec();
+    let answer = page(&run_result, english()).answer;
     assert!(answer.text.ends_with(sentence) && answer.tone == Tone::Bad, "{}", answer.text);
     // The answer to another goal comes first.
-    it.experiment.goal = Goal::Once;
-    let both = page(&it, english()).answer;
+    run_result.experiment.goal = Goal::Once;
+    let both = page(&run_result, english()).answer;
     let first = page(&account(), english()).answer;
     assert_eq!((both.text, both.tone), (format!("{} {}", first.text, answer.text), Tone::Bad));
 }
@@ -374,11 +374,11 @@ fn answers_with_the_worst_cell() {
 #[test]
 fn asks_about_durability() {
     let ask = |cells: usize, lang: &Lang| {
-        let mut it = survived();
+        let mut result = survived();
         if cells == 1 {
-            it.experiment.cells.remove(1);
+            result.experiment.cells.remove(1);
         }
-        page(&it, lang).question
+        page(&result, lang).question
     };
     let expected =
         "Does every write that PostgreSQL acknowledges survive a failover, and how long is the write outage?";
@@ -393,15 +393,15 @@ fn asks_about_durability() {
 /// Tables are as wide as their headings require, and foreign texts stay text.
 #[test]
 fn escapes_hostile_names() {
-    let mut it = survived();
-    for row in &mut it.matrix.rows {
+    let mut result = survived();
+    for row in &mut result.matrix.rows {
         row.label[0].1 += HOSTILE;
     }
-    let injection = it.trials[0].fault_injection.as_mut().expect("the trial injects faults");
+    let injection = result.trials[0].fault_injection.as_mut().expect("the trial injects faults");
     injection.errors.push(HOSTILE.to_owned());
     injection.injected[0].nodes = vec![HOSTILE.to_owned()];
     for lang in lang::all() {
-        let page = page(&it, lang);
+        let page = page(&result, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {
             if let Block::Table(table) = block {
                 assert!(
@@ -415,6 +415,6 @@ fn escapes_hostile_names() {
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }
     let style = TerminalStyle { width: 100, characters: CharacterSet::Ascii, colour: false };
-    let text = crate::search_text::render(&it, style, english());
+    let text = crate::search_text::render(&result, style, english());
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
 }

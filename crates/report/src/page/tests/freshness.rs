@@ -48,20 +48,20 @@ fn lagging() -> FreshnessResult {
 
 /// All replicas are fresh, as promised.
 fn fresh() -> FreshnessResult {
-    let mut it =
+    let mut result =
         FreshnessResult { cell: 1, promised: true, round_robin: share(0, 598, (0.0, 0.006_4)), ..lagging() };
-    it.replicas.remove(0);
-    for it in &mut it.replicas {
+    result.replicas.remove(0);
+    for it in &mut result.replicas {
         (it.stale, it.not_visible, it.unanswered) = (share(0, 300, (0.0, 0.012_6)), 0, 0);
         (it.p50, it.p90) = (within(1), within(2));
     }
-    it
+    result
 }
 
 fn read(freshness: &[FreshnessResult]) -> RunResult {
-    let mut it = account();
-    it.freshness = freshness.to_vec();
-    it
+    let mut result = account();
+    result.freshness = freshness.to_vec();
+    result
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn renders_the_section_in_both_languages() {
 fn terminal_shows_the_same() {
     let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
     for lang in lang::all() {
-        let mut it = read(&[lagging()]);
-        it.experiment.cells.truncate(1);
-        golden(&format!("read.{}.txt", lang.code()), &crate::search_text::render(&it, style, lang));
+        let mut result = read(&[lagging()]);
+        result.experiment.cells.truncate(1);
+        golden(&format!("read.{}.txt", lang.code()), &crate::search_text::render(&result, style, lang));
     }
 }
 
@@ -140,10 +140,10 @@ fn junit_reports_broken_promises() {
 
 #[test]
 fn escapes_hostile_names() {
-    let mut it = read(&[lagging(), fresh()]);
-    it.freshness[0].replicas[1].node = HOSTILE.to_owned();
+    let mut result = read(&[lagging(), fresh()]);
+    result.freshness[0].replicas[1].node = HOSTILE.to_owned();
     for lang in lang::all() {
-        let text = to_markdown(&page(&it, lang));
+        let text = to_markdown(&page(&result, lang));
         assert!(!text.contains("<img") && !text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
     }
 }

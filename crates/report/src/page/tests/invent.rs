@@ -409,60 +409,60 @@ pub fn account() -> RunResult {
 
 /// A run of the first cell only.
 pub fn single_cell_account() -> RunResult {
-    let mut it = account();
-    it.experiment.cells.truncate(1);
-    it.experiment.cells[0].label.clear();
-    it.experiment.baseline = None;
-    it.matrix.rows.truncate(1);
-    it.matrix.rows[0].label.clear();
-    it.matrix.baseline = None;
-    it.cells.truncate(1);
-    it.trials.retain(|it| it.cell == 0);
-    it.findings.retain(|it| matches!(it, Finding::SessionsWait { .. }));
-    it
+    let mut result = account();
+    result.experiment.cells.truncate(1);
+    result.experiment.cells[0].label.clear();
+    result.experiment.baseline = None;
+    result.matrix.rows.truncate(1);
+    result.matrix.rows[0].label.clear();
+    result.matrix.baseline = None;
+    result.cells.truncate(1);
+    result.trials.retain(|it| it.cell == 0);
+    result.findings.retain(|it| matches!(it, Finding::SessionsWait { .. }));
+    result
 }
 
 /// The run with hostile text wherever foreign text may occur.
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
-    let mut it = account();
-    it.info.reason = Some(text());
-    it.info.state = RunState::Failed;
-    it.info.command = text();
-    it.info.text = text();
-    it.experiment.name = text();
-    for cell in &mut it.experiment.cells {
+    let mut result = account();
+    result.info.reason = Some(text());
+    result.info.state = RunState::Failed;
+    result.info.command = text();
+    result.info.text = text();
+    result.experiment.name = text();
+    for cell in &mut result.experiment.cells {
         cell.setup.operations[0].name = text();
         cell.setup.operations[0].kind = OperationKind::Script { text: text(), origin: None };
         cell.setup.objectives[0] = text();
         cell.setup.stop_rules[0] = text();
     }
-    for row in &mut it.matrix.rows {
+    for row in &mut result.matrix.rows {
         row.label[0].1 += HOSTILE;
         for missing in &mut row.unapplied_limits {
             (missing.node, missing.reason) = (text(), text());
         }
     }
-    it.matrix.rows[2].trials = vec![Trial {
+    result.matrix.rows[2].trials = vec![Trial {
         repetition: 0,
         status: TrialStatus::Failed { reason: text() },
         valid: false,
         reasons: vec![],
         doubts: vec![],
     }];
-    it.matrix.objectives[0].objective = text();
-    it.findings.push(Finding::SessionsWait { cell: 1, event: text(), share: 0.5, active: 3.0 });
-    for cell in &mut it.cells {
+    result.matrix.objectives[0].objective = text();
+    result.findings.push(Finding::SessionsWait { cell: 1, event: text(), share: 0.5, active: 3.0 });
+    for cell in &mut result.cells {
         cell.statements.iter_mut().for_each(|it| it.text = text());
         cell.operations.iter_mut().for_each(|it| it.name = text());
         if let Some(total) = &mut cell.total {
             total.failures[0].code = text();
         }
     }
-    let last = it.trials.len() - 1;
-    it.trials[last].status = Some(TrialStatus::Failed { reason: text() });
-    it.trials[last].valid = false;
-    for trial in &mut it.trials {
+    let last = result.trials.len() - 1;
+    result.trials[last].status = Some(TrialStatus::Failed { reason: text() });
+    result.trials[last].valid = false;
+    for trial in &mut result.trials {
         trial.notes.push((text(), text()));
         trial.objectives[0].objective = text();
         for mark in &mut trial.charts.annotations {
@@ -472,10 +472,10 @@ pub fn hostile_account() -> RunResult {
             track.label = Some(text());
         }
     }
-    it.environment.machine.push((text(), text()));
-    for node in &mut it.environment.nodes {
+    result.environment.machine.push((text(), text()));
+    for node in &mut result.environment.nodes {
         (node.version, node.unapplied_limits) = (text(), vec![text()]);
         node.configuration.push((text(), text()));
     }
-    it
+    result
 }

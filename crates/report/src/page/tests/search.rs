@@ -93,10 +93,10 @@ fn maximum() -> Maximum {
 }
 
 fn searched() -> RunResult {
-    let mut it = invent::single_cell_account();
-    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
-    it.maxima = vec![maximum()];
-    it
+    let mut result = invent::single_cell_account();
+    result.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
+    result.maxima = vec![maximum()];
+    result
 }
 
 fn law() -> Scalability {
@@ -166,9 +166,9 @@ fn shows_the_maximum_first() {
 #[test]
 fn reports_missing_answers_and_causes() {
     let answer = |change: &dyn Fn(&mut Maximum)| {
-        let mut it = searched();
-        change(&mut it.maxima[0]);
-        first_line(&it, english())
+        let mut result = searched();
+        change(&mut result.maxima[0]);
+        first_line(&result, english())
     };
     let none =
         answer(&|it| (it.answer.level, it.answer.stop_reason) = (None, Some(SearchStopReason::Generator)));
@@ -190,8 +190,8 @@ fn reports_missing_answers_and_causes() {
 
 #[test]
 fn shows_the_best_cell_and_the_baseline() {
-    let mut it = account();
-    it.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
+    let mut result = account();
+    result.experiment.goal = Goal::Max(MaxSearch::DEFAULT);
     let other = |cell, level, name: &str| Maximum {
         cell,
         answer: answer(level),
@@ -200,9 +200,9 @@ fn shows_the_best_cell_and_the_baseline() {
         },
         ..maximum()
     };
-    it.maxima = vec![maximum(), other(1, 700.0, "pooler")];
-    let (text, tone) = first_line(&it, english());
-    let names = page(&it, english()).sections.iter().filter(|it| it.id == "maximum").count();
+    result.maxima = vec![maximum(), other(1, 700.0, "pooler")];
+    let (text, tone) = first_line(&result, english());
+    let names = page(&result, english()).sections.iter().filter(|it| it.id == "maximum").count();
     assert_eq!((names, tone), (1, Tone::Good), "{text}");
     let (best, baseline) = (text.find("sustains 700"), text.find("sustains 646"));
     assert!(best < baseline && best.is_some(), "{text}");
@@ -211,19 +211,19 @@ fn shows_the_best_cell_and_the_baseline() {
 
 #[test]
 fn shows_soak_results() {
-    let mut it = searched();
-    it.experiment.goal = Goal::Soak(Soak {
+    let mut result = searched();
+    result.experiment.goal = Goal::Soak(Soak {
         level: model::plan::TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) },
         duration: Nanos::from_secs(21_600),
     });
-    it.maxima.clear();
-    it.experiment.cells[0].setup.load.model = model::plan::LoadModel::Open {
+    result.maxima.clear();
+    result.experiment.cells[0].setup.load.model = model::plan::LoadModel::Open {
         schedule: "const(34,6h)".into(),
         arrivals: model::Spacing::Poisson,
         max_in_flight: 100,
     };
-    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
-    let (text, tone) = first_line(&it, english());
+    result.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    let (text, tone) = first_line(&result, english());
     assert_eq!(
         text,
         "Sustained 34 arrivals per second (5 % of the maximum) for 6 h; leaks: memory of service; drifts: p99 response \
@@ -231,11 +231,11 @@ fn shows_soak_results() {
          appeared."
     );
     assert_eq!(tone, Tone::Bad);
-    it.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
-    let line = first_line(&it, english());
+    result.soaks = vec![soaked(600.0, Some(600.0 / 646.0), trends()[2..3].to_vec())];
+    let line = first_line(&result, english());
     let expected = "Sustained 600 arrivals per second (93 % of the maximum) for 6 h; no leak or drift.";
     assert_eq!(line, (expected.to_owned(), Tone::Good));
-    let (russian, _) = first_line(&it, russian());
+    let (russian, _) = first_line(&result, russian());
     assert_eq!(
         russian,
         "В течение 6 ч выдержано 600 заявок в секунду (93 % максимума); утечек и дрейфа нет."
@@ -244,10 +244,10 @@ fn shows_soak_results() {
 
 #[test]
 fn recommends_a_cell_of_a_grid() {
-    let mut it = account();
-    it.experiment.goal = Goal::Sweep(Sweep { max: None });
+    let mut result = account();
+    result.experiment.goal = Goal::Sweep(Sweep { max: None });
     let point = |value: f64| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
-    it.plateau = Some(Plateau {
+    result.plateau = Some(Plateau {
         maxima: true,
         points: vec![point(640.0), point(650.0)],
         plateau: vec![1, 0],
@@ -259,8 +259,8 @@ fn recommends_a_cell_of_a_grid() {
             processors: 1.0,
         }),
     });
-    let (least, best) = (page_name(&it, 0), page_name(&it, 1));
-    let (text, tone) = first_line(&it, english());
+    let (least, best) = (page_name(&result, 0), page_name(&result, 1));
+    let (text, tone) = first_line(&result, english());
     assert_eq!(
         text,
         format!(
@@ -269,7 +269,7 @@ fn recommends_a_cell_of_a_grid() {
              connections on average (Little's law); PostgreSQL has 1 CPU."
         )
     );
-    assert_eq!(tone == Tone::Good, it.info.state == model::run_result::RunState::Complete);
+    assert_eq!(tone == Tone::Good, result.info.state == model::run_result::RunState::Complete);
 }
 
 fn page_name(result: &RunResult, cell: usize) -> String {
@@ -278,9 +278,9 @@ fn page_name(result: &RunResult, cell: usize) -> String {
 
 #[test]
 fn renders_a_search_in_both_languages() {
-    let mut it = searched();
-    it.maxima[0].scalability = Some(law());
-    it.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
+    let mut result = searched();
+    result.maxima[0].scalability = Some(law());
+    result.soaks = vec![soaked(34.0, Some(34.0 / 646.0), trends())];
     let mut grid = account();
     let point = |value| Some(FittedValue { value, interval: Some((0.97 * value, 1.03 * value)) });
     grid.plateau = Some(Plateau {
@@ -291,7 +291,7 @@ fn renders_a_search_in_both_languages() {
         needs: None,
     });
     for lang in lang::all() {
-        let mut page = page(&it, lang);
+        let mut page = page(&result, lang);
         let ids: Vec<&str> = page.sections.iter().map(|it| it.id).collect();
         assert_eq!(ids[..5], ["goals", "stack", "maximum", "scalability", "endured"]);
         page.sections.retain(|it| ["maximum", "scalability", "endured"].contains(&it.id));
@@ -304,10 +304,10 @@ fn renders_a_search_in_both_languages() {
 #[test]
 fn folds_many_steps_except_in_a_terminal() {
     for (count, folded) in [(12, None), (13, Some("13 steps"))] {
-        let mut it = searched();
-        it.maxima[0].steps =
+        let mut result = searched();
+        result.maxima[0].steps =
             (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
-        let page = page(&it, english());
+        let page = page(&result, english());
         let blocks = page.sections.iter().flat_map(|it| &it.blocks);
         let name = blocks.into_iter().find_map(|it| match it {
             Block::Details { name, .. } => Some(name.as_str()),
@@ -315,7 +315,7 @@ fn folds_many_steps_except_in_a_terminal() {
         });
         assert_eq!(name, folded);
         let style = TerminalStyle { width: 100, characters: CharacterSet::Utf8, colour: false };
-        for text in [to_markdown(&page), crate::search_text::render(&it, style, english())] {
+        for text in [to_markdown(&page), crate::search_text::render(&result, style, english())] {
             assert!((0..count).all(|n| text.contains(&format!(" {} ", 500 + n))), "{text}");
         }
     }
@@ -324,19 +324,19 @@ fn folds_many_steps_except_in_a_terminal() {
 /// Tables are as wide as their headings require, whatever they contain.
 #[test]
 fn escapes_hostile_names() {
-    let mut it = searched();
-    it.maxima[0].cause = Cause::Suspected {
+    let mut result = searched();
+    result.maxima[0].cause = Cause::Suspected {
         suspect: Suspect { perturbation: None, limit: Limit::Cpu { node: HOSTILE.into() } },
     };
-    it.maxima[0].answer.overload = Some(OverloadReason::Rule { rule: HOSTILE.into() });
-    it.maxima[0].proofs[1].perturbation.knob = Knob::Index { ddl: HOSTILE.into() };
-    it.soaks = vec![soaked(
+    result.maxima[0].answer.overload = Some(OverloadReason::Rule { rule: HOSTILE.into() });
+    result.maxima[0].proofs[1].perturbation.knob = Knob::Index { ddl: HOSTILE.into() };
+    result.soaks = vec![soaked(
         34.0,
         None,
         vec![Trend { metric: TrendMetric::Memory { node: HOSTILE.into() }, ..trends()[0].clone() }],
     )];
     for lang in lang::all() {
-        let page = page(&it, lang);
+        let page = page(&result, lang);
         for block in page.sections.iter().flat_map(|it| &it.blocks) {
             if let Block::Table(table) = block {
                 assert!(
