@@ -94,21 +94,21 @@ mod tests {
 
     #[test]
     fn keeps_the_first_message_of_each_code_in_brief() {
-        let mut it = Messages::default();
+        let mut messages = Messages::default();
         for (code, words) in [
             ("42601", "ERROR:  syntax error at or near \"SELEC\"\nCONTEXT:  none"),
             ("42601", "ERROR:  another"),
             ("net 111", "connection refused"),
             ("HTTP 503", ""),
         ] {
-            it.add(code, words);
+            messages.add(code, words);
         }
-        assert_eq!(it.find("42601").as_deref(), Some("syntax error at or near \"SELEC\""));
-        assert_eq!(it.find("net 111").as_deref(), Some("connection refused"));
-        assert_eq!((it.find("HTTP 503"), it.find("42P01")), (None, None));
-        (0..1000).for_each(|n| it.add(&n.to_string(), &"long".repeat(1000)));
-        assert_eq!(it.0.len(), CODES_MAX);
-        assert!(it.0.iter().all(|it| it.1.chars().count() <= MESSAGE_CHARS_MAX));
+        assert_eq!(messages.find("42601").as_deref(), Some("syntax error at or near \"SELEC\""));
+        assert_eq!(messages.find("net 111").as_deref(), Some("connection refused"));
+        assert_eq!((messages.find("HTTP 503"), messages.find("42P01")), (None, None));
+        (0..1000).for_each(|n| messages.add(&n.to_string(), &"long".repeat(1000)));
+        assert_eq!(messages.0.len(), CODES_MAX);
+        assert!(messages.0.iter().all(|it| it.1.chars().count() <= MESSAGE_CHARS_MAX));
     }
 
     #[test]

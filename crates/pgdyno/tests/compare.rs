@@ -163,12 +163,12 @@ impl Run {
 
     /// One second of eight clients. Latencies are spread by a factor of 1 to 2; trials and seconds differ by percents.
     fn tick(&self, repetition: u32, second: u64) -> Tick {
-        let mut it = Interval::new(&[0, 0]);
-        (it.from, it.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        let mut interval = Interval::new(&[0, 0]);
+        (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         let wave = 1.0 + 0.01 * f64::from(repetition * 7 % 5) + 0.01 * (second * 3 % 4) as f64;
         let count = (1000.0 / self.millis / wave) as u64;
-        it.started = 2 * count;
-        for cell in &mut it.scripts {
+        interval.started = 2 * count;
+        for cell in &mut interval.scripts {
             cell.ok = count;
             for n in 0..count {
                 let millis = self.millis * wave * (1.0 + n as f64 / count as f64);
@@ -176,7 +176,7 @@ impl Run {
                 cell.service.record(Nanos::from_secs_f64(millis / 1e3));
             }
         }
-        Tick { second, interval: it, in_flight: 8, samples: Vec::new() }
+        Tick { second, interval, in_flight: 8, samples: Vec::new() }
     }
 }
 

@@ -46,9 +46,9 @@ fn run(name: &str) -> Folder {
         nodes: Vec::new(),
     });
     for second in 0..2 {
-        let mut it = Interval::new(&[0, 0]);
-        (it.from, it.to) = (Nanos::from_secs(100 + second), Nanos::from_secs(101 + second));
-        for cell in &mut it.scripts {
+        let mut interval = Interval::new(&[0, 0]);
+        (interval.from, interval.to) = (Nanos::from_secs(100 + second), Nanos::from_secs(101 + second));
+        for cell in &mut interval.scripts {
             cell.ok = 3;
             (1..=3).for_each(|ms| cell.response.record(Nanos::from_millis(ms)));
             cell.failed.count(Code::SqlState(*b"40P01"));
@@ -60,7 +60,7 @@ fn run(name: &str) -> Folder {
             label: "-x".into(),
             value: -1.5,
         };
-        writer.tick(id, Box::new(Tick { second, interval: it, in_flight: 0, samples: vec![sample] }));
+        writer.tick(id, Box::new(Tick { second, interval, in_flight: 0, samples: vec![sample] }));
     }
     let event = LogEvent {
         at: Nanos(9),

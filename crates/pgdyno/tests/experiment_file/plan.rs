@@ -208,19 +208,20 @@ fn hops_secrets_and_patience() {
     asks("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
     let load = "load: { model: closed, clients: 8, duration: 10s, cookies: true, connect_timeout: 2s, first_byte_timeout: 500ms }";
     let setup_with = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
-    let (it, plain) = (setup_with(load), setup_with(CLOSED));
-    let OperationKind::Http(steps) = &it.operations[0].kind else { panic!("{it:?}") };
+    let (customized, plain) = (setup_with(load), setup_with(CLOSED));
+    let OperationKind::Http(steps) = &customized.operations[0].kind else { panic!("{customized:?}") };
     assert_eq!((steps[0].redirects, steps[0].decompress), (5, true));
-    let timeouts = (it.load.connect_timeout, it.load.first_byte_timeout, it.load.cookies);
+    let timeouts =
+        (customized.load.connect_timeout, customized.load.first_byte_timeout, customized.load.cookies);
     assert_eq!(timeouts, (Some(Nanos::from_secs(2)), Some(Nanos::from_millis(500)), true));
     let timeouts = (plain.load.connect_timeout, plain.load.first_byte_timeout, plain.load.cookies);
     assert_eq!(timeouts, (None, None, false));
     let missing =
         try_reading(&format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?${{env:NONE}}\" }} }}\n"));
     let diagnostics = missing.expect_err("it is missing").list;
-    let [it] = &diagnostics[..] else { panic!("{diagnostics:?}") };
+    let [diagnostic] = &diagnostics[..] else { panic!("{diagnostics:?}") };
     let text = format!("{SERVICE}{CLOSED}operations: {{ a: {{ get: \"/?");
-    assert_eq!(it.span.bytes, text.len()..text.len() + "${env:NONE}".len());
+    assert_eq!(diagnostic.span.bytes, text.len()..text.len() + "${env:NONE}".len());
 }
 
 #[test]

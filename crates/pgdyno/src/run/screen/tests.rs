@@ -36,9 +36,9 @@ struct TerminalEmulator {
 
 impl TerminalEmulator {
     fn new(size: TerminalSize, before: &str) -> TerminalEmulator {
-        let mut it = TerminalEmulator { size, rows: vec![Vec::new()], row: 0, column: 0 };
-        it.write(before);
-        it
+        let mut terminal = TerminalEmulator { size, rows: vec![Vec::new()], row: 0, column: 0 };
+        terminal.write(before);
+        terminal
     }
 
     fn write(&mut self, text: &str) {
