@@ -201,7 +201,7 @@ fn every_file_is_valid_and_listed() {
         let path = entry.path();
         if path.extension().is_some_and(|it| it == "yaml") {
             let ended = RunOutput::run(Command::new(PGDYNO).arg("check").arg(&path));
-            assert!(ended.expect(0).out.contains("its cause is proved"), "{}: {}", path.display(), ended.out);
+            assert!(ended.expect(0).out.contains("its cause is tested"), "{}: {}", path.display(), ended.out);
             files.insert(path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned());
         }
     }
@@ -327,9 +327,9 @@ fn judges_reported_limits() {
     }
     // The consumer of a CPU is reported with it.
     let taken = cause("proven", "cpu postgres")
-        .replace(r#""proof":0"#, r#""proof":0,"by":{"kind":"scan","table":"t"}"#);
+        .replace(r#""proof":0"#, r#""proof":0,"root_cause":{"kind":"scan","table":"t"}"#);
     assert!(read(&taken).matches(planted_limit.limits));
-    let none = r#"{"maxima":[{"answer":{"level":null,"hindered":{"kind":"generator"}},
+    let none = r#"{"maxima":[{"answer":{"level":null,"stop_reason":{"kind":"generator"}},
         "proofs":[],"cause":{"kind":"not_known"}}]}"#;
     let named = read(none);
     assert!(named.matches(&["no answer: generator"]) && violation(&planted_limit, &named).is_none());

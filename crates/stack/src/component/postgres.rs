@@ -260,7 +260,7 @@ impl Postgres {
             let held = |error: &NodeError| error.log.iter().any(|it| it.contains(LOCK_FILE_EXISTS));
             match launched {
                 Err(error) if held(&error) && begun.elapsed() < ORPHAN_TIMEOUT => {
-                    thread::sleep(RETRY_INTERVAL)
+                    thread::sleep(RETRY_INTERVAL);
                 }
                 done => return done,
             }

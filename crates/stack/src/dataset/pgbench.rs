@@ -106,7 +106,7 @@ impl Pgbench {
                 InitStep::GenerateClientSide => self.generate_client_side(connection, on_progress)?,
                 InitStep::GenerateServerSide => self.generate_server_side(connection, on_progress)?,
                 InitStep::Vacuum => {
-                    VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))?
+                    VACUUM.iter().try_for_each(|it| connection.run_with_notices(it, on_progress))?;
                 }
                 InitStep::PrimaryKeys => self.primary_keys(connection, on_progress)?,
                 InitStep::ForeignKeys => {
