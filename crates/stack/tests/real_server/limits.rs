@@ -87,7 +87,7 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
     let group = supervisor.group(hungry).unwrap().clone();
     let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Readiness::NotYet("hungry".to_owned()));
     let expected =
-        "it was ended by signal 9; its memory limit was used up, and the kernel ended 1 of its processes";
+        "it was ended by signal 9; it reached its memory limit, and the kernel killed 1 of its processes";
     assert_eq!(end.unwrap_err().reason, expected);
     let used = group.usage();
     assert_eq!((used.memory_limit, used.oom_kills), (Some(32 << 20), Some(1)), "{used:?}");
