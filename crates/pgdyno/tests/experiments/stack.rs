@@ -175,8 +175,7 @@ fn status_reports_a_node_that_died() {
     kill_process(pid(node), Signal::KILL).expect("it runs");
     retry_until("its end is told", || {
         let report = stack(&bench, &["status", "died"]);
-        let is =
-            report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
+        let is = report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
         if is { Ok(()) } else { Err(report.out) }
     });
     stack(&bench, &["down", "died"]).expect(0);

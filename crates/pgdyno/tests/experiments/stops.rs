@@ -26,7 +26,10 @@ matrix:
         assert_eq!(status, RunStatus::Stopped, "{reason}");
         assert!(reason.starts_with(&format!("{rule} at second ")), "{reason}");
         let trial_status = &row(&document, way)["trials"][0]["status"];
-        assert_eq!((&trial_status["kind"], &trial_status["fired"]["rule"]), (&"stopped".into(), &rule.into()));
+        assert_eq!(
+            (&trial_status["kind"], &trial_status["fired"]["rule"]),
+            (&"stopped".into(), &rule.into())
+        );
     }
     // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);
