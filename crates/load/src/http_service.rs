@@ -210,7 +210,7 @@ fn build_template(build: impl FnOnce(&mut TemplateBuilder)) -> Template {
 
 /// Template parts, with their variables appended to `args` and numbered.
 fn number_arguments<'a>(parts: &'a [CallPart], args: &mut Vec<Slot>) -> Vec<http::TemplatePart<'a>> {
-    let part = |it: &'a CallPart| match it {
+    let part = |part: &'a CallPart| match part {
         CallPart::Text(text) => http::TemplatePart::Text(text),
         CallPart::Var { slot, hole } => {
             args.push(*slot);

@@ -221,8 +221,8 @@ impl LedgerProducer {
             }) + RING_CAPACITY;
         }
         let place = &self.ring.records[(self.filled % RING_CAPACITY) as usize];
-        for (to, it) in place.iter().zip(words) {
-            to.store(it, Ordering::Relaxed);
+        for (to, word) in place.iter().zip(words) {
+            to.store(word, Ordering::Relaxed);
         }
         self.filled += 1;
         self.ring.filled.store(self.filled, Ordering::Release);

@@ -137,8 +137,9 @@ impl Recorder for IntervalRecorder {
     }
 
     fn statement_finished(&mut self, script: ScriptId, command: u16, service: Nanos) {
-        if let Some(it) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize) {
-            it.service.record(service);
+        if let Some(statement) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize)
+        {
+            statement.service.record(service);
         }
     }
 
@@ -158,8 +159,9 @@ impl Recorder for IntervalRecorder {
     }
 
     fn statement_failed(&mut self, script: ScriptId, command: u16, again: bool) {
-        if let Some(it) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize) {
-            *(if again { &mut it.retries } else { &mut it.failures }) += 1;
+        if let Some(statement) = self.interval.scripts[script.0 as usize].statements.get_mut(command as usize)
+        {
+            *(if again { &mut statement.retries } else { &mut statement.failures }) += 1;
         }
     }
 

@@ -206,7 +206,7 @@ impl Program {
     ///
     /// pgbench accepts such a script, and measures empty queries.
     pub fn has_only_empty_statements(&self, script: usize) -> bool {
-        let mut statements = self.scripts[script].commands.iter().filter_map(|it| match &it.kind {
+        let mut statements = self.scripts[script].commands.iter().filter_map(|command| match &command.kind {
             CommandKind::Sql(sql) => Some(sql.is_empty()),
             _ => None,
         });

@@ -252,8 +252,9 @@ impl<R: Recorder> Shard<R> {
         let needed = self.work.postgres.is_some();
         let is_ready =
             |state| state == ClientState::Idle || (state == ClientState::Absent && self.users.starts_empty);
-        let counts = |it: &&Client| {
-            is_ready(it.state) && (it.session.connected || !needed || it.state == ClientState::Absent)
+        let counts = |client: &&Client| {
+            is_ready(client.state)
+                && (client.session.connected || !needed || client.state == ClientState::Absent)
         };
         self.clients.iter().filter(counts).count() as u32
     }

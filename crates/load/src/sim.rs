@@ -278,8 +278,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         for &at in &world.breaks {
             run.schedule(at, EventKind::Break);
         }
-        for it in &world.outages {
-            run.schedule(it.from, EventKind::Shut(it.endpoint));
+        for outage in &world.outages {
+            run.schedule(outage.from, EventKind::Shut(outage.endpoint));
         }
         run
     }
@@ -399,8 +399,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 }
             }
             EventKind::Idle(link, responses) => {
-                if let Some(ServerSide::Http(it)) = self.backends.get_mut(&link)
-                    && it.closes_when_idle(responses)
+                if let Some(ServerSide::Http(service)) = self.backends.get_mut(&link)
+                    && service.closes_when_idle(responses)
                 {
                     self.schedule_now(EventKind::Closed(link));
                 }

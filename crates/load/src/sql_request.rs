@@ -44,7 +44,7 @@ pub(crate) struct ScriptTraits {
 impl ScriptTraits {
     pub fn from_script(script: &Script) -> ScriptTraits {
         let statements = || {
-            script.commands.iter().filter_map(|it| match &it.kind {
+            script.commands.iter().filter_map(|command| match &command.kind {
                 CommandKind::Sql(sql) => Some(sql),
                 _ => None,
             })
@@ -100,18 +100,18 @@ impl SqlRequest {
         let statement = (mode == Mode::Prepared).then_some(statements);
         let name = statement.map_or(String::new(), |it| format!("P_{it}"));
         let ask = |parse: bool, sync: bool| {
-            template(|it| {
+            template(|builder| {
                 if parse {
-                    compile::parse(it, &name, &text);
+                    compile::parse(builder, &name, &text);
                 }
                 let numbers: Vec<u16> = (0..args.len() as u16).collect();
-                compile::bind(it, &name, &numbers);
+                compile::bind(builder, &name, &numbers);
                 if keep.is_some() {
-                    compile::describe_portal(it);
+                    compile::describe_portal(builder);
                 }
-                compile::execute(it);
+                compile::execute(builder);
                 if sync {
-                    compile::sync(it);
+                    compile::sync(builder);
                 }
             })
         };

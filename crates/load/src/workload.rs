@@ -374,15 +374,15 @@ impl Workload {
         has_ledger: bool,
     ) -> Workload {
         assert!(keyed.len() == self.plan.program.scripts.len(), "each script needs an entry");
-        for it in keyed.iter().flatten() {
-            self.fields.push((it.token, Token::LENGTH + 2));
+        for script in keyed.iter().flatten() {
+            self.fields.push((script.token, Token::LENGTH + 2));
             // A server's identity: two numbers and an address.
-            self.fields.extend(it.server.map(|slot| (slot, 128)));
+            self.fields.extend(script.server.map(|slot| (slot, 128)));
         }
         let requests = self.requests.iter().map(|it| it.iter().any(Option::is_some));
-        let write = |(it, asks): (Option<KeyedScript>, bool)| {
+        let write = |(script, asks): (Option<KeyedScript>, bool)| {
             Some(KeyedWrite {
-                keyed: it?,
+                keyed: script?,
                 quoted: asks && self.plan.mode == Mode::Simple && !self.quotes_texts,
             })
         };
@@ -421,7 +421,7 @@ impl Workload {
     /// A matcher for each regular expression, in the order of the calls and their captures.
     pub(crate) fn matchers(&self) -> Vec<PatternMatcher> {
         let calls = self.calls.iter().flatten().flatten();
-        let finder = |it: &CallCapture| match &it.source {
+        let finder = |capture: &CallCapture| match &capture.source {
             ResponsePart::Regex(pattern) => Some(PatternMatcher::new(pattern)),
             _ => None,
         };
@@ -468,8 +468,8 @@ impl Workload {
     ///
     /// The rows of statements in a pipeline belong to its end.
     fn commands_with_answers(&self) -> Vec<(u16, u16)> {
-        let has_answer = |it: &Command| {
-            matches!(it.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
+        let has_answer = |command: &Command| {
+            matches!(command.kind, CommandKind::Sql(_) | CommandKind::Http(_) | CommandKind::EndPipeline)
         };
         let commands_of = |(number, script): (u16, &Script)| {
             let numbers = (0..).zip(&script.commands).filter(|it| has_answer(it.1)).map(|it| it.0);

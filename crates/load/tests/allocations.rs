@@ -142,9 +142,9 @@ impl Recorder for CountingRecorder {
         self.tally.tick(now);
         // Not counted: in a real run, another thread does this.
         let counts = COUNTS.replace(false);
-        while let Ok(mut it) = self.full.try_recv() {
-            it.clear();
-            let _ = self.empty.try_send(it);
+        while let Ok(mut interval) = self.full.try_recv() {
+            interval.clear();
+            let _ = self.empty.try_send(interval);
         }
         COUNTS.set(counts);
     }
@@ -232,12 +232,12 @@ impl Server {
             let conn = ConnId(conn);
             match request {
                 // Sent in two pieces, as responses sometimes arrive.
-                it if matches!(shard.target(conn), Target::Service(_)) => {
-                    let page = std::mem::take(&mut self.pages[it as usize % 2]);
-                    let (a, b) = page.split_at(if it % 3 == 0 { 40 } else { page.len() - 30 });
+                request if matches!(shard.target(conn), Target::Service(_)) => {
+                    let page = std::mem::take(&mut self.pages[request as usize % 2]);
+                    let (a, b) = page.split_at(if request % 3 == 0 { 40 } else { page.len() - 30 });
                     self.send(shard, conn, a);
                     self.send(shard, conn, b);
-                    self.pages[it as usize % 2] = page;
+                    self.pages[request as usize % 2] = page;
                 }
                 0 => self.send(shard, conn, WELCOME),
                 1 => {
@@ -339,9 +339,9 @@ fn mix_shard(clients: u32, schedule: Schedule) -> Shard<CountingRecorder> {
     for n in 0..1000_usize {
         layout.push(bytes.len() as u64);
         let body = "x".repeat(n % 5 * 60);
-        for it in ["POST", "/a", "X: y\r\n", &body, &"abcdefg"[..n % 7], "200", &n.to_string()] {
-            bytes.extend((it.len() as u32).to_le_bytes());
-            bytes.extend(it.as_bytes());
+        for field in ["POST", "/a", "X: y\r\n", &body, &"abcdefg"[..n % 7], "200", &n.to_string()] {
+            bytes.extend((field.len() as u32).to_le_bytes());
+            bytes.extend(field.as_bytes());
         }
     }
     let rows = Rows::new(Arc::new(bytes), layout);

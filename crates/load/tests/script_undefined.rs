@@ -11,9 +11,9 @@ use wire::pg::{Login, Transport};
 fn undefined_variables(text: &str, mode: Mode, predefined: &[&str]) -> Vec<String> {
     let source = ScriptSource::new("s", text);
     let program = parse(&[source], mode, true, predefined).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
-    let named = |it: &load::script::Diagnostic| {
-        let name = it.message.split('"').nth(1).expect("the name is quoted");
-        format!("{}:{} {name}", it.line, it.column)
+    let named = |diagnostic: &load::script::Diagnostic| {
+        let name = diagnostic.message.split('"').nth(1).expect("the name is quoted");
+        format!("{}:{} {name}", diagnostic.line, diagnostic.column)
     };
     program.undefined.iter().map(named).collect()
 }

@@ -66,7 +66,7 @@ struct Exchange {
 
 impl Exchange {
     fn outcomes(&self) -> String {
-        let names = self.all.outcomes.iter().map(|it| match it {
+        let names = self.all.outcomes.iter().map(|outcome| match outcome {
             Outcome::Ok => "ok".to_owned(),
             Outcome::Failed(code) => format!("failed {code}"),
             Outcome::Unknown(code) => format!("unknown {code}"),
@@ -146,9 +146,9 @@ fn exchange(
             }
         }
         now += Nanos::from_millis(1);
-        for (conn, it) in responses.drain(..) {
-            shard.receive(now, conn, &it.text);
-            if it.close {
+        for (conn, response) in responses.drain(..) {
+            shard.receive(now, conn, &response.text);
+            if response.close {
                 shard.closed(now, conn);
             }
         }

@@ -46,9 +46,9 @@ fn feed(text: &str, order: DrawOrder) -> (Feed, Vec<String>) {
     let columns: Vec<String> = first.trim().split(',').map(str::to_owned).collect();
     let mut layout = RowLayout::new(RowFormat::Lines { delimiter: b',' }, columns.clone());
     let mut at = first.len() as u64;
-    for it in lines {
+    for line in lines {
         layout.push(at);
-        at += it.len() as u64;
+        at += line.len() as u64;
     }
     (Feed::new(Rows::new(Arc::new(text.to_owned().into_bytes()), layout), order), columns)
 }
@@ -100,7 +100,7 @@ fn ok(body: &str) -> String {
 }
 
 fn tokens(outcomes: &[Outcome]) -> String {
-    let names = outcomes.iter().map(|it| match it {
+    let names = outcomes.iter().map(|outcome| match outcome {
         Outcome::Ok => "ok".to_owned(),
         Outcome::Failed(code) => format!("failed {code}"),
         Outcome::Unknown(code) => format!("unknown {code}"),
@@ -147,11 +147,12 @@ fn steps_use_drawn_computed_and_captured_values() {
         names_of_steps,
         ["\\set n 7 * 6", "\\set m :n + :client_id", "log in", "POST /search/${kind}/${csrf}"]
     );
-    let result =
-        exchange(plan(program, 1, sim::CLOSED), vec![names], |it| match it.starts_with("POST /login") {
+    let result = exchange(plan(program, 1, sim::CLOSED), vec![names], |request| {
+        match request.starts_with("POST /login") {
             true => ok("{\"auth\": [{\"token\": \"t\\u00e9\"}], \"page\": \"csrf=abc;\"}"),
             false => ok("we found it"),
-        });
+        }
+    });
     assert_eq!(tokens(&result.outcomes), "ok, ok, ok");
     let bodies: Vec<&str> =
         result.sent.iter().map(|it| it.split("\r\n\r\n").nth(1).expect("a body")).collect();
@@ -231,9 +232,9 @@ fn ammo_is_sent_verbatim() {
         ["PURGE", "/f", "", ""],
     ] {
         layout.push(bytes.len() as u64);
-        for it in row {
-            bytes.extend((it.len() as u32).to_le_bytes());
-            bytes.extend(it.as_bytes());
+        for field in row {
+            bytes.extend((field.len() as u32).to_le_bytes());
+            bytes.extend(field.as_bytes());
         }
     }
     let feed = Feed::new(Rows::new(Arc::new(bytes), layout), DrawOrder::Once);
@@ -241,7 +242,7 @@ fn ammo_is_sent_verbatim() {
     maker.add_ammo(&ScriptHeader { draws: Some((0, &columns)), ..head("log") }, 0);
     let program = maker.finish().expect("the program is valid");
     let plan = LoadPlan { transactions: None, ..plan(program, 1, sim::CLOSED) };
-    let result = exchange(plan, vec![feed], |it| match it.starts_with("HEAD") {
+    let result = exchange(plan, vec![feed], |request| match request.starts_with("HEAD") {
         true => "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".to_owned(),
         false => ok("hello"),
     });

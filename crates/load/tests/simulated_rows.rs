@@ -39,9 +39,9 @@ fn run(script: &str, mode: Mode, world: &SimulatedSystem) -> RowRecorder {
 /// Command, kind, answers, answers without a row, and sum of rows of each statement with answers.
 fn rows(recorder: &RowRecorder) -> Vec<(u16, StatementKind, u64, u64, u128)> {
     let with_answers = recorder.interval.answers.iter().filter(|it| it.sizes.count() > 0);
-    let counts = with_answers.map(|it| {
-        let kind = it.statement().expect("the record counts rows");
-        (it.command, kind, it.sizes.count(), it.sizes.count_at_most(0), it.sizes.sum())
+    let counts = with_answers.map(|record| {
+        let kind = record.statement().expect("the record counts rows");
+        (record.command, kind, record.sizes.count(), record.sizes.count_at_most(0), record.sizes.sum())
     });
     counts.collect()
 }

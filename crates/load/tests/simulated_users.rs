@@ -79,10 +79,10 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
     let work = Arc::new(Workload::with_services(plan, (!http).then_some(postgres), services));
     let shards = (0..threads).map(|k| Shard::new(work.clone(), k, EventLog::default())).collect();
     let mut all = EventLog::default();
-    for it in drive(shards, world).into_iter().map(|it| it.recorder) {
-        (all.start, all.ends) = (it.start, it.ends);
-        all.connected += it.connected;
-        all.records.extend(it.records);
+    for log in drive(shards, world).into_iter().map(|it| it.recorder) {
+        (all.start, all.ends) = (log.start, log.ends);
+        all.connected += log.connected;
+        all.records.extend(log.records);
     }
     all.records.sort_by_key(|it| (it.started, it.client));
     all

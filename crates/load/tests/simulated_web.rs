@@ -80,8 +80,8 @@ fn run(plan: LoadPlan, world: &SimulatedSystem) -> EventLog {
 /// Number of each outcome.
 fn outcomes(all: &EventLog) -> Vec<(String, usize)> {
     let mut counts = BTreeMap::new();
-    for it in &all.records {
-        let name = match it.outcome {
+    for record in &all.records {
+        let name = match record.outcome {
             Outcome::Ok => "ok".to_owned(),
             Outcome::Failed(code) => format!("failed {code}"),
             Outcome::Unknown(code) => format!("unknown {code}"),

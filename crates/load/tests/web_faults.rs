@@ -181,9 +181,9 @@ fn classifies_network_faults() {
         let _ = std::io::copy(&mut reader, &mut std::io::sink());
     });
     check("slow drip", Method::Get, &drip, &patient, failed(62));
-    let garbage = service(|mut it, _| {
-        let _ = it.write_all(b"SSH-2.0-OpenSSH_9\r\n");
-        let _ = std::io::copy(&mut it, &mut std::io::sink());
+    let garbage = service(|mut stream, _| {
+        let _ = stream.write_all(b"SSH-2.0-OpenSSH_9\r\n");
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
     check("garbage", Method::Get, &garbage, &plain, failed(71));
     let tls = Service {

@@ -68,13 +68,13 @@ fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> 
             connection.query("create database loading")?;
             connection.query("checkpoint")?;
             if first {
-                let it = bare_copy(dataset, &loader)?;
-                bare.push(it.rows as f64 / it.took.as_secs_f64());
+                let copied = bare_copy(dataset, &loader)?;
+                bare.push(copied.rows as f64 / copied.took.as_secs_f64());
             } else {
-                let it = load(dataset, &loader, &mut |_| {})?;
-                copying.push(it.rows as f64 / it.copy_duration.as_secs_f64());
-                all.push(it.rows_per_second);
-                bytes = it.bytes;
+                let loaded = load(dataset, &loader, &mut |_| {})?;
+                copying.push(loaded.rows as f64 / loaded.copy_duration.as_secs_f64());
+                all.push(loaded.rows_per_second);
+                bytes = loaded.bytes;
             }
             connection.query("drop database loading with (force)")?;
         }

@@ -43,8 +43,8 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
 ///
 /// `major` = `None` accepts any cached version and downloads the newest one offered.
 pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Result<Installation, FetchError> {
-    if let Some(it) = cached(major) {
-        return Ok(it);
+    if let Some(installation) = cached(major) {
+        return Ok(installation);
     }
     let major = major.unwrap_or(*MAJORS.end());
     let unavailable =
@@ -185,12 +185,12 @@ mod fetch {
                 DownloadError::Archive(error) => {
                     let mut text = error.to_string();
                     let mut cause = std::error::Error::source(error);
-                    while let Some(it) = cause {
-                        let more = it.to_string();
+                    while let Some(source) = cause {
+                        let more = source.to_string();
                         if !text.contains(&more) {
                             text = format!("{text}: {more}");
                         }
-                        cause = it.source();
+                        cause = source.source();
                     }
                     f.write_str(&text)
                 }

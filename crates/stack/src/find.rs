@@ -131,11 +131,11 @@ impl InstallationSearch {
 
     /// Directories to search, in the order of preference.
     fn candidate_directories(&self) -> Vec<(Origin, PathBuf)> {
-        if let Some(it) = &self.flag {
-            return vec![(Origin::Flag, it.clone())];
+        if let Some(directory) = &self.flag {
+            return vec![(Origin::Flag, directory.clone())];
         }
-        if let Some(it) = &self.variable {
-            return vec![(Origin::Variable, it.clone())];
+        if let Some(directory) = &self.variable {
+            return vec![(Origin::Variable, directory.clone())];
         }
         let mut places = Vec::new();
         let path: Vec<PathBuf> = std::env::split_paths(&self.path).filter(|it| it.is_absolute()).collect();

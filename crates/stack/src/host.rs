@@ -84,8 +84,8 @@ impl Host {
         let read = |path: &str| read_to_string(path).ok();
         let line = |path: &str| read(path).map(|it| it.trim().to_owned()).filter(|it| !it.is_empty());
         let field = |text: Option<String>, name: &str, separator: char| {
-            text?.lines().find_map(|it| {
-                let (key, value) = it.split_once(separator)?;
+            text?.lines().find_map(|entry| {
+                let (key, value) = entry.split_once(separator)?;
                 (key.trim() == name).then(|| value.trim().trim_matches('"').to_owned())
             })
         };

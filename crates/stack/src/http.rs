@@ -65,7 +65,7 @@ pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
         let n = match stream.read(&mut input) {
             Ok(n) => n,
             Err(it) if it.kind() == ErrorKind::Interrupted => continue,
-            Err(it) if it.kind() == ErrorKind::WouldBlock => match interrupt::is_interrupted() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => match interrupt::is_interrupted() {
                 true => return Err(interrupt::error()),
                 false => continue,
             },
@@ -83,10 +83,10 @@ pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
                 Event::Response(it) => answer = Some(it),
             }
         }
-        if let Some(it) = answer {
+        if let Some(response) = answer {
             let reader = channel.reader();
             return Ok(HttpResponse {
-                status: it.status,
+                status: response.status,
                 server: reader.header("server").map(|it| String::from_utf8_lossy(it).into_owned()),
                 allowed: reader.header("pgdyno").map(<[u8]>::to_vec),
                 tls: channel.protection().map(|it| it.version),

@@ -164,8 +164,8 @@ fn listening_programs(address: &Address) -> Vec<String> {
         let holds = files.any(|file| {
             read_link(file.path()).is_ok_and(|it| inodes.iter().any(|inode| it == Path::new(inode)))
         });
-        if holds && let Ok(it) = read_link(process.join("exe")) {
-            names.extend(it.file_name().map(|it| it.to_string_lossy().into_owned()));
+        if holds && let Ok(program) = read_link(process.join("exe")) {
+            names.extend(program.file_name().map(|it| it.to_string_lossy().into_owned()));
         }
     }
     names.sort();
@@ -233,7 +233,7 @@ mod tests {
         let backend = BackendIdentity { pid: 70, age: 1000.0, address: "10.0.0.5 port 5432".into() };
         let process =
             |pids: &[u32], name: &str, age| ProcessIdentity { pids: pids.into(), name: name.into(), age };
-        for (it, expected) in [
+        for (candidate, expected) in [
             (process(&[70], "postgres", 1000.4), true),
             (process(&[70], "postmaster", 999.0), true),
             // A process in a container.
@@ -245,7 +245,7 @@ mod tests {
             (process(&[70], "postgres", 1003.0), false),
             (process(&[70], "postgres", 10.0), false),
         ] {
-            assert_eq!(backend.matches_process(&it), expected, "{it:?}");
+            assert_eq!(backend.matches_process(&candidate), expected, "{candidate:?}");
         }
     }
 
@@ -261,8 +261,8 @@ mod tests {
         let row = |fields: [&str; 3]| fields.map(|it| (!it.is_empty()).then(|| it.to_owned()));
         let backend = BackendIdentity { pid: 7, age: 1.5, address: "::1 port 1".into() };
         assert_eq!(BackendIdentity::from_row(&row(["7", "1.5", "::1 port 1"])), Some(backend));
-        for it in [["", "1.5", "a"], ["7", "", "a"], ["7", "x", "a"], ["-7", "1", "a"], ["7", "1.5", ""]] {
-            assert_eq!(BackendIdentity::from_row(&row(it)), None, "{it:?}");
+        for cells in [["", "1.5", "a"], ["7", "", "a"], ["7", "x", "a"], ["-7", "1", "a"], ["7", "1.5", ""]] {
+            assert_eq!(BackendIdentity::from_row(&row(cells)), None, "{cells:?}");
         }
         assert_eq!(BackendIdentity::from_row(&[]), None);
     }

@@ -96,8 +96,8 @@ impl Planner {
     /// `superuser` is a login to the database that the statements use.
     pub fn open(superuser: &Target, heard: Vec<LoggedStatement>) -> Result<Planner, Error> {
         let mut connection = superuser.open(CONNECT_TIMEOUT)?;
-        for it in SETUP_SQL {
-            connection.query(it)?;
+        for sql in SETUP_SQL {
+            connection.query(sql)?;
         }
         // Excludes these statements from `pg_stat_statements`; fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
@@ -119,12 +119,12 @@ impl Planner {
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
         let Planner { connection, statements } = self;
         let mut all = Vec::new();
-        for it in statements {
-            let plan = it.plan(connection)?;
+        for statement in statements {
+            let plan = statement.plan(connection)?;
             let refused = plan.as_ref().err().map(ToString::to_string);
             all.push(StatementPlan {
-                text: it.text.clone(),
-                captured: it.executions,
+                text: statement.text.clone(),
+                captured: statement.executions,
                 plan: plan.ok(),
                 error: refused,
             });
@@ -160,9 +160,9 @@ impl Planner {
         let mut all = Vec::new();
         for candidate in candidates {
             let touches = |plan: &StatementPlan| {
-                let here = |it: &&PlanNode| {
-                    it.schema.as_ref() == Some(&candidate.schema)
-                        && it.table.as_ref() == Some(&candidate.table)
+                let here = |node: &&PlanNode| {
+                    node.schema.as_ref() == Some(&candidate.schema)
+                        && node.table.as_ref() == Some(&candidate.table)
                 };
                 plan.plan.as_ref().is_some_and(|it| it.flatten().iter().any(here))
             };
@@ -237,8 +237,8 @@ fn plan_nodes(plans: &[StatementPlan]) -> impl Iterator<Item = &PlanNode> {
 /// Ordered by total time, descending.
 fn group_by_text(heard: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {
     let mut by_text: HashMap<String, Vec<LoggedStatement>> = HashMap::new();
-    for it in heard.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {
-        by_text.entry(normalize_placeholders(&mask_values(&it.text))).or_default().push(it);
+    for statement in heard.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {
+        by_text.entry(normalize_placeholders(&mask_values(&statement.text))).or_default().push(statement);
     }
     let mut all: Vec<(f64, String, Vec<LoggedStatement>)> =
         by_text.into_iter().map(|(text, its)| (its.iter().map(|it| it.millis).sum(), text, its)).collect();

@@ -65,8 +65,8 @@ impl ReadTransaction {
         let sql = format!("copy ({text}\n) to stdout (encoding 'UTF8')");
         let (mut given, mut several, mut plain) = (0, false, Vec::new());
         let copied = self.connection.copy_out(&sql, &mut |row| match unescape_copy_value(row, &mut plain) {
-            CopyValue::Text(it) if !several => {
-                take(it);
+            CopyValue::Text(text) if !several => {
+                take(text);
                 given += 1;
             }
             CopyValue::SeveralColumns => several = true,
@@ -104,8 +104,8 @@ fn unescape_copy_value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> CopyValue<'
     }
     plain.clear();
     let mut bytes = row.iter();
-    while let Some(&it) = bytes.next() {
-        plain.push(match it {
+    while let Some(&byte) = bytes.next() {
+        plain.push(match byte {
             b'\\' => match bytes.next() {
                 Some(b'b') => 8,
                 Some(b'f') => 12,

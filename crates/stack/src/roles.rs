@@ -141,8 +141,8 @@ impl RoleMonitor {
     /// Observations so far.
     pub fn snapshot(&self) -> RoleObservations {
         let mut all = RoleObservations::default();
-        for it in &self.threads {
-            it.seen.lock().unwrap_or_else(PoisonError::into_inner).add_to(&mut all);
+        for thread in &self.threads {
+            thread.seen.lock().unwrap_or_else(PoisonError::into_inner).add_to(&mut all);
         }
         all.role_periods.sort_by_key(|it| it.from);
         all.settings.sort_by_key(|it| it.at);
@@ -153,13 +153,13 @@ impl RoleMonitor {
 
     /// Stops polling and returns all observations. Waits for a poll that is in progress, at most a second.
     pub fn stop(self) -> RoleObservations {
-        for it in &self.threads {
+        for thread in &self.threads {
             // The channel is full if the thread was already stopped.
-            let _ = it.stop.try_send(());
+            let _ = thread.stop.try_send(());
         }
         let all = self.snapshot();
-        for it in self.threads {
-            let _ = it.handle.join();
+        for thread in self.threads {
+            let _ = thread.handle.join();
         }
         all
     }
@@ -168,9 +168,9 @@ impl RoleMonitor {
 impl RoleObservations {
     /// Identity of each server over time. Each period with one identity is reduced to its first and last poll.
     pub fn samples(&self) -> Vec<RoleSample> {
-        let both = |it: &RolePeriod| {
-            let at = |at| RoleSample { at, server: it.server.clone(), in_recovery: it.in_recovery };
-            [Some(at(it.from)), Some(at(it.to)).filter(|_| it.from < it.to)]
+        let both = |period: &RolePeriod| {
+            let at = |at| RoleSample { at, server: period.server.clone(), in_recovery: period.in_recovery };
+            [Some(at(period.from)), Some(at(period.to)).filter(|_| period.from < period.to)]
         };
         let mut samples: Vec<RoleSample> = self.role_periods.iter().flat_map(both).flatten().collect();
         samples.sort_by_key(|it| it.at);

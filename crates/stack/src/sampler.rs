@@ -110,13 +110,15 @@ impl SamplingTarget {
     /// database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
         let product = running.plan.kind.product();
-        let of_postgres = |it: &Target| {
-            if product.role == Role::Server { it.in_database(database) } else { it.clone() }
+        let of_postgres = |target: &Target| {
+            if product.role == Role::Server { target.in_database(database) } else { target.clone() }
         };
         let stats_page = match &running.plan.kind {
-            plan::NodeKind::Service(it) => {
-                running.url.as_ref().zip(it.stats_path.as_deref()).map(|(url, path)| with_path(url, path))
-            }
+            plan::NodeKind::Service(service) => running
+                .url
+                .as_ref()
+                .zip(service.stats_path.as_deref())
+                .map(|(url, path)| with_path(url, path)),
             _ => None,
         };
         SamplingTarget {
@@ -151,10 +153,10 @@ impl SamplingTargetKind {
 
     /// Target of the probes that query the node's server or console.
     fn probe_target(self) -> Option<ProbeTarget> {
-        self.product().map(|it| match it.role {
+        self.product().map(|product| match product.role {
             Role::Server => ProbeTarget::Postgres,
             Role::Service => ProbeTarget::Service,
-            Role::Pooler | Role::Balancer | Role::Manager | Role::Store => ProbeTarget::Product(it),
+            Role::Pooler | Role::Balancer | Role::Manager | Role::Store => ProbeTarget::Product(product),
         })
     }
 }
@@ -207,9 +209,9 @@ impl Sampler {
         }
         let watched: Vec<(SamplingTarget, Collector)> = points
             .into_iter()
-            .map(|it| {
-                let collector = Collector::new(&it.node, now.clone(), out.clone());
-                (it, collector)
+            .map(|target| {
+                let collector = Collector::new(&target.node, now.clone(), out.clone());
+                (target, collector)
             })
             .collect();
         // Opened here, so that no line written from now on is missed.
@@ -306,12 +308,12 @@ impl Collector {
     }
 
     fn samples(&self, at: Nanos, readings: Vec<Reading>) {
-        let sample = |it: Reading| Sample {
+        let sample = |reading: Reading| Sample {
             at,
             node: Cow::Owned(self.node.clone()),
-            series: Cow::Borrowed(it.series.name),
-            label: Cow::Owned(it.label),
-            value: it.value,
+            series: Cow::Borrowed(reading.series.name),
+            label: Cow::Owned(reading.label),
+            value: reading.value,
         };
         if !readings.is_empty() {
             self.send(Observation::Samples(readings.into_iter().map(sample).collect()));

@@ -434,11 +434,11 @@ impl Supervisor {
 
     fn end(&mut self, id: NodeId, end: End) {
         self.ended.insert(id, end);
-        if let (Some(present), Some(it)) =
+        if let (Some(present), Some(process)) =
             (self.present.get(&self.names[id.0 as usize]), self.started.get(&id))
         {
             // The next node of this name may already run.
-            let _ = present.compare_exchange(it.pid, 0, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = present.compare_exchange(process.pid, 0, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 

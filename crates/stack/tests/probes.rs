@@ -78,9 +78,13 @@ fn check(path: &Path) {
     let mut readings = Vec::new();
     (probe.read)(&answer, &mut readings).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
     let mut shown = String::new();
-    for it in &readings {
-        assert!(probe.series.iter().any(|known| std::ptr::eq(known, it.series)), "{}", it.series.name);
-        writeln!(shown, "{} [{}] {}", it.series.name, it.label, it.value).unwrap();
+    for reading in &readings {
+        assert!(
+            probe.series.iter().any(|known| std::ptr::eq(known, reading.series)),
+            "{}",
+            reading.series.name
+        );
+        writeln!(shown, "{} [{}] {}", reading.series.name, reading.label, reading.value).unwrap();
     }
     expect_file![path.with_extension("expected")].assert_eq(&shown);
 }
@@ -115,29 +119,29 @@ fn rejects_invalid_answers() {
 #[test]
 fn probe_names_are_unique_and_queries_read_only() {
     let mut names = HashSet::new();
-    let mut series: HashMap<&str, &Series> = HashMap::new();
+    let mut known_series: HashMap<&str, &Series> = HashMap::new();
     for probe in probes() {
         assert!(names.insert(probe.name), "{}", probe.name);
-        for it in probe.series {
+        for series in probe.series {
             // Products share the normalised series.
-            let known = series.insert(it.name, it);
-            let same = matches!(probe.target, ProbeTarget::Product(product) if product.reports(it.name));
-            assert!(known.is_none_or(|known| same && known == it), "{} of {}", it.name, probe.name);
-            assert!(!it.help.is_empty(), "{}", it.name);
+            let known = known_series.insert(series.name, series);
+            let same = matches!(probe.target, ProbeTarget::Product(product) if product.reports(series.name));
+            assert!(known.is_none_or(|known| same && known == series), "{} of {}", series.name, probe.name);
+            assert!(!series.help.is_empty(), "{}", series.name);
         }
         for version in [0, 140_000, 150_000, 160_000, 170_000, 180_000] {
             match (probe.request)(version) {
                 // SHOW SERVER_PREP_STMTS crashes Odyssey 1.5.2: only these statements are ever sent.
-                Some(ProbeRequest::Console(it)) => {
+                Some(ProbeRequest::Console(command)) => {
                     let known = ["POOLS", "STATS", "SERVERS", "CLIENTS", "DATABASES"];
                     let is_pgpool = probe.target == ProbeTarget::Product(&product::PGPOOL);
-                    let is_known = known.iter().any(|known| it == format!("SHOW {known}"));
-                    assert!(is_known || is_pgpool && it.starts_with("SHOW POOL_"), "{it}");
+                    let is_known = known.iter().any(|known| command == format!("SHOW {known}"));
+                    assert!(is_known || is_pgpool && command.starts_with("SHOW POOL_"), "{command}");
                 }
                 Some(ProbeRequest::Stats(it)) => assert!(["show stat", "show info"].contains(&it), "{it}"),
-                Some(ProbeRequest::Sql(it)) => {
-                    assert!(it.starts_with("select ") || it.starts_with("with "), "{it}");
-                    assert!(!it.contains(';'), "{it}");
+                Some(ProbeRequest::Sql(sql)) => {
+                    assert!(sql.starts_with("select ") || sql.starts_with("with "), "{sql}");
+                    assert!(!sql.contains(';'), "{sql}");
                 }
                 Some(
                     ProbeRequest::Files(_)

@@ -112,21 +112,22 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
         statement.query_map([], row)?.collect()
     };
     let entries = rows().map_err(Error::sqlite(path, "read"))?;
-    if let Some(it) = entries.iter().find(|it| !it.is_allowed(tables)) {
-        return Err(Error::new(path, ErrorCause::UnexpectedSchema { what: it.to_string() }));
+    if let Some(entry) = entries.iter().find(|it| !it.is_allowed(tables)) {
+        return Err(Error::new(path, ErrorCause::UnexpectedSchema { what: entry.to_string() }));
     }
     let has = |name: &str| entries.iter().any(|it| it.name == name);
-    for it in schema::statements() {
+    for statement in schema::statements() {
         let needed = match tables {
             // Rows are read in index order. Without the indexes, they would have to be sorted.
-            SchemaCheck::Readable => it.kind == "index" && has(it.table),
+            SchemaCheck::Readable => statement.kind == "index" && has(statement.table),
             // Resuming an older file adds the tables that it lacks.
             SchemaCheck::Writable => {
-                it.kind != "view" && schema::ADDED_TABLES.iter().all(|(table, _)| *table != it.name)
+                statement.kind != "view"
+                    && schema::ADDED_TABLES.iter().all(|(table, _)| *table != statement.name)
             }
         };
-        if needed && !entries.is_empty() && !has(it.name) {
-            return Err(Error::damaged(path, format!("it has no {} \"{}\"", it.kind, it.name)));
+        if needed && !entries.is_empty() && !has(statement.name) {
+            return Err(Error::damaged(path, format!("it has no {} \"{}\"", statement.kind, statement.name)));
         }
     }
     Ok(entries.len())
@@ -158,8 +159,8 @@ impl SchemaEntry {
             return is_ordinary;
         }
         let current = schema::statements();
-        let same = |it: &schema::SchemaStatement<'_>| {
-            it.kind == self.kind && it.name == self.name && it.sql == self.sql
+        let same = |statement: &schema::SchemaStatement<'_>| {
+            statement.kind == self.kind && statement.name == self.name && statement.sql == self.sql
         };
         is_ordinary
             && match tables {

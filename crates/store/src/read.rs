@@ -219,8 +219,8 @@ impl Run {
         let mut all = Vec::new();
         // One document may be the configuration of many nodes.
         let mut memory = 0;
-        for it in rows {
-            let stored = full(it)?;
+        for row in rows {
+            let stored = full(row)?;
             let files = stored.trial.nodes.iter().flat_map(|it| &it.configuration);
             memory += files.map(|it| it.text.len() as u64).sum::<u64>();
             if memory > bounds::MAX_QUERY_MEMORY {

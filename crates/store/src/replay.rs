@@ -136,8 +136,8 @@ impl Ticks<'_> {
 
     fn answers(&self, id: i64, interval: &mut Interval) -> Result<()> {
         for sql in self.run.answer_queries()? {
-            for it in self.run.query_all(sql, [id, id], |row| rows::answer_sizes(row, 1))? {
-                let sizes = it.filter(|it| usize::from(it.operation) < self.commands.len());
+            for row in self.run.query_all(sql, [id, id], |row| rows::answer_sizes(row, 1))? {
+                let sizes = row.filter(|it| usize::from(it.operation) < self.commands.len());
                 interval.answers.push(sizes.ok_or_else(|| self.damaged("sizes of answers"))?);
             }
         }

@@ -225,8 +225,8 @@ pub fn event_kind(name: &str) -> Option<EventKind> {
 /// Encodes each number in LEB128: seven bits per byte, lowest first.
 pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(all.len() * 2);
-    for &it in all {
-        let mut rest = it;
+    for &number in all {
+        let mut rest = number;
         while rest >= 0x80 {
             bytes.push(rest as u8 | 0x80);
             rest >>= 7;
@@ -238,19 +238,19 @@ pub fn pack_counts(all: &[u64]) -> Vec<u8> {
 
 /// Decodes [`pack_counts`]; `None` for other bytes.
 pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
-    let (mut all, mut it, mut shift) = (Vec::new(), 0u64, 0);
+    let (mut all, mut number, mut shift) = (Vec::new(), 0u64, 0);
     for &byte in bytes {
         if shift > 63 || (shift == 63 && byte > 1) {
             return None;
         }
-        it |= u64::from(byte & 0x7f) << shift;
+        number |= u64::from(byte & 0x7f) << shift;
         shift += 7;
         if byte < 0x80 {
-            if it > MAX_COUNT as u64 {
+            if number > MAX_COUNT as u64 {
                 return None;
             }
-            all.push(it);
-            (it, shift) = (0, 0);
+            all.push(number);
+            (number, shift) = (0, 0);
         }
     }
     (shift == 0).then_some(all)
@@ -263,11 +263,11 @@ mod tests {
     #[test]
     fn codes_round_trip() {
         let network = [Code::Net(104), Code::Net(65_535), Code::Http(503)];
-        for it in [Code::SqlState(*b"40P01"), Code::TEXT_NOT_FOUND, Code::CAPTURE_NOT_FOUND]
+        for failure in [Code::SqlState(*b"40P01"), Code::TEXT_NOT_FOUND, Code::CAPTURE_NOT_FOUND]
             .into_iter()
             .chain(network)
         {
-            assert_eq!(code(&it.to_string()), Some(it));
+            assert_eq!(code(&failure.to_string()), Some(failure));
         }
         for text in ["", "net", "net x", "HTTP 70000", "4000", "400011"] {
             assert_eq!(code(text), None, "{text:?}");

@@ -94,8 +94,8 @@ impl Run {
     /// Sum of all seconds of a trial as one interval; empty if there are none.
     pub(crate) fn total_interval(&self, trial: TrialId) -> Result<Interval> {
         let mut all = SecondSum::new(&self.command_counts(trial)?);
-        for it in self.seconds(trial, HistogramSelection::All)? {
-            all.add(&it?);
+        for second in self.seconds(trial, HistogramSelection::All)? {
+            all.add(&second?);
         }
         Ok((&all.to_second()).into())
     }
@@ -135,20 +135,20 @@ impl Run {
         let mut sample = |row: &Row<'_>| {
             let id: i64 = row.get(1)?;
             let key = usize::try_from(id).ok().and_then(|it| known.get(it)).and_then(Option::as_ref);
-            if let Some(it) = key {
+            if let Some(key) = key {
                 each(Sample {
                     at: nanos(row, 0)?,
-                    node: text(&it.node),
-                    series: Cow::Borrowed(it.series),
-                    label: text(&it.label),
+                    node: text(&key.node),
+                    series: Cow::Borrowed(key.series),
+                    label: text(&key.label),
                     // SQLite stores NaN as NULL.
                     value: row.get::<_, Option<f64>>(2)?.unwrap_or(f64::NAN),
                 });
             }
             Ok(())
         };
-        for it in moments.chunks(MOMENTS_PER_READ) {
-            self.for_each(sql, (it[0], it[it.len() - 1], trial.0), &mut sample)?;
+        for chunk in moments.chunks(MOMENTS_PER_READ) {
+            self.for_each(sql, (chunk[0], chunk[chunk.len() - 1], trial.0), &mut sample)?;
         }
         Ok(())
     }
@@ -175,30 +175,33 @@ impl Seconds<'_> {
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
         run.for_each(sql, between, |row| {
-            if let Some(it) = place(row)?.map(|it| &mut all[it]) {
-                (it.second, it.started, it.in_flight) = (count(row, 1)?, count(row, 4)?, count(row, 5)?);
-                (it.from, it.to) = (nanos(row, 2)?, nanos(row, 3)?);
+            if let Some(second) = place(row)?.map(|it| &mut all[it]) {
+                (second.second, second.started, second.in_flight) =
+                    (count(row, 1)?, count(row, 4)?, count(row, 5)?);
+                (second.from, second.to) = (nanos(row, 2)?, nanos(row, 3)?);
             }
             Ok(())
         })?;
         let mut wrong = None;
-        for it in &all {
-            if !rows::is_second(it.second, self.position, self.next) {
+        for second in &all {
+            if !rows::is_second(second.second, self.position, self.next) {
                 wrong = Some("a second");
             }
-            (self.position, self.next) = (self.position + 1, it.second + 1);
+            (self.position, self.next) = (self.position + 1, second.second + 1);
         }
         let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
                    FROM outcome WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
             let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-            let Some(it) = get_mut(&mut second.operations, row.get(1)?) else {
+            let Some(operation) = get_mut(&mut second.operations, row.get(1)?) else {
                 wrong = Some("an operation");
                 return Ok(());
             };
-            (it.ok, it.late, it.dropped) = (count(row, 2)?, count(row, 3)?, count(row, 4)?);
-            (it.retried, it.retries, it.above_limit) = (count(row, 5)?, count(row, 6)?, count(row, 7)?);
-            if it.late > it.ok {
+            (operation.ok, operation.late, operation.dropped) =
+                (count(row, 2)?, count(row, 3)?, count(row, 4)?);
+            (operation.retried, operation.retries, operation.above_limit) =
+                (count(row, 5)?, count(row, 6)?, count(row, 7)?);
+            if operation.late > operation.ok {
                 wrong = Some("a count");
             }
             Ok(())
@@ -214,8 +217,12 @@ impl Seconds<'_> {
                     Some(&mut second.refused)
                 } else {
                     let of = get_mut(&mut second.operations, operation);
-                    of.map(|it| {
-                        if class == FailureClass::Failed as i64 { &mut it.failed } else { &mut it.unknown }
+                    of.map(|counts| {
+                        if class == FailureClass::Failed as i64 {
+                            &mut counts.failed
+                        } else {
+                            &mut counts.unknown
+                        }
                     })
                 };
             match (failures, code.map(|it| rows::code(&it))) {

@@ -208,9 +208,9 @@ impl RunDatabase {
             Message::Note(it) => self.note(it),
             Message::End(trial, it) => self.end(*trial, it),
             Message::Flush(_) => Ok(()),
-            Message::Finish(it) => self.insert(
+            Message::Finish(end) => self.insert(
                 "UPDATE run SET status = ?, reason = ?, ended_ms = ?",
-                params![it.status.name(), it.reason, to_sql_bits(it.ended_ms)],
+                params![end.status.name(), end.reason, to_sql_bits(end.ended_ms)],
             ),
         }
     }
@@ -253,34 +253,34 @@ impl RunDatabase {
                 to_sql_bits(header.begun_ms)
             ],
         )?;
-        for (number, it) in header.operations.iter().enumerate() {
-            let commands = json(&|| it.commands.clone().into());
+        for (number, operation) in header.operations.iter().enumerate() {
+            let commands = json(&|| operation.commands.clone().into());
             self.insert(
                 "INSERT INTO operation VALUES (?, ?, ?, ?, ?)",
-                params![trial, number as i64, it.name, it.weight, commands],
+                params![trial, number as i64, operation.name, operation.weight, commands],
             )?;
         }
-        for (number, it) in header.nodes.iter().enumerate() {
-            let not_applied = json(&|| it.unapplied_limits.clone().into());
+        for (number, node) in header.nodes.iter().enumerate() {
+            let not_applied = json(&|| node.unapplied_limits.clone().into());
             self.insert(
                 "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                     trial,
                     number as i64,
-                    it.name,
-                    it.kind,
-                    it.version,
-                    it.program,
-                    it.transport,
-                    serde_json::to_string(&it.limits).expect("limits have text keys only"),
+                    node.name,
+                    node.kind,
+                    node.version,
+                    node.program,
+                    node.transport,
+                    serde_json::to_string(&node.limits).expect("limits have text keys only"),
                     not_applied
                 ],
             )?;
-            for (place, it) in it.configuration.iter().enumerate() {
-                let document = self.document(&it.text)?;
+            for (place, file) in node.configuration.iter().enumerate() {
+                let document = self.document(&file.text)?;
                 self.insert(
                     "INSERT INTO configuration VALUES (?, ?, ?, ?, ?)",
-                    params![trial, number as i64, place as i64, it.name, document],
+                    params![trial, number as i64, place as i64, file.name, document],
                 )?;
             }
         }
@@ -364,13 +364,25 @@ impl RunDatabase {
         self.failures(tick, FailureClass::Unknown, operation, unknown)?;
         self.histogram(tick, HistogramKind::Response, Some(operation), None, response)?;
         self.histogram(tick, HistogramKind::Service, Some(operation), None, service)?;
-        for (command, it) in statements.iter().enumerate() {
+        for (command, statement) in statements.iter().enumerate() {
             let command = command as i64;
-            self.histogram(tick, HistogramKind::Statement, Some(operation), Some(command), &it.service)?;
-            if (it.failures, it.retries) != (0, 0) {
+            self.histogram(
+                tick,
+                HistogramKind::Statement,
+                Some(operation),
+                Some(command),
+                &statement.service,
+            )?;
+            if (statement.failures, statement.retries) != (0, 0) {
                 self.insert(
                     "INSERT INTO statement VALUES (?, ?, ?, ?, ?)",
-                    params![tick, operation, command, to_sql_bits(it.failures), to_sql_bits(it.retries)],
+                    params![
+                        tick,
+                        operation,
+                        command,
+                        to_sql_bits(statement.failures),
+                        to_sql_bits(statement.retries)
+                    ],
                 )?;
             }
         }
@@ -466,11 +478,11 @@ impl RunDatabase {
                 params![trial, tick, to_sql_bits(together[0].at.0)],
             )?;
             let moment = self.connection.last_insert_rowid();
-            for (number, it) in together.iter().enumerate() {
-                let series = self.series(it)?;
+            for (number, sample) in together.iter().enumerate() {
+                let series = self.series(sample)?;
                 self.insert(
                     "INSERT INTO sample VALUES (?, ?, ?, ?)",
-                    params![moment, number as i64, series, it.value],
+                    params![moment, number as i64, series, sample.value],
                 )?;
             }
         }
@@ -547,8 +559,8 @@ impl RunDatabase {
                 jitter.v2
             ],
         )?;
-        for (thread, it) in measurement.thread_usage.iter().enumerate() {
-            let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall } = it;
+        for (thread, usage) in measurement.thread_usage.iter().enumerate() {
+            let ThreadUsage { user, system, spun, starved, wakeups, longest_stall, wall } = usage;
             self.insert(
                 "INSERT INTO effort VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![

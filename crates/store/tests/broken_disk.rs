@@ -94,14 +94,14 @@ fn failing_disk_is_reported_and_written_data_is_kept() {
         let id = writer.begin_trial(trial(0));
         let mut random = RandomRun::new(5);
         let ticks: Vec<_> = (0..5).map(|it| random.tick(it)).collect();
-        for (number, it) in ticks[..3].iter().enumerate() {
-            writer.tick(id, Box::new(it.clone()));
+        for (number, tick) in ticks[..3].iter().enumerate() {
+            writer.tick(id, Box::new(tick.clone()));
             wait_for(&writer, id, number + 1);
         }
         assert_eq!(writer.error(), None);
         FAILURE.store(failure, Ordering::SeqCst);
-        for it in &ticks[3..] {
-            writer.tick(id, Box::new(it.clone()));
+        for tick in &ticks[3..] {
+            writer.tick(id, Box::new(tick.clone()));
         }
         writer.flush();
         let Some(WriteError::Refused(why)) = writer.error() else { panic!("{:?}", writer.error()) };

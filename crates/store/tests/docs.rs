@@ -46,8 +46,8 @@ fn documented_queries_return_rows() {
         .collect();
     assert_eq!(examples.len(), 7);
     for sql in examples {
-        let rows = connection.prepare(sql).and_then(|mut it| {
-            let mut rows = it.query([])?;
+        let rows = connection.prepare(sql).and_then(|mut statement| {
+            let mut rows = statement.query([])?;
             let mut count = 0;
             while rows.next()?.is_some() {
                 count += 1;

@@ -37,9 +37,9 @@ fn resumed_run_appends_trials() {
     let trials = run.trials().unwrap();
     let states: Vec<_> = trials.iter().map(|it| it.state.status()).collect();
     assert_eq!(states, [RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete].map(Some));
-    for (it, (number, tick)) in trials.iter().zip(ticks.iter().enumerate()) {
-        assert_eq!(it.trial, trial(number as u32), "documents are found again");
-        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
+    for (stored, (number, tick)) in trials.iter().zip(ticks.iter().enumerate()) {
+        assert_eq!(stored.trial, trial(number as u32), "documents are found again");
+        let back: Vec<String> = run.ticks(stored.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
         assert_eq!(back, [format_tick(tick)], "and series");
     }
 }

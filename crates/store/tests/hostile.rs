@@ -150,9 +150,10 @@ fn repeat_pages(path: &Path, table: &str) {
     let root: u32 = match table {
         "sqlite_schema" => 1,
         _ => Connection::open(path)
-            .and_then(|it| {
-                it.execute_batch("INSERT INTO note (subject, text) VALUES ('x', 'y')")?;
-                it.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?", [table], |row| row.get(0))
+            .and_then(|connection| {
+                connection.execute_batch("INSERT INTO note (subject, text) VALUES ('x', 'y')")?;
+                connection
+                    .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?", [table], |row| row.get(0))
             })
             .expect("the object is a table"),
     };

@@ -60,8 +60,8 @@ fn killed_run_keeps_all_but_last_tick() {
             .map(|it| format_tick(&it.expect("the tick is complete")))
             .collect();
         assert!(ticks.len() > on_disk, "round {round}: {} ticks, but {on_disk} was there", ticks.len());
-        for (second, it) in ticks.iter().enumerate() {
-            assert_eq!(*it, format_tick(&tick(1, second as u64)), "round {round}, second {second}");
+        for (second, text) in ticks.iter().enumerate() {
+            assert_eq!(*text, format_tick(&tick(1, second as u64)), "round {round}, second {second}");
         }
         read_all(&path).expect("the rest can be read too");
         let check: String = rusqlite::Connection::open(&path)

@@ -54,8 +54,8 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let mut ledger = LedgerFile::create(&path, &HEADER).expect("the disk has room");
     let mut random = RandomRun::new(seed);
     let mut entries: Vec<LedgerEntry> = (0..count).map(|it| entry(&mut random, it)).collect();
-    for it in &entries {
-        ledger.append(it.clone());
+    for entry in &entries {
+        ledger.append(entry.clone());
         if random.below(3) == 0 {
             ledger.write().expect("the disk has room");
         }
@@ -69,8 +69,8 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     }
     let bytes = std::fs::read(&path).expect("the file exists");
     // The server's address is truncated to the maximum length.
-    for it in &mut entries {
-        if let LedgerEntry::Server(_, server) = it {
+    for entry in &mut entries {
+        if let LedgerEntry::Server(_, server) = entry {
             let end = (0..=server.address.len().min(256)).rfind(|it| server.address.is_char_boundary(*it));
             server.address.truncate(end.unwrap_or(0));
         }
@@ -204,7 +204,7 @@ fn acknowledged(sequence: u64) -> LedgerEntry {
 }
 
 fn sequences(entries: impl Iterator<Item = LedgerEntry>) -> Vec<u64> {
-    let ended = |it| if let LedgerEntry::Completed(it) = it { Some(it.key.sequence) } else { None };
+    let ended = |it| if let LedgerEntry::Completed(write) = it { Some(write.key.sequence) } else { None };
     entries.filter_map(ended).collect()
 }
 

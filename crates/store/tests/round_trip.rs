@@ -27,8 +27,8 @@ fn run_round_trips_through_file() {
         let ticks: Vec<Tick> = (0..5).map(|second| random.tick(second)).collect();
         let events = random.events(4);
         // As many as the queue holds: more would be too fast for a slow disk.
-        for it in &ticks {
-            writer.tick(id, Box::new(it.clone()));
+        for tick in &ticks {
+            writer.tick(id, Box::new(tick.clone()));
         }
         writer.events(id, events.clone());
         let note = Note { trial: Some(id), subject: "probe".to_owned(), text: "no right".to_owned() };
@@ -50,34 +50,34 @@ fn run_round_trips_through_file() {
     let trials = run.trials().expect("the run can be read");
     assert_eq!(trials.iter().map(|it| it.id).collect::<Vec<_>>(), [TrialId(1), TrialId(2)]);
     let mut notes = Vec::new();
-    for (it, (trial, before, ticks, events, note, measured)) in trials.iter().zip(expected) {
-        assert_eq!(it.trial, trial);
-        assert_eq!(it.state, State::Ended(outcome(RunStatus::Complete)));
-        assert_eq!((it.valid, &it.summary), (Some(true), &Some(serde_json::json!({"tps": 1.5}))));
-        let back: Vec<String> = run.ticks(it.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
+    for (stored, (trial, before, ticks, events, note, measured)) in trials.iter().zip(expected) {
+        assert_eq!(stored.trial, trial);
+        assert_eq!(stored.state, State::Ended(outcome(RunStatus::Complete)));
+        assert_eq!((stored.valid, &stored.summary), (Some(true), &Some(serde_json::json!({"tps": 1.5}))));
+        let back: Vec<String> = run.ticks(stored.id).unwrap().map(|it| format_tick(&it.unwrap())).collect();
         assert_eq!(back, ticks.iter().map(format_tick).collect::<Vec<_>>());
         let samples: Vec<_> = before.into_iter().chain(ticks.into_iter().flat_map(|it| it.samples)).collect();
-        assert_eq!(run.samples(it.id, None).unwrap(), samples);
+        assert_eq!(run.samples(stored.id, None).unwrap(), samples);
         let one: Vec<_> = samples.iter().filter(|it| it.series == "pg_waiting").cloned().collect();
-        assert_eq!(run.samples(it.id, Some("pg_waiting")).unwrap(), one);
-        assert_eq!(run.events(it.id).unwrap(), events);
+        assert_eq!(run.samples(stored.id, Some("pg_waiting")).unwrap(), one);
+        assert_eq!(run.events(stored.id).unwrap(), events);
         notes.push(note);
-        let back = run.measurement(it.id).unwrap().expect("the measurement was stored");
+        let back = run.measurement(stored.id).unwrap().expect("the measurement was stored");
         assert_eq!(format_interval(&back.interval), format_interval(&measured.interval));
-        let rest = |it: &model::Measurement| {
-            let jitter = HistogramEncoder::new().encode(&it.jitter);
+        let rest = |measurement: &model::Measurement| {
+            let jitter = HistogramEncoder::new().encode(&measurement.jitter);
             format!(
                 "{:?}",
                 (
-                    it.window,
-                    &it.clients,
-                    &it.thread_usage,
-                    it.connect_time,
-                    it.aborted_clients,
+                    measurement.window,
+                    &measurement.clients,
+                    &measurement.thread_usage,
+                    measurement.connect_time,
+                    measurement.aborted_clients,
                     jitter,
-                    it.suspended,
-                    it.steal_time,
-                    it.exhausted_connects
+                    measurement.suspended,
+                    measurement.steal_time,
+                    measurement.exhausted_connects
                 )
             )
         };

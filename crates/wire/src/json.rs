@@ -50,12 +50,12 @@ impl FromStr for Pointer {
         if !text.is_empty() && !text.starts_with('/') {
             return Err(PointerError::Relative(text.to_owned()));
         }
-        let token = |it: &str| {
-            let name = it.replace("~1", "/").replace("~0", "~");
-            if it.replace("~1", "").replace("~0", "").contains('~') {
+        let token = |part: &str| {
+            let name = part.replace("~1", "/").replace("~0", "~");
+            if part.replace("~1", "").replace("~0", "").contains('~') {
                 return Err(PointerError::Tilde(text.to_owned()));
             }
-            let index = (it == "0" || !it.starts_with(['0', '+'])).then(|| it.parse().ok()).flatten();
+            let index = (part == "0" || !part.starts_with(['0', '+'])).then(|| part.parse().ok()).flatten();
             Ok(Token { name: name.into_bytes().into(), index })
         };
         let tokens = text.split('/').skip(1).map(token).collect::<Result<Vec<Token>, PointerError>>()?;

@@ -211,8 +211,9 @@ mod tests {
     #[test]
     fn patches_message_lengths() {
         let body = |builder: &mut TemplateBuilder| {
-            builder.message(b'B', |it| {
-                it.bytes(b"ab")
+            builder.message(b'B', |message| {
+                message
+                    .bytes(b"ab")
                     .placeholder(0, Placeholder::LengthPrefixed)
                     .placeholder(1, Placeholder::LengthPrefixed)
                     .bytes(b"z");
@@ -228,8 +229,8 @@ mod tests {
     #[test]
     fn merges_fixed_messages_into_one_copy() {
         let mut builder = TemplateBuilder::default();
-        builder.message(b'E', |it| {
-            it.bytes(b"\0\0\0\0\0");
+        builder.message(b'E', |message| {
+            message.bytes(b"\0\0\0\0\0");
         });
         builder.message(b'S', |_| {});
         let template = builder.build();
@@ -240,8 +241,8 @@ mod tests {
     #[test]
     fn renders_raw_placeholders() {
         let body = |builder: &mut TemplateBuilder| {
-            builder.message(b'Q', |it| {
-                it.bytes(b"select ").placeholder(0, Placeholder::Raw).bytes(b"\0");
+            builder.message(b'Q', |message| {
+                message.bytes(b"select ").placeholder(0, Placeholder::Raw).bytes(b"\0");
             });
         };
         assert_eq!(rendered(body, &[Some("42")]), b"Q\0\0\0\x0eselect 42\0");
@@ -249,8 +250,8 @@ mod tests {
     #[test]
     fn renders_decimal_lengths_and_escapes() {
         let body = |builder: &mut TemplateBuilder| {
-            builder.bytes(b"L:").decimal_length().bytes(b"|").counted(|it| {
-                it.placeholder(0, Placeholder::Json).bytes(b"-").placeholder(1, Placeholder::Url);
+            builder.bytes(b"L:").decimal_length().bytes(b"|").counted(|part| {
+                part.placeholder(0, Placeholder::Json).bytes(b"-").placeholder(1, Placeholder::Url);
             });
             builder.bytes(b"|").placeholder(2, Placeholder::HeaderValue);
         };

@@ -272,7 +272,7 @@ pub(crate) fn flush(connection: &mut ClientConnection, out: &mut Vec<u8>) {
 /// Short description of the error.
 pub(crate) fn describe(error: &Error) -> &'static str {
     match error {
-        Error::InvalidCertificate(it) => match it {
+        Error::InvalidCertificate(reason) => match reason {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
                 "the server's certificate has expired"
             }
@@ -354,8 +354,8 @@ impl ServerCertVerifier for ServerVerifier {
         let certificate = read(cert)?;
         let key = certificate.key();
         let known = self.algorithms.mapping.iter().filter(|it| it.0 == dss.scheme).flat_map(|it| it.1);
-        let fits = |it: &&&dyn SignatureVerificationAlgorithm| {
-            x509::algorithm(&it.public_key_alg_id()).is_some_and(|kind| kind == key.algorithm)
+        let fits = |algorithm: &&&dyn SignatureVerificationAlgorithm| {
+            x509::algorithm(&algorithm.public_key_alg_id()).is_some_and(|kind| kind == key.algorithm)
         };
         let bits = &key.subject_public_key.data;
         let mut tried = known.filter(fits).map(|it| it.verify_signature(bits, message, dss.signature()));

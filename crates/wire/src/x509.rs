@@ -252,9 +252,9 @@ mod tests {
                 for value in [0, 1, 0x30, 0x7f, 0x80, 0x81, 0x82, 0x84, 0xff] {
                     let mut damaged = der.clone();
                     damaged[at] = value;
-                    if let Some(it) = Certificate::read(&damaged) {
-                        it.matches_host("db.test");
-                        it.channel_binding_hash();
+                    if let Some(certificate) = Certificate::read(&damaged) {
+                        certificate.matches_host("db.test");
+                        certificate.channel_binding_hash();
                     }
                 }
                 assert!(Certificate::read(&der[..at]).is_none());

@@ -201,8 +201,8 @@ proptest! {
     #[test]
     fn arbitrary_headers_do_not_panic(headers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..100), target: String) {
         let mut jar = CookieJar::default();
-        for (now, it) in headers.iter().enumerate() {
-            jar.store(it, &SetCookieContext { origin: PLAIN, target: target.as_bytes(), date: Some(it), now: now as u64 });
+        for (now, header) in headers.iter().enumerate() {
+            jar.store(header, &SetCookieContext { origin: PLAIN, target: target.as_bytes(), date: Some(header), now: now as u64 });
             let mut to = Vec::new();
             jar.write(target.as_bytes(), now as u64, &mut to);
             prop_assert!(to.iter().filter(|it| it.is_ascii_control()).count() <= 2, "the jar writes a single line");

@@ -17,11 +17,11 @@ fn read<'a>(method: Method, pieces: impl IntoIterator<Item = &'a [u8]>) -> Strin
     channel.open(None).expect("a connection without TLS opens");
     channel.request(method, KEEP, |out| out.extend_from_slice(b"GET / HTTP/1.1\r\n\r\n"));
     channel.sent(channel.outgoing().len());
-    let describe = |channel: &Channel, it: Response| {
-        let then = if it.close { "close" } else { "keep" };
+    let describe = |channel: &Channel, response: Response| {
+        let then = if response.close { "close" } else { "keep" };
         let body = String::from_utf8_lossy(channel.reader().body()).into_owned();
-        assert_eq!(it.length, channel.reader().body().len() as u64);
-        format!("{} {body:?} {then}", it.status)
+        assert_eq!(response.length, channel.reader().body().len() as u64);
+        format!("{} {body:?} {then}", response.status)
     };
     for piece in pieces {
         let mut input = piece;
@@ -237,15 +237,15 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
     (status, interim, other, connection, body, framing, any::<prop::sample::Index>(), 0..4).prop_map(
         |(status, interim, other, connection, body, (framing, sizes, trailers), cut, truncates)| {
             let mut out = String::new();
-            for it in interim {
-                out += &format!("HTTP/1.1 {it} Wait\r\nHint: x\r\n\r\n");
+            for code in interim {
+                out += &format!("HTTP/1.1 {code} Wait\r\nHint: x\r\n\r\n");
             }
             out += &format!("HTTP/1.1 {status} Any\r\n");
             for (name, value) in other {
                 out += &format!("{name}: {value}\r\n");
             }
-            if let Some(it) = connection {
-                out += &format!("Connection: {it}\r\n");
+            if let Some(value) = connection {
+                out += &format!("Connection: {value}\r\n");
             }
             match framing {
                 0 => out += &format!("Content-Length: {}\r\n", body.len()),
@@ -267,8 +267,8 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
                     rest = more;
                 }
                 out.extend_from_slice(b"0\r\n");
-                for it in trailers {
-                    out.extend_from_slice(format!("{it}\r\n").as_bytes());
+                for trailer in trailers {
+                    out.extend_from_slice(format!("{trailer}\r\n").as_bytes());
                 }
                 out.extend_from_slice(b"\r\n");
             } else {
@@ -309,8 +309,8 @@ fn read_with_response_reader(method: Method, answer: &[u8], piece: usize) -> Par
     let mut reader = ResponseReader::default();
     reader.begin(method, KEEP);
     for mut input in answer.chunks(piece) {
-        if let Some(it) = reader.next(&mut input).ok()? {
-            return Some((it.status, reader.body().to_vec()));
+        if let Some(response) = reader.next(&mut input).ok()? {
+            return Some((response.status, reader.body().to_vec()));
         }
     }
     let head = reader.closed()?;
@@ -377,8 +377,8 @@ fn read_with_hyper(method: Method, answer: &[u8]) -> ParsedResponse {
         if !ended {
             ended = connection.as_mut().poll(&mut context).is_ready();
         }
-        if let Poll::Ready(it) = parsed.as_mut().poll(&mut context) {
-            return it;
+        if let Poll::Ready(result) = parsed.as_mut().poll(&mut context) {
+            return result;
         }
     }
     panic!("hyper must not block")

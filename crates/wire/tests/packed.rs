@@ -60,9 +60,9 @@ fn read(keep: Retain, answer: &[u8], piece: usize) -> Result<(Vec<u8>, bool, u64
 }
 
 fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>) {
-    let chunks: Vec<u8> = packed.chunks(7).fold(Vec::new(), |mut all, it| {
-        all.extend(format!("{:x}\r\n", it.len()).bytes());
-        all.extend_from_slice(it);
+    let chunks: Vec<u8> = packed.chunks(7).fold(Vec::new(), |mut all, chunk| {
+        all.extend(format!("{:x}\r\n", chunk.len()).bytes());
+        all.extend_from_slice(chunk);
         all.extend(b"\r\n");
         all
     });
@@ -71,9 +71,9 @@ fn check(what: &str, coding: &str, packed: &[u8], expected: Result<&[u8], Error>
     let chunked = [chunked.as_bytes(), &chunks, b"0\r\n\r\n"].concat();
     for answer in [answer(coding, packed), chunked] {
         for piece in [1, 2, 3, 5, 1000, usize::MAX] {
-            let result = read(KEEP, &answer, piece).map(|it| {
-                assert_eq!(it.2, packed.len() as u64, "the length counts the bytes as received");
-                it.0
+            let result = read(KEEP, &answer, piece).map(|response| {
+                assert_eq!(response.2, packed.len() as u64, "the length counts the bytes as received");
+                response.0
             });
             let expected = expected.map(<[u8]>::to_vec);
             assert_eq!(result, expected, "{what} in pieces of {piece}");

@@ -71,12 +71,12 @@ fn no_record_is_lost_between_threads() {
         let mut entries = Vec::new();
         while next != [EACH; 2] {
             drain.take(&mut entries);
-            for it in entries.drain(..) {
-                match it {
-                    LedgerEntry::Completed(it) => {
-                        let session = it.key.session as usize;
-                        assert_eq!(it.key.sequence, next[session], "records are in order");
-                        assert!(it.key.sequence < reserved[session], "sequences are reserved before use");
+            for entry in entries.drain(..) {
+                match entry {
+                    LedgerEntry::Completed(write) => {
+                        let session = write.key.session as usize;
+                        assert_eq!(write.key.sequence, next[session], "records are in order");
+                        assert!(write.key.sequence < reserved[session], "sequences are reserved before use");
                         next[session] += 1;
                     }
                     LedgerEntry::Reserved { session, until } => reserved[session as usize] = until,

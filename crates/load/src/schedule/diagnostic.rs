@@ -42,15 +42,15 @@ impl std::error::Error for ScheduleDiagnostics {}
 
 impl fmt::Display for ScheduleDiagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for it in &self.items {
-            let (line, column) = self.line_and_column(it.span.start);
+        for item in &self.items {
+            let (line, column) = self.line_and_column(item.span.start);
             let text = self.text.split('\n').nth(line - 1).unwrap_or("");
-            let length = self.text[it.span.clone()].split('\n').next().unwrap_or("").chars().count();
+            let length = self.text[item.span.clone()].split('\n').next().unwrap_or("").chars().count();
             write_excerpt(f, text, column - 1, length)?;
             if self.text.trim_end().contains('\n') {
                 write!(f, "line {line}, ")?;
             }
-            writeln!(f, "column {column}: {}; write {}", it.found, it.suggestion)?;
+            writeln!(f, "column {column}: {}; write {}", item.found, item.suggestion)?;
         }
         Ok(())
     }

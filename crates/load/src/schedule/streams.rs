@@ -19,12 +19,12 @@ impl Streams {
     /// All threads together take the same arrivals for every number of threads. `seed` is that of [`Arrivals::new`].
     pub fn new(schedule: &Schedule, seed: u64, part: (u16, u16)) -> Option<Streams> {
         let (k, threads) = (u32::from(part.0), u32::from(part.1));
-        let arrivals = |n: usize, it: &Stream| {
+        let arrivals = |n: usize, stream: &Stream| {
             // The first arrivals of the streams belong to different threads, and each stream has its own random
             // sequence.
             let thread = (k as usize + n) % threads as usize;
             let seed = seed.wrapping_add((n as u64).wrapping_mul(SplitMix64::STEP));
-            (Arrivals::new(&it.curve, it.spacing, seed, (thread as u32, threads)), it.script)
+            (Arrivals::new(&stream.curve, stream.spacing, seed, (thread as u32, threads)), stream.script)
         };
         let each: Vec<_> = match schedule {
             Schedule::Closed { .. } | Schedule::Users(_) => return None,

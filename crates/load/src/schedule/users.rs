@@ -138,12 +138,12 @@ mod tests {
             let stages: Vec<UserStage> = stages.into_iter().map(|(users, rate, secs)| self::stage(users, rate, secs)).collect();
             let total = stages.iter().map(|it| it.duration.0).sum();
             let (mut there, mut last) = (0, Nanos::ZERO);
-            for it in user_events(&stages) {
-                prop_assert!(it.at >= last && it.at < Nanos(total));
+            for event in user_events(&stages) {
+                prop_assert!(event.at >= last && event.at < Nanos(total));
                 // Users 0 to `there` - 1 are present, and no others.
-                prop_assert_eq!(it.user, if it.joins { there } else { there - 1 });
-                there = if it.joins { there + 1 } else { there - 1 };
-                last = it.at;
+                prop_assert_eq!(event.user, if event.joins { there } else { there - 1 });
+                there = if event.joins { there + 1 } else { there - 1 };
+                last = event.at;
             }
         });
     }

@@ -128,8 +128,8 @@ impl ProgramBuilder {
                 None if steps.len() > 1 => format!("operation \"{}\", step {}: ", head.name, number + 1),
                 None => format!("operation \"{}\": ", head.name),
             };
-            self.diagnostics.extend(wrong.into_iter().map(|it| {
-                let (what, hint) = it.split_once("; ").unwrap_or((&it, "see docs/http.md"));
+            self.diagnostics.extend(wrong.into_iter().map(|problem| {
+                let (what, hint) = problem.split_once("; ").unwrap_or((&problem, "see docs/http.md"));
                 Diagnostic::without_location(head.name, format!("{place}{what}"), hint)
             }));
             let first_line = step.name.clone().unwrap_or_else(|| call.first_line(self.names.names()));
@@ -276,10 +276,12 @@ impl ProgramBuilder {
                 for (n, (name, value)) in fields.iter().enumerate() {
                     let and = if n == 0 { "" } else { "&" };
                     all.push(CallPart::Text(format!("{and}{}=", percent_encode(name))));
-                    all.extend(parts(value, Placeholder::Url, &mut slot).into_iter().map(|it| match it {
-                        CallPart::Text(it) => CallPart::Text(percent_encode(&it)),
-                        it @ (CallPart::Var { .. } | CallPart::Secret { .. }) => it,
-                    }));
+                    all.extend(parts(value, Placeholder::Url, &mut slot).into_iter().map(
+                        |part| match part {
+                            CallPart::Text(it) => CallPart::Text(percent_encode(&it)),
+                            it @ (CallPart::Var { .. } | CallPart::Secret { .. }) => it,
+                        },
+                    ));
                 }
                 (Some(all), Some("application/x-www-form-urlencoded"))
             }

@@ -392,7 +392,7 @@ mod tests {
             let parsed = match parse_parts(text, Placeholder::Url, environment, slot) {
                 Ok(parts) => parts
                     .iter()
-                    .map(|it| match it {
+                    .map(|part| match part {
                         CallPart::Text(it) => format!("[{it}]"),
                         CallPart::Var { slot, .. } => format!("<{slot}>"),
                         CallPart::Secret { name, escaped } => format!("<{name}: {}>", escaped.reveal()),
@@ -409,8 +409,8 @@ mod tests {
         check("/a?t=${env:TOKEN}", "[/a?t=]<TOKEN: t%26%D0%B6>");
         let missing = "the environment has no variable NONE; set it before, as in: export NONE=…";
         check("${env:NONE}", missing);
-        let wrong = |it: &str| {
-            format!("a $ in \"{it}\" begins no variable; write ${{name}}, or $$ for the sign itself")
+        let wrong = |text: &str| {
+            format!("a $ in \"{text}\" begins no variable; write ${{name}}, or $$ for the sign itself")
         };
         for text in
             ["$", "a$b", "${", "${}", "${1}", "${a b}", "${env:}", "${env:1}", "${ENV:A}", "${env:a:b}"]

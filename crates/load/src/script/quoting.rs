@@ -129,11 +129,11 @@ mod tests {
 
     fn pieces(text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for (n, it) in text.split('@').enumerate() {
+        for (n, part) in text.split('@').enumerate() {
             if n > 0 {
                 pieces.push(Piece::Var { slot: 0 });
             }
-            pieces.push(Piece::Text(it.into()));
+            pieces.push(Piece::Text(part.into()));
         }
         pieces
     }

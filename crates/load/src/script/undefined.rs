@@ -68,7 +68,7 @@ pub(super) fn diagnostics(
     names: &NameTable,
     defined: &BTreeSet<Slot>,
 ) -> Vec<Diagnostic> {
-    let sets = commands.iter().filter_map(|it| match it.kind {
+    let sets = commands.iter().filter_map(|command| match command.kind {
         CommandKind::Set { slot, .. } | CommandKind::SetShell { slot, .. } => Some(slot),
         _ => None,
     });
@@ -108,8 +108,8 @@ fn locate<'a>(text: &'a str, from: u32, name: &str) -> (u32, u32, &'a str) {
 /// Calls `found` for every variable that a command reads.
 fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
     match kind {
-        CommandKind::Sql(sql) => sql.pieces.iter().for_each(|it| {
-            if let Piece::Var { slot } = it {
+        CommandKind::Sql(sql) => sql.pieces.iter().for_each(|piece| {
+            if let Piece::Var { slot } = piece {
                 found(*slot);
             }
         }),
@@ -117,8 +117,8 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
         CommandKind::Http(call) if call.ammo.is_some() => {}
         CommandKind::Http(call) => {
             let headers = call.headers.iter().flat_map(|it| &it.1);
-            for it in call.target.iter().chain(headers).chain(call.body.iter().flatten()) {
-                if let CallPart::Var { slot, .. } = it {
+            for part in call.target.iter().chain(headers).chain(call.body.iter().flatten()) {
+                if let CallPart::Var { slot, .. } = part {
                     found(*slot);
                 }
             }
@@ -126,8 +126,8 @@ fn for_each_read(kind: &CommandKind, found: &mut dyn FnMut(Slot)) {
         CommandKind::Set { value, .. } => value.each_variable(found),
         CommandKind::If { test, .. } | CommandKind::Elif { test, .. } => test.each_variable(found),
         CommandKind::Sleep { amount: SleepDuration::Variable { slot, .. } } => found(*slot),
-        CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => words.iter().for_each(|it| {
-            if let ShellWord::Var(slot) = it {
+        CommandKind::SetShell { words, .. } | CommandKind::Shell { words } => words.iter().for_each(|word| {
+            if let ShellWord::Var(slot) = word {
                 found(*slot);
             }
         }),

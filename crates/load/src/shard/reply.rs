@@ -140,9 +140,9 @@ impl<R: Recorder> Shard<R> {
             tx.error = Some(Code::SqlState(*b"40000"));
             return self.transaction_failed(now, i, Code::SqlState(*b"40000"));
         }
-        if let Some(it) = reply.row_count {
-            let kind = self.work.statement_kind(tx.script, it.command);
-            self.recorder.rows_counted(ScriptId(tx.script), tx.command, kind, it.rows);
+        if let Some(count) = reply.row_count {
+            let kind = self.work.statement_kind(tx.script, count.command);
+            self.recorder.rows_counted(ScriptId(tx.script), tx.command, kind, count.rows);
         }
         let needs_one_row = request.and_then(|it| it.keep.as_ref()).is_some_and(|it| !it.all_rows);
         if needs_one_row && client.last_rows != 1 {

@@ -124,9 +124,9 @@ fn connect_first_host(
             let mut version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
             if guarded.is_none()
                 && let Some(component) = component::for_product(node.kind.product())
-                && let Readiness::Ready(it) = console::console_version(component, &target)
+                && let Readiness::Ready(reported) = console::console_version(component, &target)
             {
-                version = it;
+                version = reported;
             }
             if let Some(attached) = guarded {
                 let place = (&target.address, &*host_and_port(host), &*settings.database);
@@ -181,9 +181,9 @@ impl std::error::Error for DsnError {}
 /// Target of a connection string in this process's environment.
 pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, DsnError> {
     let settings = resolve_dsn(dsn)?;
-    let near = |it: &HostSpec| match it.address.or_else(|| it.host.parse().ok()) {
+    let near = |host: &HostSpec| match host.address.or_else(|| host.host.parse().ok()) {
         Some(ip) => ip.to_canonical().is_loopback(),
-        None => it.socket().is_some() || it.host.eq_ignore_ascii_case("localhost"),
+        None => host.socket().is_some() || host.host.eq_ignore_ascii_case("localhost"),
     };
     let hosts: Vec<String> = settings.hosts.iter().map(host_and_port).collect();
     let address = format!("{}/{}", hosts.join(","), settings.database);
@@ -211,8 +211,8 @@ fn with_settled_login(target: &Target, ssl: SslMode, cancels: bool) -> Target {
 fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     let os_user = os_user();
     let alone = Environment { env: &|_| None, read: &|_, _| None, os_user: &os_user };
-    if let Ok(it) = conninfo::resolve(Some(dsn), &[], alone)
-        && it.hosts.iter().any(|it| it.password.is_some())
+    if let Ok(settings) = conninfo::resolve(Some(dsn), &[], alone)
+        && settings.hosts.iter().any(|it| it.password.is_some())
     {
         return Err(DsnError::Password);
     }

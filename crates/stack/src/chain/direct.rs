@@ -16,12 +16,12 @@ impl Chain {
         let servers = self.servers();
         let is_managed = !servers.is_empty();
         let all = if is_managed { servers } else { self.postgres().into_iter().collect() };
-        let each = all.into_iter().enumerate().map(|(at, it)| {
-            let target = it.admin.as_ref().unwrap_or(&it.endpoint);
+        let each = all.into_iter().enumerate().map(|(at, server)| {
+            let target = server.admin.as_ref().unwrap_or(&server.endpoint);
             DirectServer {
-                name: it.plan.name.clone(),
+                name: server.plan.name.clone(),
                 target: target.in_database(&self.users.database),
-                address: Some(it).filter(|_| is_managed).map(identity_address),
+                address: Some(server).filter(|_| is_managed).map(identity_address),
                 role: self.users.app.name.clone(),
                 health: self.health_url(at),
             }
@@ -33,8 +33,8 @@ impl Chain {
     /// server is not reached. Empty if the PostgreSQL is attached.
     pub fn direct_tcp_targets(&self) -> Vec<DirectServer> {
         let by_tcp = |(direct, running): (DirectServer, &RunningNode)| match &running.handle {
-            NodeHandle::Postgres(it) => {
-                let target = it.target_tcp().in_database(&self.users.database);
+            NodeHandle::Postgres(server) => {
+                let target = server.target_tcp().in_database(&self.users.database);
                 Some(DirectServer { target, ..direct })
             }
             NodeHandle::Program { .. } | NodeHandle::Attached => None,

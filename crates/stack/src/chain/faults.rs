@@ -104,8 +104,8 @@ impl Chain {
             FaultAction::BlockReplication { .. } => {
                 let id = ids[0];
                 let senders = processes_by_title(supervisor, id, |title| title.contains("walsender"));
-                for it in &senders {
-                    supervisor.signal_one(id, *it, Sig::Stop)?;
+                for sender in &senders {
+                    supervisor.signal_one(id, *sender, Sig::Stop)?;
                 }
                 done.active_fault = Some(ActiveFault::ProcessesPaused(id, senders));
             }
@@ -124,9 +124,9 @@ impl Chain {
                 }
             }
             ActiveFault::ProcessesPaused(id, processes) => {
-                for it in processes {
+                for process in processes {
                     // The process may have ended, as its whole node may.
-                    let _ = supervisor.signal_one(id, it, Sig::Cont);
+                    let _ = supervisor.signal_one(id, process, Sig::Cont);
                 }
             }
             ActiveFault::CutOff(nodes) => {
@@ -189,9 +189,9 @@ fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<()
     let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
     supervisor.signal(id, signal)?;
-    for it in processes.into_iter().filter(|it| Some(*it) != own) {
+    for process in processes.into_iter().filter(|it| Some(*it) != own) {
         // It may have ended with the first.
-        let _ = supervisor.signal_one(id, it, signal);
+        let _ = supervisor.signal_one(id, process, signal);
     }
     Ok(())
 }

@@ -36,10 +36,10 @@ pub(super) fn check_database(
     let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let until = Instant::now() + LEAVE_TIMEOUT;
     // Sessions of the previous trial may still be closing. A server that rejects the query is loaded like any other.
-    while let Ok(Some(it)) = other_runs::find_other_run(connection) {
+    while let Ok(Some(run)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
-                "another pgdyno is running against {here} ({it}), and each would measure the other's load; wait until it has ended"
+                "another pgdyno is running against {here} ({run}), and each would measure the other's load; wait until it has ended"
             ));
         }
         thread::sleep(POLL_INTERVAL);
@@ -120,10 +120,10 @@ pub(super) fn check_service(
     let response = http::get(&http::with_path(url, ALLOW_PAGE), ATTEMPT_TIMEOUT);
     match response.map_err(|it| super::node_error(&node.name, &format!("answer GET {ALLOW_PAGE}"), &it))? {
         it if it.status == 200 && is_allow_body(&it.body) => Ok(()),
-        it => refused(format!(
+        response => refused(format!(
             "{here} does not permit load: it answers GET {ALLOW_PAGE} with status {}; to permit load, answer it with the \
              body `allowed`, or {} with the header `Pgdyno: allowed`",
-            it.status, service.ready_path
+            response.status, service.ready_path
         )),
     }
 }

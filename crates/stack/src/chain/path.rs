@@ -158,8 +158,8 @@ mod tests {
             identity.to_string(),
             "database \"shop\" of the server at 127.0.0.1 port 5432 (system identifier 7, started 2025-11-22 22:15:23 UTC)"
         );
-        for it in [["", "1", "t", "a"], ["d", "", "t", "a"], ["d", "x", "t", "a"], ["d", "1", "", "a"]] {
-            assert_eq!(Identity::read(&row(it), None), None, "{it:?}");
+        for cells in [["", "1", "t", "a"], ["d", "", "t", "a"], ["d", "x", "t", "a"], ["d", "1", "", "a"]] {
+            assert_eq!(Identity::read(&row(cells), None), None, "{cells:?}");
         }
     }
 }

@@ -63,8 +63,8 @@ impl Chain {
             self.await_drained(from, if promoter.fence { DRAIN_TIMEOUT } else { UNFENCED_DRAIN_TIMEOUT });
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
-        let chosen = choose_replica(&states, sync, promoter.policy).map_err(|it| {
-            let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
+        let chosen = choose_replica(&states, sync, promoter.policy).map_err(|error| {
+            let reason = format!("only {} replicas answer; {} must", error.answers, error.needed);
             node_error(&name, "be replaced as the primary", &reason)
         })?;
         self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)
@@ -95,8 +95,8 @@ impl Chain {
         let statuses = self.await_drained(from, DRAIN_TIMEOUT);
         let replicas: Vec<usize> = (0..statuses.len()).filter(|it| *it != from).collect();
         let states: Vec<Option<ReplicationState>> = replicas.iter().map(|it| statuses[*it].state).collect();
-        let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|it| {
-            let reason = format!("only {} replicas answer; {} must", it.answers, it.needed);
+        let mut chosen = choose_replica(&states, sync, PromotionPolicy::Advanced).map_err(|error| {
+            let reason = format!("only {} replicas answer; {} must", error.answers, error.needed);
             node_error(&name, "hand over", &reason)
         })?;
         if let Some(at) = successor {
@@ -240,8 +240,8 @@ impl Chain {
         let plan = self.replication().map(|it| (&it.manager, it.sync));
         match plan {
             Some((FailoverManager::Builtin(it), sync)) => Ok((*it, sync)),
-            Some((FailoverManager::External(it), _)) => {
-                let reason = format!("{} itself decides which replica to promote", it.product.name);
+            Some((FailoverManager::External(manager), _)) => {
+                let reason = format!("{} itself decides which replica to promote", manager.product.name);
                 Err(node_error("postgres", "be replaced as the primary", &reason))
             }
             None => Err(node_error("postgres", "be replaced as the primary", &"it has no replicas")),

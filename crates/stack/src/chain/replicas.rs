@@ -77,7 +77,7 @@ impl Chain {
     pub fn primary_endpoints(&self) -> Vec<&Target> {
         let servers = self.servers();
         match servers.first() {
-            Some(it) if it.endpoint.address == self.endpoint().address => {
+            Some(server) if server.endpoint.address == self.endpoint().address => {
                 servers.into_iter().map(|it| &it.endpoint).collect()
             }
             _ => vec![self.endpoint()],
@@ -120,7 +120,7 @@ impl Chain {
 
     /// Addresses of nodes with networks of their own.
     pub(super) fn own_addresses(&self) -> Vec<Ipv4Addr> {
-        let of = |it: &RunningNode| match &it.handle {
+        let of = |node: &RunningNode| match &node.handle {
             NodeHandle::Postgres(it) => it.own_address(),
             _ => None,
         };
@@ -150,8 +150,8 @@ impl Chain {
     /// Records that a node was changed. If it is a server, the replicas are no longer in their initial state.
     pub(super) fn mark_changed(&mut self, name: &str) {
         let is_server = self.servers().iter().any(|it| it.plan.name == name);
-        if let Some(it) = self.replicas.as_mut().filter(|_| is_server) {
-            it.changed = true;
+        if let Some(replicas) = self.replicas.as_mut().filter(|_| is_server) {
+            replicas.changed = true;
         }
     }
 
@@ -344,8 +344,8 @@ impl Chain {
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
                 supervisor.stop(id)?;
             }
-            if let NodeHandle::Postgres(it) = node.handle {
-                let _ = std::fs::remove_dir_all(&it.local_data);
+            if let NodeHandle::Postgres(server) = node.handle {
+                let _ = std::fs::remove_dir_all(&server.local_data);
             }
         }
         let manager = match &replicas.plan.manager {
@@ -421,9 +421,9 @@ fn remove_manager(
     own.stop(supervisor)?;
     own.manager = None;
     match std::fs::remove_file(own.data.join(manager.state_file())) {
-        Err(it) if it.kind() != io::ErrorKind::NotFound => {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let attempt = format!("be released from {}", manager.product().name);
-            return Err(node_error(own.name(), &attempt, &it));
+            return Err(node_error(own.name(), &attempt, &error));
         }
         _ => {}
     }

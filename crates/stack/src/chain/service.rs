@@ -52,8 +52,8 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
         });
         for copy in 1..=copies {
             let mut one = Node { name: format!("{}-{copy}", node.name), ..node.clone() };
-            let NodeKind::Service(it) = &mut one.kind else { unreachable!("it was one") };
-            it.copies = 1;
+            let NodeKind::Service(service) = &mut one.kind else { unreachable!("it was one") };
+            service.copies = 1;
             all.push(one);
         }
     }

@@ -42,16 +42,16 @@ impl NodeProgram {
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<NodeProgram, ChainError> {
         let least = match &node.kind {
-            NodeKind::Postgres(it) => {
+            NodeKind::Postgres(postgres) => {
                 let fetching = |major| on_progress(ChainProgress::Fetching(major));
-                return Ok(NodeProgram::Postgres(programs.postgres(it.version, fetching)?));
+                return Ok(NodeProgram::Postgres(programs.postgres(postgres.version, fetching)?));
             }
             NodeKind::Attached(_) => return Ok(NodeProgram::Attached),
             NodeKind::Pooler(it) => it.version,
             NodeKind::Service(it) if it.url.is_some() => return Ok(NodeProgram::Attached),
-            NodeKind::Service(it) => {
+            NodeKind::Service(service) => {
                 return Ok(NodeProgram::Program(
-                    service::find(it, programs)?,
+                    service::find(service, programs)?,
                     Some(programs.directory.clone()),
                 ));
             }
@@ -196,16 +196,16 @@ impl Chain {
         let is_balancer = matches!(node.kind, NodeKind::Balancer(_));
         let copies = super::service::balanced_copies(&self.nodes).filter(|_| is_balancer);
         let ready = match (&node.kind, &copies) {
-            (NodeKind::Service(it), _) => {
-                Some((it.ready_path.clone(), super::service::ready_timeout(&node, it)))
+            (NodeKind::Service(service), _) => {
+                Some((service.ready_path.clone(), super::service::ready_timeout(&node, service)))
             }
             (_, Some(it)) => Some((it.ready.to_owned(), READY_TIMEOUT)),
             _ => None,
         };
         match next {
             None if ready.is_none() => return Err(impossible(InvalidNode::NoUpstream.to_string())),
-            Some(it) if it.url.is_some() && copies.is_none() => {
-                let name = &it.plan.name;
+            Some(upstream) if upstream.url.is_some() && copies.is_none() => {
+                let name = &upstream.plan.name;
                 return Err(impossible(format!("it sends SQL, but {name} behind it takes HTTP requests")));
             }
             _ => {}
@@ -275,7 +275,7 @@ impl Chain {
             launch.stop = recipe.stop;
             launch.orphaned = recipe.orphaned;
             remove_socket(&address);
-            let console = recipe.console.map(|it| match it {
+            let console = recipe.console.map(|console| match console {
                 Console::Database(database) => {
                     let User { name, password, .. } = &self.users.console;
                     let login = make_login("pgdyno", name, password, database, tls);
@@ -438,8 +438,8 @@ fn free_name(supervisor: &Supervisor, name: &str) -> String {
 }
 
 fn is_taken(address: &Address) -> bool {
-    let Address::Tcp(it) = address else { return false };
-    TcpListener::bind(it).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
+    let Address::Tcp(socket) = address else { return false };
+    TcpListener::bind(socket).is_err_and(|it| it.kind() == ErrorKind::AddrInUse)
 }
 
 fn url_host(address: &Address) -> Host {

@@ -131,8 +131,8 @@ fn render_servers(
     }
     let check = balancer.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
-    if let Some(it) = balancer.maxconn {
-        write!(options, " maxconn {it}").expect("strings grow");
+    if let Some(maxconn) = balancer.maxconn {
+        write!(options, " maxconn {maxconn}").expect("strings grow");
     }
     // One successful check marks a server up; two failed checks mark it down.
     write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", format_millis(check))
@@ -208,17 +208,17 @@ fn render_services(
 /// The `server` lines of the nodes behind it.
 fn server_lines(balancer: &Balancer, endpoints: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
-    if let Some(it) = balancer.maxconn {
-        write!(options, " maxconn {it}").expect("strings grow");
+    if let Some(maxconn) = balancer.maxconn {
+        write!(options, " maxconn {maxconn}").expect("strings grow");
     }
-    if let Some(it) = balancer.check {
+    if let Some(interval) = balancer.check {
         // Without the last option, a server that is down would keep its clients.
-        write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(it))
+        write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(interval))
             .expect("strings grow");
     }
-    let line = |it: &NodeEndpoint<'_>| match &it.address {
-        Address::Tcp(address) => format!("    server {} {address}{options}\n", it.name),
-        Address::Unix(path) => format!("    server {} unix@{}{options}\n", it.name, escape_path(path)),
+    let line = |endpoint: &NodeEndpoint<'_>| match &endpoint.address {
+        Address::Tcp(address) => format!("    server {} {address}{options}\n", endpoint.name),
+        Address::Unix(path) => format!("    server {} unix@{}{options}\n", endpoint.name, escape_path(path)),
     };
     endpoints.iter().map(line).collect()
 }

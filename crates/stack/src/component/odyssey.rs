@@ -100,8 +100,8 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
         ("client_max", pooler.max_client_conn.to_string()),
         ("nodelay", "yes".to_owned()),
     ];
-    if let Some(it) = sockets {
-        top.push(("unix_socket_dir", format!("\"{it}\"")));
+    if let Some(directory) = sockets {
+        top.push(("unix_socket_dir", format!("\"{directory}\"")));
         top.push(("unix_socket_mode", "\"0700\"".to_owned()));
     }
     for (name, value) in top {
@@ -110,9 +110,9 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
 
     let mut listen = Vec::new();
     match given.address {
-        Address::Tcp(it) => {
-            listen.push(("host", format!("\"{}\"", it.ip())));
-            listen.push(("port", it.port().to_string()));
+        Address::Tcp(address) => {
+            listen.push(("host", format!("\"{}\"", address.ip())));
+            listen.push(("port", address.port().to_string()));
         }
         // Without a host, it listens on the Unix socket.
         Address::Unix(_) => listen.push(("port", host_and_port(given.address).1)),

@@ -94,9 +94,9 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
     let (host, port) = host_and_port(&behind.address);
     let mut defaults = Vec::new();
     match given.address {
-        Address::Tcp(it) => {
-            defaults.push(("listen_addr", it.ip().to_string()));
-            defaults.push(("listen_port", it.port().to_string()));
+        Address::Tcp(address) => {
+            defaults.push(("listen_addr", address.ip().to_string()));
+            defaults.push(("listen_port", address.port().to_string()));
             // With a socket too, it would continue if the port is taken.
             defaults.push(("unix_socket_dir", String::new()));
         }

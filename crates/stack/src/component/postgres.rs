@@ -367,8 +367,8 @@ impl Postgres {
 
     /// Starts the server or its manager, without waiting.
     pub fn spawn(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
-        if let Some(it) = &self.manager {
-            self.node = supervisor.launch(Launch::clone(it))?;
+        if let Some(manager) = &self.manager {
+            self.node = supervisor.launch(Launch::clone(manager))?;
             return Ok(());
         }
         let mut launch = Launch::new(self.name(), self.program("postgres"), &supervisor.home())

@@ -134,8 +134,8 @@ impl Programs {
         found.map_err(|(not_found, fetched)| {
             let what = major.map_or("PostgreSQL".to_owned(), |it| format!("PostgreSQL {it}"));
             let mut reason = format!("no {what} was found on this machine");
-            if let Some(it) = fetched {
-                reason = format!("{reason}, and none could be downloaded: {}", it.reason);
+            if let Some(error) = fetched {
+                reason = format!("{reason}, and none could be downloaded: {}", error.reason);
             }
             unavailable(reason, not_found.install)
         })

@@ -113,8 +113,9 @@ impl Component for ServiceComponent {
         let mut secrets = Vec::new();
         if let Some(behind) = given.upstream {
             environment.insert(1, ("DATABASE_URL".to_owned(), database_url(given, behind, &behind.address)?));
-            if let Some(it) = &behind.read_only {
-                environment.insert(2, ("READ_DATABASE_URL".to_owned(), database_url(given, behind, it)?));
+            if let Some(address) = &behind.read_only {
+                environment
+                    .insert(2, ("READ_DATABASE_URL".to_owned(), database_url(given, behind, address)?));
             }
             secrets.push(("PGPASSWORD".to_owned(), given.users.app.password.clone()));
         }

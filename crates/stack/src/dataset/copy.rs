@@ -65,8 +65,8 @@ pub(super) fn copy_rows(
 ) -> Result<CopyProgress, Error> {
     let next = AtomicU64::new(0);
     let mut total = CopyProgress::default();
-    let mut add = |it: CopyProgress| {
-        total = CopyProgress { rows: total.rows + it.rows, bytes: total.bytes + it.bytes };
+    let mut add = |progress: CopyProgress| {
+        total = CopyProgress { rows: total.rows + progress.rows, bytes: total.bytes + progress.bytes };
         on_progress(total);
     };
     if let [only] = connections {

@@ -84,7 +84,7 @@ fn table_spec(table: &Table, seed: u64, mistakes: &mut Vec<TableDiagnostic>) -> 
                 Some(key),
                 "it is in the primary key but is not a column; write one of the columns".to_owned(),
             ),
-            Some(it) if it.null_fraction > 0.0 => {
+            Some(column) if column.null_fraction > 0.0 => {
                 wrong(
                     Some(key),
                     "it is in the primary key, but some values are NULL; write nulls: 0".to_owned(),
@@ -240,14 +240,15 @@ mod tests {
     fn uniform_values_are_evenly_distributed() {
         for seed in 1..=3 {
             let mut counts = vec![0; 50];
-            for it in rows(vec![column("c", ColumnGenerator::Uniform { min: -10, max: 39 })], seed, 0..50_000)
+            for value in
+                rows(vec![column("c", ColumnGenerator::Uniform { min: -10, max: 39 })], seed, 0..50_000)
             {
-                counts[(it.parse::<i64>().unwrap() + 10) as usize] += 1;
+                counts[(value.parse::<i64>().unwrap() + 10) as usize] += 1;
             }
             assert_uniform(&counts, &format!("numbers, seed {seed}"));
             let mut counts = vec![0; 26];
-            for it in rows(vec![column("c", ColumnGenerator::Text { length: 9 })], seed, 0..10_000) {
-                it.bytes().for_each(|it| counts[usize::from(it - b'a')] += 1);
+            for value in rows(vec![column("c", ColumnGenerator::Text { length: 9 })], seed, 0..10_000) {
+                value.bytes().for_each(|it| counts[usize::from(it - b'a')] += 1);
             }
             assert_uniform(&counts, &format!("letters, seed {seed}"));
         }

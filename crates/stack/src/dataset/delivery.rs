@@ -163,8 +163,8 @@ impl Geography {
     /// Places of departure: one in each of the larger cities, further ones in proportion to population.
     fn new(origins: usize) -> Geography {
         let mut people = 0;
-        let until = CITIES.each_ref().map(|it| {
-            people += u64::from(it.population);
+        let until = CITIES.each_ref().map(|city| {
+            people += u64::from(city.population);
             people
         });
         let more = origins.saturating_sub(CITIES.len()) as u64;
@@ -289,13 +289,13 @@ mod tests {
             receive.iter().map(|it| (&it[0], &it[2], &it[3])).collect();
         assert_eq!(places.len(), tags(&receive, 0).len());
         // The first place of departure is Moscow: places within a degree of it belong to the first two zones.
-        for it in receive.iter().filter(|it| it[1].parse::<usize>().unwrap() <= PROVIDERS.len()) {
-            let of = |at: usize| it[at].parse::<f64>().unwrap();
+        for row in receive.iter().filter(|it| it[1].parse::<usize>().unwrap() <= PROVIDERS.len()) {
+            let of = |at: usize| row[at].parse::<f64>().unwrap();
             let near = (of(2) - CITIES[0].lat).abs() < 0.5 && (of(3) - CITIES[0].lon).abs() < 0.8;
             let far = of(3) > 100.0;
-            assert!(!near || of(4) <= 1.0, "{it:?}");
-            assert!(!far || of(4) >= 5.0, "{it:?}");
-            assert!(of(5) >= 1.0 && of(6) > of(5), "{it:?}");
+            assert!(!near || of(4) <= 1.0, "{row:?}");
+            assert!(!far || of(4) >= 5.0, "{row:?}");
+            assert!(of(5) >= 1.0 && of(6) > of(5), "{row:?}");
         }
         let ended = send.iter().filter(|it| !it[6].starts_with("2100")).count();
         assert!((send.len() / 30..send.len() / 13).contains(&ended), "{ended} of {}", send.len());

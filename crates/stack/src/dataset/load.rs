@@ -135,10 +135,16 @@ pub(super) fn load_single_table(
     let never = AtomicBool::new(false);
     let source = RowSource::Generated(sheet, sheet.rows_per_block());
     let one = std::slice::from_mut(connection);
-    let sent =
-        copy_rows(one, &sheet.copy_statement(true), sheet.header_and_trailer(), source, &never, &mut |it| {
-            on_progress(Stage::Rows(it.rows));
-        });
+    let sent = copy_rows(
+        one,
+        &sheet.copy_statement(true),
+        sheet.header_and_trailer(),
+        source,
+        &never,
+        &mut |progress| {
+            on_progress(Stage::Rows(progress.rows));
+        },
+    );
     match sent {
         Ok(_) => {}
         Err(Error::Client(it)) => return Err(it),
@@ -147,7 +153,7 @@ pub(super) fn load_single_table(
     }
     connection.query("commit")?;
     let sheets = std::slice::from_ref(sheet);
-    build_keys_and_statistics(connection, sheets, &never, on_progress).map_err(|it| match it {
+    build_keys_and_statistics(connection, sheets, &never, on_progress).map_err(|error| match error {
         Error::Client(it) => it,
         Error::Stopped => client::Error::Stopped,
         it => unreachable!("its rows are ours: {it}"),

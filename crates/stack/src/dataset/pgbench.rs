@@ -304,7 +304,7 @@ impl Pgbench {
             PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", number - 1),
             // Unbounded at both ends, so that every key has a partition.
             PartitionMethod::Range => {
-                let bound = |it: u32| match it {
+                let bound = |partition: u32| match partition {
                     0 => "minvalue".to_owned(),
                     it if it == count => "maxvalue".to_owned(),
                     it => (u64::from(it) * size + 1).to_string(),
@@ -313,10 +313,10 @@ impl Pgbench {
             }
         };
         let (create, fill) = (self.create_table(), self.fill_factor);
-        let statement = |it| {
-            let bounds = bounds(it);
+        let statement = |partition| {
+            let bounds = bounds(partition);
             format!(
-                "{create} pgbench_accounts_{it} partition of pgbench_accounts for values {bounds} with (fillfactor={fill})"
+                "{create} pgbench_accounts_{partition} partition of pgbench_accounts for values {bounds} with (fillfactor={fill})"
             )
         };
         (1..=count).map(statement).collect()

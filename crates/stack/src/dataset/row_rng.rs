@@ -47,8 +47,8 @@ mod tests {
             derive_seed(2, &["ab", "c"]),
             derive_seed(1, &["ab"]),
         ];
-        for (at, it) in seeds.iter().enumerate() {
-            assert!(!seeds[..at].contains(it), "{seeds:?}");
+        for (at, seed) in seeds.iter().enumerate() {
+            assert!(!seeds[..at].contains(seed), "{seeds:?}");
         }
     }
 }

@@ -112,9 +112,9 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
     fn remove_visible(&mut self, shown: &[u64]) {
         let mut longest = None;
         let visible = &mut self.visible_us;
-        self.pending.retain(|it| {
-            let since = it.at.elapsed();
-            let is_there = shown.contains(&it.value);
+        self.pending.retain(|number| {
+            let since = number.at.elapsed();
+            let is_there = shown.contains(&number.value);
             if is_there && since <= VISIBILITY_TIMEOUT {
                 visible.push(since.as_micros() as u64);
                 longest = longest.max(Some(since));

@@ -60,7 +60,7 @@ impl ReplicaSession {
                 ReplicaAnswer { in_recovery, value: cells.next().flatten() }
             }
             // The primary acknowledged the table's contents, but this server lacks the table.
-            Err(Error::Server(it)) if MISSING_TABLE_CODES.contains(&it.code) => {
+            Err(Error::Server(error)) if MISSING_TABLE_CODES.contains(&error.code) => {
                 ReplicaAnswer { in_recovery: true, value: None }
             }
             Err(_) => return None,

@@ -60,8 +60,8 @@ fn write_intervals_average_200_ms_and_vary() {
     // All phases of a period of 200 ms are equally frequent.
     let mut at = Duration::ZERO;
     let mut quarters = [0; 4];
-    for it in intervals {
-        at += it;
+    for interval in intervals {
+        at += interval;
         quarters[(at.as_micros() % 200_000 / 50_000) as usize] += 1;
     }
     assert!(quarters.iter().all(|it| (200..300).contains(it)), "{quarters:?}");

@@ -84,9 +84,9 @@ impl NumberWriter {
 
     fn notify(&self, number: AcknowledgedNumber) {
         let readers = self.readers.iter().enumerate().filter(|it| it.0 != number.server);
-        for it in readers.map(|it| it.1).chain(&self.turns) {
+        for channel in readers.map(|it| it.1).chain(&self.turns) {
             // The readers end after the writer.
-            let _ = it.send(number);
+            let _ = channel.send(number);
         }
     }
 
@@ -100,8 +100,8 @@ impl NumberWriter {
 
     /// Among the servers that take writes, the one with the newest timeline, by its index.
     fn connect_primary(&self) -> Option<(usize, Connection)> {
-        let opened = self.servers.iter().enumerate().filter_map(|(at, it)| {
-            let mut session = it.target.open(LOGIN_TIMEOUT).ok()?;
+        let opened = self.servers.iter().enumerate().filter_map(|(at, server)| {
+            let mut session = server.target.open(LOGIN_TIMEOUT).ok()?;
             let (who, in_recovery) =
                 identity::parse_identity(&session.query(identity::IDENTITY_SQL).ok()?, None);
             session.query(SETUP_SQL).ok().filter(|_| !in_recovery).map(|_| (who.timeline, at, session))

@@ -96,8 +96,13 @@ mod tests {
             let read =
                 |path: &Path| files.iter().find(|it| Path::new(it.0) == path).map(|it| it.1.to_owned());
             let found = Cgroups::parse(mounts, groups, &read, &|path| path.ends_with("cpu,cpuacct"));
-            let shown = |it: &Controller| {
-                format!("{} {}{}", it.name, it.directory.display(), if it.writable { " rw" } else { "" })
+            let shown = |controller: &Controller| {
+                format!(
+                    "{} {}{}",
+                    controller.name,
+                    controller.directory.display(),
+                    if controller.writable { " rw" } else { "" }
+                )
             };
             let all = |them: &[Controller]| them.iter().map(shown).collect::<Vec<_>>().join(", ");
             assert_eq!(format!("v1: {}; v2: {}", all(&found.v1), all(&found.v2)), expected);

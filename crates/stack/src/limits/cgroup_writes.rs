@@ -109,13 +109,13 @@ mod tests {
             for (version, expected) in [CgroupVersion::V1, CgroupVersion::V2].into_iter().zip(expected) {
                 let (lines, impossible) =
                     cgroup_writes(&limits, version, || Ok(Disk { major: 254, minor: 0 }));
-                let shown = lines.iter().map(|it| {
+                let shown = lines.iter().map(|line| {
                     format!(
                         "{} {}={}{}",
-                        it.controller,
-                        it.file,
-                        it.value,
-                        if it.optional { "?" } else { "" }
+                        line.controller,
+                        line.file,
+                        line.value,
+                        if line.optional { "?" } else { "" }
                     )
                 });
                 assert_eq!(shown.collect::<Vec<_>>(), expected);

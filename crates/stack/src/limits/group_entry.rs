@@ -153,8 +153,8 @@ pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
 
 /// True if a list such as `0-3,8` contains a number; `cpuset(7)`, List format.
 fn in_list(list: &str, number: u32) -> bool {
-    list.trim().split(',').any(|it| {
-        let (first, last) = it.split_once('-').unwrap_or((it, it));
+    list.trim().split(',').any(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
         let within = |(first, last): (u32, u32)| (first..=last).contains(&number);
         first.parse().ok().zip(last.parse().ok()).is_some_and(within)
     })

@@ -210,9 +210,9 @@ impl Groups {
         let Some(own) = self.cgroups.v2.first().map(|it| it.directory.clone()) else { return };
         let controllers: Vec<&str> = controllers.iter().copied().filter(|it| *it != "cpuset").collect();
         let all = own.ancestors().take_while(|it| it.join("cgroup.subtree_control").exists());
-        let able = all.map(Path::to_owned).collect::<Vec<_>>().into_iter().find(|it| {
-            controllers.iter().all(|controller| self.enable_controller(it, controller).is_ok())
-                && rustix::fs::access(it, rustix::fs::Access::WRITE_OK).is_ok()
+        let able = all.map(Path::to_owned).collect::<Vec<_>>().into_iter().find(|group| {
+            controllers.iter().all(|controller| self.enable_controller(group, controller).is_ok())
+                && rustix::fs::access(group, rustix::fs::Access::WRITE_OK).is_ok()
         });
         self.base = Some(able.unwrap_or(own));
     }
@@ -449,8 +449,8 @@ mod tests {
     fn detects_cgroup_version() {
         let check = |v1: &[&str], v2: &[&str], expected: CgroupVersion| {
             let all = |them: &[&str]| {
-                let one = |it: &&str| Controller {
-                    name: (*it).to_owned(),
+                let one = |name: &&str| Controller {
+                    name: (*name).to_owned(),
                     directory: PathBuf::new(),
                     writable: true,
                 };

@@ -126,7 +126,7 @@ fn value(text: &str, key: &str) -> Option<u64> {
 fn sum_reads_and_writes(text: &str) -> (u64, u64) {
     let sum = |of: &str| {
         let fields = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>());
-        let numbers = fields.filter_map(|it| match it[..] {
+        let numbers = fields.filter_map(|words| match words[..] {
             [_, kind, number] if kind == of => number.parse::<u64>().ok(),
             _ => None,
         });

@@ -30,9 +30,9 @@ pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
     let mut open = false;
     for line in log.lines() {
         if let Some(rest) = line.strip_prefix('\t') {
-            if let Some(it) = all.last_mut().filter(|_| open) {
-                it.text.push('\n');
-                it.text.push_str(rest);
+            if let Some(statement) = all.last_mut().filter(|_| open) {
+                statement.text.push('\n');
+                statement.text.push_str(rest);
             }
             continue;
         }
@@ -42,8 +42,8 @@ pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
         };
         let detail = text.strip_prefix("parameters: ").or(text.strip_prefix("Parameters: "));
         if let (Some(values), "DETAIL", true) = (detail, head.severity.as_str(), open) {
-            if let Some(it) = all.last_mut().filter(|it| it.pid == head.pid) {
-                it.values = parse_parameters(values);
+            if let Some(statement) = all.last_mut().filter(|it| it.pid == head.pid) {
+                statement.values = parse_parameters(values);
             }
             open = false;
             continue;
@@ -105,9 +105,14 @@ mod tests {
         let value = |it: &Option<String>| it.clone().unwrap_or_else(|| "NULL".to_owned());
         let shown: Vec<String> = parse_logged_statements(log)
             .iter()
-            .map(|it| {
-                let values: Vec<String> = it.values.iter().map(value).collect();
-                format!("{} | {} | {}\n", it.millis, it.text.replace('\n', "\\n"), values.join(" | "))
+            .map(|statement| {
+                let values: Vec<String> = statement.values.iter().map(value).collect();
+                format!(
+                    "{} | {} | {}\n",
+                    statement.millis,
+                    statement.text.replace('\n', "\\n"),
+                    values.join(" | ")
+                )
             })
             .collect();
         assert_eq!(shown.concat(), expected);

@@ -101,11 +101,11 @@ const LIFECYCLE: [&str; 16] = [
 /// `before` is the prefix of the last message that does not explain another one.
 pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LinePrefix>) -> Option<LogRecord> {
     let (head, text) = split_prefix(line)?;
-    let explains = |it: &LinePrefix| {
-        it.timestamp == head.timestamp
-            && it.pid == head.pid
-            && it.code == head.code
-            && it.severity != head.severity
+    let explains = |prefix: &LinePrefix| {
+        prefix.timestamp == head.timestamp
+            && prefix.pid == head.pid
+            && prefix.code == head.code
+            && prefix.severity != head.severity
     };
     let known = |of: &[&str]| of.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);

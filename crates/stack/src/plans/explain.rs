@@ -44,8 +44,8 @@ pub(super) fn explain(
 ) -> Result<Result<PlanNode, NoPlan>, Error> {
     let answer =
         separate_server_error(connection.query(&format!("explain (verbose, {options}format json) {query}")))?;
-    Ok(answer.and_then(|it| {
-        let json: Vec<&str> = it.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    Ok(answer.and_then(|answer| {
+        let json: Vec<&str> = answer.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
         parse_plan(&json.join("\n")).ok_or(NoPlan::Unreadable)
     }))
 }
@@ -81,8 +81,8 @@ pub(super) fn costs_with_index(
     let cell = |at: usize| made.rows.first()?.get(at)?.clone();
     let (name, bytes) = (cell(0), cell(1).and_then(|it| it.parse().ok()).unwrap_or(0));
     let mut costs = Vec::new();
-    for it in targets {
-        let plan = it.map(|it| explain(connection, "", it)).transpose()?.and_then(Result::ok);
+    for target in targets {
+        let plan = target.map(|it| explain(connection, "", it)).transpose()?.and_then(Result::ok);
         let takes = plan.as_ref().is_some_and(|it| it.flatten().iter().any(|node| node.index == name));
         costs.push(plan.filter(|_| takes).map(|it| it.cost));
     }
@@ -110,10 +110,10 @@ mod tests {
     fn parses_plans_and_masks_values() {
         let check = |json: &str, expected: &str| {
             let plan = parse_plan(json).unwrap_or_else(|| panic!("{json}"));
-            let show = |it: &&PlanNode| {
-                let texts = [&it.index, &it.filter, &it.index_condition].into_iter().flatten();
+            let show = |node: &&PlanNode| {
+                let texts = [&node.index, &node.filter, &node.index_condition].into_iter().flatten();
                 let more: Vec<&str> = texts.map(String::as_str).collect();
-                format!("{} {} {} {:?}\n", it.kind, it.cost, more.join(" "), it.sort_key)
+                format!("{} {} {} {:?}\n", node.kind, node.cost, more.join(" "), node.sort_key)
             };
             assert_eq!(plan.flatten().iter().map(show).collect::<String>(), expected);
         };

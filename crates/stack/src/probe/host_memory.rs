@@ -31,10 +31,10 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     for (key, value) in text.lines().filter_map(|it| it.split_once(':')) {
         let Some((_, label)) = KINDS.iter().find(|it| it.0 == key) else { continue };
         let kib = value.trim().strip_suffix(" kB").and_then(|it| it.parse::<u64>().ok());
-        out.extend(kib.map(|it| Reading {
+        out.extend(kib.map(|kib| Reading {
             series: &SERIES[0],
             label: (*label).to_owned(),
-            value: it as f64 * 1024.0,
+            value: kib as f64 * 1024.0,
         }));
     }
     if out.len() == before { Err(ReadError { line: 0, expected: "kind of memory" }) } else { Ok(()) }

@@ -12,8 +12,8 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
                 timeline: parts[1].parse().unwrap(),
                 ..ServerInstance::default()
             };
-            let follower = |it: &str| {
-                let (name, sync_state) = it.split_once('=').unwrap();
+            let follower = |text: &str| {
+                let (name, sync_state) = text.split_once('=').unwrap();
                 let flushed = Some(Lsn(at.0));
                 StreamingReplica { name: name.to_owned(), sync_state: sync_state.to_owned(), flushed }
             };

@@ -142,11 +142,11 @@ impl PidNamespace {
             if new.is_empty() {
                 return;
             }
-            for it in new {
-                if let Ok(handle) = self.handle(it) {
+            for pid in new {
+                if let Ok(handle) = self.handle(pid) {
                     let _ = pidfd_send_signal(&handle, signal.into());
                 }
-                signalled.push(it);
+                signalled.push(pid);
             }
         }
     }

@@ -30,8 +30,8 @@ const PIECES: (u64, u64) = (1 << 30, 4096);
 impl NodeDisks {
     /// Mount point of the node's disk, owned by `owner`; created on first use. Needs root.
     pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, KeeperError> {
-        if let Some(it) = self.all.iter().find(|it| it.0 == node) {
-            return Ok(it.1.clone());
+        if let Some(disk) = self.all.iter().find(|it| it.0 == node) {
+            return Ok(disk.1.clone());
         }
         let failure = |path: &Path| KeeperError::io::<std::io::Error>(path.display().to_string());
         let (above, place) = (run.join("disks"), run.join("disks").join(node));

@@ -73,13 +73,13 @@ impl Tree<'_> {
         let mut tree = Tree { path, files: HashSet::new(), users: HashSet::new() };
         tree.users.insert(rustix::process::geteuid().as_raw());
         let mut waiting = vec![path.to_owned()];
-        while let Some(it) = waiting.pop() {
-            let about = it.symlink_metadata()?;
+        while let Some(path) = waiting.pop() {
+            let about = path.symlink_metadata()?;
             let device = about.dev();
             tree.files.insert((rustix::fs::major(device), rustix::fs::minor(device), about.ino()));
             tree.users.insert(about.uid());
             if about.is_dir() {
-                for entry in read_dir(&it)? {
+                for entry in read_dir(&path)? {
                     waiting.push(entry?.path());
                 }
             }
@@ -166,8 +166,8 @@ fn unescaped(text: &[u8]) -> PathBuf {
     while let Some((&first, tail)) = rest.split_first() {
         let code = tail.get(..3).filter(|_| first == b'\\').and_then(|it| std::str::from_utf8(it).ok());
         match code.and_then(|it| u8::from_str_radix(it, 8).ok()) {
-            Some(it) => {
-                out.push(it);
+            Some(byte) => {
+                out.push(byte);
                 rest = &tail[3..];
             }
             None => {
@@ -225,9 +225,9 @@ mod tests {
 
     impl Drop for UseCase {
         fn drop(&mut self) {
-            if let Some(it) = &mut self.child {
-                let _ = it.kill();
-                let _ = it.wait();
+            if let Some(child) = &mut self.child {
+                let _ = child.kill();
+                let _ = child.wait();
             }
             let _ = fs::remove_dir_all(&self.directory);
         }

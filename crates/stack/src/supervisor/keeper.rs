@@ -428,9 +428,9 @@ impl KeptNode {
         let child = command.spawn().map_err(KeeperError::io(Path::new(program).display()));
         drop((away, net));
         let pid = Pid::from_child(&child?);
-        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|it| {
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| {
             let _ = kill_process(pid, Sig::Kill.into());
-            KeeperError::io("pidfd_open")(it)
+            KeeperError::io("pidfd_open")(error)
         })?;
         let world = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
@@ -480,9 +480,9 @@ impl IsolatedProcesses {
             let program = apart::program_of(first).ok_or(Errno::SRCH)?;
             Ok(IsolatedProcesses { space, program: (space.handle(program)?, program) })
         };
-        found().map_err(|it: io::Error| {
+        found().map_err(|error: io::Error| {
             let _ = kill_process(first, Sig::Kill.into());
-            KeeperError::EndedAtOnce(it)
+            KeeperError::EndedAtOnce(error)
         })
     }
 }

@@ -267,24 +267,24 @@ mod tests {
         // A link to a run directory; a lock file that is a link, has a second name or is a pipe; a copy.
         check(&|it| symlink(&real, it).unwrap());
         let lock = |it: &Path| fs::read_to_string(it.join(LOCK)).unwrap();
-        let with = |it: &Path, make: &dyn Fn(&Path)| {
+        let with = |home: &Path, make: &dyn Fn(&Path)| {
             base.directory("pgdyno-17", &mark());
-            let text = lock(it);
-            fs::remove_file(it.join(LOCK)).unwrap();
-            fs::write(it.join("mark"), text).unwrap();
-            make(it);
+            let text = lock(home);
+            fs::remove_file(home.join(LOCK)).unwrap();
+            fs::write(home.join("mark"), text).unwrap();
+            make(home);
         };
         check(&|home| with(home, &|it| symlink("mark", it.join(LOCK)).unwrap()));
         check(&|home| with(home, &|it| fs::hard_link(it.join("mark"), it.join(LOCK)).unwrap()));
         check(&|home| {
-            with(home, &|it| {
-                assert!(Command::new("mkfifo").arg(it.join(LOCK)).status().unwrap().success());
+            with(home, &|directory| {
+                assert!(Command::new("mkfifo").arg(directory.join(LOCK)).status().unwrap().success());
             });
         });
         check(&|home| with(home, &|it| fs::create_dir(it.join(LOCK)).unwrap()));
-        check(&|it| {
-            fs::create_dir(it).unwrap();
-            fs::copy(real.join(LOCK), it.join(LOCK)).unwrap();
+        check(&|home| {
+            fs::create_dir(home).unwrap();
+            fs::copy(real.join(LOCK), home.join(LOCK)).unwrap();
         });
     }
 

@@ -29,7 +29,7 @@ impl TestStack {
 
     /// Transports of the hops, the entry first: `tcp unix`.
     fn hops(&self) -> String {
-        let hops = self.chain.nodes().iter().map(|it| match &it.hop {
+        let hops = self.chain.nodes().iter().map(|node| match &node.hop {
             ServerTransport::UnixSocket => "unix",
             ServerTransport::Tcp => "tcp",
             ServerTransport::TcpTls { version } if version == "1.3" => "tls",
@@ -97,8 +97,8 @@ pub fn ask(target: &Target, sql: &str) -> String {
 
 /// True if a component is not available; prints that.
 pub fn skipped(problem: &ChainError) -> bool {
-    if let ChainError::Unavailable(it) = problem {
-        println!("skipped: {it}");
+    if let ChainError::Unavailable(reason) = problem {
+        println!("skipped: {reason}");
         return true;
     }
     false
@@ -107,8 +107,8 @@ pub fn skipped(problem: &ChainError) -> bool {
 #[test]
 fn newer_poolers_keep_prepared_statements() {
     let mut pooler = pgbouncer(Transport::Tcp, PoolMode::Transaction);
-    let NodeKind::Pooler(it) = &mut pooler.kind else { unreachable!() };
-    it.version = Some((1, 21));
+    let NodeKind::Pooler(settings) = &mut pooler.kind else { unreachable!() };
+    settings.version = Some((1, 21));
     let test_stack = match TestStack::up(&stack(&[pooler, postgres(Transport::Unix)])) {
         Ok(it) => it,
         Err(it) if skipped(&it) => return,
@@ -133,8 +133,8 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             return;
         }
         assert_eq!(test_stack.hops(), expected);
-        for it in test_stack.chain.nodes() {
-            assert!(it.version.contains('.'), "{}: {}", it.plan.name, it.version);
+        for node in test_stack.chain.nodes() {
+            assert!(node.version.contains('.'), "{}: {}", node.plan.name, node.version);
         }
         assert_eq!(
             ask(test_stack.chain.endpoint(), "select current_user || ' ' || current_database()"),
@@ -168,8 +168,8 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     for mode in [Session, Transaction, Statement] {
         // 1.23 uses another stop signal and a setting that older versions lack.
         let mut newer = pgbouncer(Tls, mode);
-        let NodeKind::Pooler(it) = &mut newer.kind else { unreachable!() };
-        it.version = Some((1, 23));
+        let NodeKind::Pooler(settings) = &mut newer.kind else { unreachable!() };
+        settings.version = Some((1, 23));
         check(&[newer, base.clone()], "tls unix");
     }
     check(&[haproxy(Tcp, None), pgbouncer(Unix, Transaction), base.clone()], "tcp unix unix");

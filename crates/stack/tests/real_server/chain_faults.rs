@@ -155,8 +155,8 @@ fn a_balancer_queues_and_its_queue_ends() {
     drop(first);
 
     let mut patient = haproxy(Transport::Tcp, Some(1));
-    let NodeKind::Balancer(it) = &mut patient.kind else { unreachable!() };
-    it.queue_timeout = model::Nanos::from_secs(60);
+    let NodeKind::Balancer(settings) = &mut patient.kind else { unreachable!() };
+    settings.queue_timeout = model::Nanos::from_secs(60);
     test_stack.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
     let first = test_stack.chain.endpoint().open(PATIENCE).unwrap();
     let target = test_stack.chain.endpoint().clone();
@@ -233,8 +233,8 @@ fn a_database_keeps_its_data_under_other_settings() {
     let cluster = test_stack.chain.nodes()[0].cluster_id();
     ask(test_stack.chain.endpoint(), "create table kept as select 42 as it");
     let mut other = postgres(Transport::Tls);
-    let NodeKind::Postgres(it) = &mut other.kind else { unreachable!("it is one") };
-    it.max_connections = 33;
+    let NodeKind::Postgres(settings) = &mut other.kind else { unreachable!("it is one") };
+    settings.max_connections = 33;
     test_stack.reconcile(&stack(&[other])).expect("it starts again");
     assert_eq!(ask(test_stack.chain.endpoint(), "select it from kept"), "42");
     assert_eq!(ask(test_stack.chain.endpoint(), "show max_connections"), "33");
@@ -404,8 +404,8 @@ fn secrets_stay_secret_and_nothing_remains() {
     let mut nodes = vec![haproxy(Transport::Tls, Some(5)), pgbouncer, base.clone()];
     let mut test_stack = up(&nodes);
     for front in [None, Some(odyssey(Transport::Tls, PoolMode::Transaction))] {
-        if let Some(it) = front {
-            nodes = vec![it, base.clone()];
+        if let Some(node) = front {
+            nodes = vec![node, base.clone()];
             match test_stack.reconcile(&stack(&nodes)) {
                 Err(it) if skipped(&it) => break,
                 other => other.unwrap_or_else(|it| panic!("{it}")),
@@ -431,8 +431,8 @@ fn secrets_stay_secret_and_nothing_remains() {
         for secret in secrets {
             assert!(!shown.contains(secret.reveal()), "a password is shown");
         }
-        if let Address::Tcp(it) = test_stack.chain.endpoint().address {
-            assert!(it.ip().is_loopback());
+        if let Address::Tcp(address) = test_stack.chain.endpoint().address {
+            assert!(address.ip().is_loopback());
         }
     }
     let ids: Vec<_> = test_stack.chain.nodes().iter().filter_map(|it| it.node).collect();
@@ -441,7 +441,7 @@ fn secrets_stay_secret_and_nothing_remains() {
     let directory = test_stack.supervisor.directory().to_owned();
     drop(test_stack);
     assert!(!directory.exists());
-    for it in numbers {
-        assert!(!Path::new(&format!("/proc/{it}")).exists(), "{it} is still there");
+    for pid in numbers {
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{pid} is still there");
     }
 }

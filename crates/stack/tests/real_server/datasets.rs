@@ -72,7 +72,7 @@ fn check(arguments: &[&str], config: &Pgbench, steps: &str) {
     let steps: Vec<InitStep> = steps.chars().map(|it| InitStep::from_letter(it).unwrap()).collect();
     let mut ended = Vec::new();
     let mut sent = (0, 0);
-    let mut on_progress = |it: InitProgress<'_>| match it {
+    let mut on_progress = |progress: InitProgress<'_>| match progress {
         InitProgress::StepFinished(step) => ended.push(step),
         InitProgress::Sent(rows, of) => sent = (rows, of),
         _ => {}

@@ -103,8 +103,8 @@ fn every_content_is_loaded_the_same_by_one_and_by_three() {
             let (mut connection, name) = fresh_database();
             connection.query("create extension pg_visibility").unwrap();
             let mut sent = 0;
-            let on_progress = &mut |it| {
-                if let Stage::Rows(rows) = it {
+            let on_progress = &mut |stage| {
+                if let Stage::Rows(rows) = stage {
                     assert!(rows > sent, "{rows} after {sent}");
                     sent = rows;
                 }
@@ -254,8 +254,8 @@ fn stopped_loads_leave_nothing() {
         let loader = Loader { target: in_database(&name), workers, force: false, stop: &stop };
         let tickets = of(Content::Tickets { rows: 1_000_000 });
         let mut sent = 0;
-        let result = load(&tickets, &loader, &mut |it| {
-            if let Stage::Rows(rows) = it {
+        let result = load(&tickets, &loader, &mut |stage| {
+            if let Stage::Rows(rows) = stage {
                 sent = rows;
                 stop.store(true, Ordering::Relaxed);
             }

@@ -328,9 +328,9 @@ fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
                     let round = Round::new(seed, number, ending, node_set);
                     let (by_signal, left) = play(&round, &scratch);
                     signalled.fetch_add(u64::from(by_signal), Ordering::Relaxed);
-                    for it in left {
+                    for survivor in left {
                         survivors.fetch_add(1, Ordering::Relaxed);
-                        eprintln!("seed {seed}, round {number}, {round:?}: {it} survives");
+                        eprintln!("seed {seed}, round {number}, {round:?}: {survivor} survives");
                     }
                 }
             });

@@ -61,7 +61,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     );
     let samples: Vec<_> = observations
         .try_iter()
-        .flat_map(|it| match it {
+        .flat_map(|observation| match observation {
             Observation::Samples(all) => all,
             other => panic!("{other:?}"),
         })

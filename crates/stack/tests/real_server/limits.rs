@@ -55,8 +55,8 @@ fn a_spinning_node_gets_its_share_and_no_more() {
         }
         let group = supervisor.group(node).unwrap().clone();
         assert_eq!(supervisor.processes(node), [supervisor.pid(node).unwrap()]);
-        let enough = |it: Usage| match it.periods {
-            Some(periods) if periods >= 100 => Readiness::Ready(it),
+        let enough = |usage: Usage| match usage.periods {
+            Some(periods) if periods >= 100 => Readiness::Ready(usage),
             other => Readiness::NotYet(format!("{other:?} periods")),
         };
         let used = supervisor.await_ready(node, PATIENCE, || enough(group.usage())).unwrap();
@@ -112,8 +112,11 @@ fn processors_are_those_asked_for() {
         }
         let limits = Limits { cpus: vec![0, 1023], ..Limits::default() };
         let node = shell(&mut supervisor, "nowhere", "exec sleep 1000", &limits);
-        let [it] = supervisor.not_applied(node) else { panic!("{:?}", supervisor.not_applied(node)) };
-        assert!(it.to_string().starts_with("cpus is not limited: there is no processor 1023"), "{it}");
+        let [reason] = supervisor.not_applied(node) else { panic!("{:?}", supervisor.not_applied(node)) };
+        assert!(
+            reason.to_string().starts_with("cpus is not limited: there is no processor 1023"),
+            "{reason}"
+        );
     }
 }
 

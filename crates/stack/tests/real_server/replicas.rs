@@ -154,10 +154,10 @@ fn a_planned_change_loses_nothing() {
         .unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(promotion.to, "postgres-3");
     let servers: Vec<Target> = test_stack.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
-    for (it, recovers) in servers.iter().zip(["true", "true", "false"]) {
+    for (server, recovers) in servers.iter().zip(["true", "true", "false"]) {
         comes_to(
             &mut test_stack,
-            it,
+            server,
             "select count(*) || ' ' || pg_is_in_recovery() from t",
             &format!("1000 {recovers}"),
         );

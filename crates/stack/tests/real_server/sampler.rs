@@ -25,8 +25,8 @@ fn until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let observation = from.recv_timeout(left).expect("what is waited for comes in time");
-        if let Some(it) = select(&observation) {
-            return it;
+        if let Some(found) = select(&observation) {
+            return found;
         }
     }
 }
@@ -140,7 +140,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     connection.query("set work_mem = '1MB'").unwrap();
     connection.query("select 'secret', 4711").unwrap();
     let event = |kind: EventKind, text: &str| {
-        until(&observations, |it| match it {
+        until(&observations, |observation| match observation {
             Observation::Event(it) if it.kind == kind && it.text.contains(text) => Some(it.clone()),
             _ => None,
         })
@@ -165,7 +165,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     event(EventKind::Lifecycle, "ready to accept connections");
     sample(&observations, "pg_sets", "", |it| it >= 1.0);
     let of_the_new_one = |it: &Sample| it.series == "process_cpu_user" && it.at > ended;
-    until(&observations, |it| match it {
+    until(&observations, |observation| match observation {
         Observation::Samples(them) => them.iter().any(of_the_new_one).then_some(()),
         _ => None,
     });
@@ -217,7 +217,7 @@ fn a_server_that_hangs_holds_nobody_up() {
         },
     ];
     let sampler = Sampler::start(points, clock(), out);
-    until(&observations, |it| match it {
+    until(&observations, |observation| match observation {
         Observation::Missing { node, probe: "connection", .. } if node == "hanging" => Some(()),
         _ => None,
     });

@@ -26,8 +26,8 @@ impl Scratch {
     pub fn processes(&self) -> Vec<String> {
         let mark = self.path.to_str().unwrap();
         let about = |pid: &Path| {
-            let read = |it: &str| {
-                String::from_utf8_lossy(&std::fs::read(pid.join(it)).unwrap_or_default()).into_owned()
+            let read = |name: &str| {
+                String::from_utf8_lossy(&std::fs::read(pid.join(name)).unwrap_or_default()).into_owned()
             };
             let cwd = std::fs::read_link(pid.join("cwd")).unwrap_or_default();
             let line = format!("{} {}", pid.display(), read("cmdline").replace('\0', " "));

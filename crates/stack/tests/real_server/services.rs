@@ -115,8 +115,8 @@ fn a_service_is_a_node() {
 fn copies_stand_behind_a_balancer() {
     let scratch = Scratch::new("copies");
     let mut shop = tiny::service("shop", &scratch, &[]);
-    let NodeKind::Service(it) = &mut shop.kind else { unreachable!() };
-    it.copies = 2;
+    let NodeKind::Service(settings) = &mut shop.kind else { unreachable!() };
+    settings.copies = 2;
     let mut test_stack = up(&[shop, postgres(Transport::Tcp)]);
     let names: Vec<&str> = test_stack.chain.nodes().iter().map(|it| it.plan.name.as_str()).collect();
     assert_eq!(names, ["shop-balancer", "shop-1", "shop-2", "postgres"]);
@@ -130,8 +130,8 @@ fn copies_stand_behind_a_balancer() {
     let other = get(test_stack.chain.find_node("shop-2").unwrap(), "/who");
     test_stack.chain.kill(&mut test_stack.supervisor, "shop-1").unwrap();
     let mut in_a_row = std::cell::Cell::new(0);
-    await_answer(&mut test_stack, "/who", |it| {
-        in_a_row.set(if it == other { in_a_row.get() + 1 } else { 0 });
+    await_answer(&mut test_stack, "/who", |answer| {
+        in_a_row.set(if answer == other { in_a_row.get() + 1 } else { 0 });
         in_a_row.get() == 8
     });
     assert_eq!(*in_a_row.get_mut(), 8);
@@ -163,9 +163,9 @@ fn what_cannot_be_started_says_why() {
     let scratch = Scratch::new("missing");
     let check = |command: &[&str], env: &[(&str, &str)], expected: &str| {
         let mut shop = tiny::service("shop", &scratch, env);
-        let NodeKind::Service(it) = &mut shop.kind else { unreachable!() };
+        let NodeKind::Service(settings) = &mut shop.kind else { unreachable!() };
         if !command.is_empty() {
-            it.command = command.iter().map(|&it| it.to_owned()).collect();
+            settings.command = command.iter().map(|&it| it.to_owned()).collect();
         }
         let mut supervisor = Supervisor::start(&keeper()).unwrap();
         let programs = Programs { directory: scratch.path.clone(), ..Programs::from_environment() };
@@ -217,8 +217,8 @@ fn a_service_is_watched() {
     // Every probe runs once more at the end.
     Sampler::start(points, || Nanos::ZERO, out).stop();
     let mut shown: Vec<String> = Vec::new();
-    for it in observations {
-        match it {
+    for observation in observations {
+        match observation {
             Observation::Samples(them) => shown.extend(
                 them.iter()
                     .filter(|it| it.node == "shop")
@@ -251,12 +251,12 @@ fn a_service_that_is_there_is_left_alone() {
     let url = existing.chain.http_node().unwrap().url.clone().unwrap();
     let attached = |ready: &str| {
         let mut node = tiny::service("ours", &scratch, &[]);
-        let NodeKind::Service(it) = &mut node.kind else { unreachable!() };
-        *it = Service {
+        let NodeKind::Service(settings) = &mut node.kind else { unreachable!() };
+        *settings = Service {
             command: Vec::new(),
             url: Some(format!("http://{}", url.host_header())),
             ready_path: ready.to_owned(),
-            ..it.clone()
+            ..settings.clone()
         };
         node
     };

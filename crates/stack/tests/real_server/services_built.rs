@@ -45,8 +45,8 @@ fn up(service: Node, content: Content) -> Option<TestStack> {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let chain = match Chain::up(&mut supervisor, &stack(&nodes), &programs, &mut |_| {}) {
         Ok(it) => it,
-        Err(ChainError::Unavailable(it)) => {
-            println!("skipped: {it}");
+        Err(ChainError::Unavailable(reason)) => {
+            println!("skipped: {reason}");
             return None;
         }
         Err(it) => panic!("{it}"),

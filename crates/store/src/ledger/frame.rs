@@ -56,29 +56,29 @@ pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)
 
 fn encode_body(frame: &Frame, to: &mut Vec<u8>) {
     match frame {
-        Frame::Header(it) => {
+        Frame::Header(header) => {
             to.push(kind::HEADER);
-            to.extend_from_slice(&it.run.to_le_bytes());
-            to.extend_from_slice(&it.boot.to_le_bytes());
-            to.extend_from_slice(&it.started_ms.to_le_bytes());
+            to.extend_from_slice(&header.run.to_le_bytes());
+            to.extend_from_slice(&header.boot.to_le_bytes());
+            to.extend_from_slice(&header.started_ms.to_le_bytes());
         }
-        Frame::Entry(LedgerEntry::Server(id, it)) => {
+        Frame::Entry(LedgerEntry::Server(id, server)) => {
             to.push(kind::SERVER);
             to.extend_from_slice(&id.0.to_le_bytes());
-            to.extend_from_slice(&it.system.to_le_bytes());
-            to.extend_from_slice(&it.started_us.to_le_bytes());
-            to.extend_from_slice(&it.timeline.to_le_bytes());
-            let end =
-                (0..=it.address.len().min(MAX_ADDRESS_BYTES)).rfind(|end| it.address.is_char_boundary(*end));
-            to.extend_from_slice(&it.address.as_bytes()[..end.unwrap_or(0)]);
+            to.extend_from_slice(&server.system.to_le_bytes());
+            to.extend_from_slice(&server.started_us.to_le_bytes());
+            to.extend_from_slice(&server.timeline.to_le_bytes());
+            let end = (0..=server.address.len().min(MAX_ADDRESS_BYTES))
+                .rfind(|end| server.address.is_char_boundary(*end));
+            to.extend_from_slice(&server.address.as_bytes()[..end.unwrap_or(0)]);
         }
         Frame::Entry(LedgerEntry::Reserved { session, until }) => {
             to.push(kind::RESERVED);
             to.extend_from_slice(&session.to_le_bytes());
             to.extend_from_slice(&until.to_le_bytes());
         }
-        Frame::Entry(LedgerEntry::Completed(it)) => {
-            let (outcome, code) = match it.outcome {
+        Frame::Entry(LedgerEntry::Completed(write)) => {
+            let (outcome, code) = match write.outcome {
                 WriteOutcome::Acknowledged => (0, [0; 6]),
                 WriteOutcome::AcknowledgedLocally => (1, [0; 6]),
                 WriteOutcome::Failed(code) => (2, encode_code(code)),
@@ -86,12 +86,12 @@ fn encode_body(frame: &Frame, to: &mut Vec<u8>) {
             };
             to.extend_from_slice(&[kind::ENDED, outcome]);
             to.extend_from_slice(&code);
-            to.extend_from_slice(&it.number.to_le_bytes());
-            to.extend_from_slice(&it.server.map_or(NO_SERVER, |it| it.0).to_le_bytes());
-            to.extend_from_slice(&it.key.session.to_le_bytes());
-            to.extend_from_slice(&it.key.sequence.to_le_bytes());
-            to.extend_from_slice(&it.invoked.0.to_le_bytes());
-            to.extend_from_slice(&it.ended.0.to_le_bytes());
+            to.extend_from_slice(&write.number.to_le_bytes());
+            to.extend_from_slice(&write.server.map_or(NO_SERVER, |it| it.0).to_le_bytes());
+            to.extend_from_slice(&write.key.session.to_le_bytes());
+            to.extend_from_slice(&write.key.sequence.to_le_bytes());
+            to.extend_from_slice(&write.invoked.0.to_le_bytes());
+            to.extend_from_slice(&write.ended.0.to_le_bytes());
         }
         Frame::Entry(LedgerEntry::Clock { at, wall_us }) => {
             to.push(kind::CLOCK);

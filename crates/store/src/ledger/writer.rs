@@ -115,8 +115,8 @@ impl LedgerWriter {
     fn join(&mut self) -> Option<(Option<LedgerFile>, LedgerStats)> {
         drop(self.stop.take());
         let writes = self.writes.take().map(|it| it.join().expect("writing does not panic"));
-        if let Some(it) = self.syncs.take() {
-            it.join().expect("syncing does not panic");
+        if let Some(thread) = self.syncs.take() {
+            thread.join().expect("syncing does not panic");
         }
         writes
     }

@@ -100,26 +100,28 @@ pub fn end(status: RunStatus, measured: Option<Measurement>) -> TrialEnd {
 }
 
 /// Text form of all values of a tick.
-pub fn format_tick(it: &Tick) -> String {
-    format!("{} {} {} {:?}", it.second, it.in_flight, format_interval(&it.interval), it.samples)
+pub fn format_tick(tick: &Tick) -> String {
+    format!("{} {} {} {:?}", tick.second, tick.in_flight, format_interval(&tick.interval), tick.samples)
 }
 
-pub fn format_interval(it: &Interval) -> String {
+pub fn format_interval(interval: &Interval) -> String {
     let mut packer = HistogramEncoder::new();
     let mut pack = |it: &LatencyHistogram| format!("{:?}", packer.encode(it));
-    let mut all = format!("{:?} {:?} {} {:?}", it.from, it.to, it.started, it.refused);
-    for it in [&it.send_lag, &it.backlog_wait, &it.connects] {
-        all += &pack(it);
+    let mut all =
+        format!("{:?} {:?} {} {:?}", interval.from, interval.to, interval.started, interval.refused);
+    for histogram in [&interval.send_lag, &interval.backlog_wait, &interval.connects] {
+        all += &pack(histogram);
     }
-    let answered = it.answers.iter().filter(|it| it.sizes.count() > 0);
+    let answered = interval.answers.iter().filter(|it| it.sizes.count() > 0);
     all += &format!("{:?}", answered.collect::<Vec<_>>());
-    for it in &it.scripts {
-        let counts = (it.ok, it.late, it.dropped, it.retried, it.retries, it.above_limit);
-        all += &format!("{counts:?} {:?} {:?}", it.failed, it.unknown);
-        all += &pack(&it.response);
-        all += &pack(&it.service);
-        for it in &it.statements {
-            all += &format!("{} {} {}", it.failures, it.retries, pack(&it.service));
+    for script in &interval.scripts {
+        let counts =
+            (script.ok, script.late, script.dropped, script.retried, script.retries, script.above_limit);
+        all += &format!("{counts:?} {:?} {:?}", script.failed, script.unknown);
+        all += &pack(&script.response);
+        all += &pack(&script.service);
+        for statement in &script.statements {
+            all += &format!("{} {} {}", statement.failures, statement.retries, pack(&statement.service));
         }
     }
     all
@@ -132,11 +134,11 @@ pub fn read_all(path: &Path) -> store::Result<()> {
     run.state()?;
     run.notes()?;
     run.facts()?;
-    for it in run.trials()? {
-        run.ticks(it.id)?.try_for_each(|it| it.map(drop))?;
-        run.samples(it.id, None)?;
-        run.events(it.id)?;
-        run.measurement(it.id)?;
+    for trial in run.trials()? {
+        run.ticks(trial.id)?.try_for_each(|it| it.map(drop))?;
+        run.samples(trial.id, None)?;
+        run.events(trial.id)?;
+        run.measurement(trial.id)?;
     }
     Ok(())
 }
@@ -171,16 +173,16 @@ impl RandomRun {
 
     /// Typical distribution of a server's response times: nearly log-normal around a millisecond.
     pub fn latency(&mut self, count: u64) -> LatencyHistogram {
-        let mut it = LatencyHistogram::new();
+        let mut histogram = LatencyHistogram::new();
         for _ in 0..count {
             let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
-            it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
+            histogram.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
         }
-        it
+        histogram
     }
 
     fn failures(&mut self) -> FailureCounts {
-        let mut it = FailureCounts::default();
+        let mut failures = FailureCounts::default();
         let states = [*b"40P01", *b"53300", *b"57014"].map(Code::SqlState);
         for _ in 0..self.below(5) {
             let code = match self.below(5) {
@@ -188,27 +190,27 @@ impl RandomRun {
                 1 => Code::Http(503),
                 n => states[n as usize - 2],
             };
-            it.add(code, 1 + self.below(100));
+            failures.add(code, 1 + self.below(100));
         }
         if self.below(3) == 0 {
-            (0..40).for_each(|n| it.count(Code::Net(n)));
+            (0..40).for_each(|n| failures.count(Code::Net(n)));
         }
-        it
+        failures
     }
 
     /// Tick with the operations of [`trial`].
     pub fn tick(&mut self, second: u64) -> Tick {
-        let mut it = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (0, 1), (1, 1)]);
+        let mut interval = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (0, 1), (1, 1)]);
         let kind = StatementKind::ALL[self.below(StatementKind::ALL.len() as u64) as usize];
         for n in 0..2 + self.below(50) {
             let (command, unit) =
                 if n % 2 == 0 { ((0, 1), SizeUnit::Rows(kind)) } else { ((1, 1), SizeUnit::Bytes) };
-            it.record_answer(command, unit, self.below(1 << (n % 40)));
+            interval.record_answer(command, unit, self.below(1 << (n % 40)));
         }
-        it.from = Nanos(1_000_000_007 * second);
-        it.to = Nanos(1_000_000_007 * (second + 1));
-        it.started = self.below(5000);
-        for cell in &mut it.scripts {
+        interval.from = Nanos(1_000_000_007 * second);
+        interval.to = Nanos(1_000_000_007 * (second + 1));
+        interval.started = self.below(5000);
+        for cell in &mut interval.scripts {
             let n = self.below(2000);
             cell.response = self.latency(n);
             cell.service = self.latency(n);
@@ -221,26 +223,26 @@ impl RandomRun {
             }
         }
         let lags = self.below(10);
-        it.send_lag = self.latency(lags);
-        it.backlog_wait = self.latency(0);
-        it.connects = self.latency(2);
-        it.refused = self.failures();
-        Tick { second, interval: it, in_flight: self.below(100), samples: self.samples(60) }
+        interval.send_lag = self.latency(lags);
+        interval.backlog_wait = self.latency(0);
+        interval.connects = self.latency(2);
+        interval.refused = self.failures();
+        Tick { second, interval, in_flight: self.below(100), samples: self.samples(60) }
     }
 
     /// Second without errors: two operations with `transactions` transactions together.
     pub fn typical(&mut self, second: u64, transactions: u64) -> Tick {
-        let mut it = Interval::new(&[0, 0]);
-        it.from = Nanos::from_secs(second);
-        it.to = Nanos::from_secs(second + 1);
-        it.started = transactions;
-        for cell in &mut it.scripts {
+        let mut interval = Interval::new(&[0, 0]);
+        interval.from = Nanos::from_secs(second);
+        interval.to = Nanos::from_secs(second + 1);
+        interval.started = transactions;
+        for cell in &mut interval.scripts {
             cell.ok = transactions / 2;
             cell.response = self.latency(transactions / 2);
             cell.service = self.latency(transactions / 2);
         }
-        it.send_lag = self.latency(transactions);
-        Tick { second, interval: it, in_flight: 8, samples: self.samples(60) }
+        interval.send_lag = self.latency(transactions);
+        Tick { second, interval, in_flight: 8, samples: self.samples(60) }
     }
 
     pub fn samples(&mut self, count: usize) -> Vec<Sample> {

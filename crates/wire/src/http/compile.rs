@@ -100,7 +100,7 @@ pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>
         return;
     };
     to.bytes(b"Content-Length: ");
-    let fixed = body.iter().map(|it| match it {
+    let fixed = body.iter().map(|part| match part {
         TemplatePart::Text(text) => Some(text.len()),
         TemplatePart::Arg(..) => None,
     });

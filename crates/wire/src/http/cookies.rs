@@ -56,35 +56,37 @@ impl CookieJar {
 
     /// Stores the cookie of a Set-Cookie header, or removes the one that it expires.
     pub fn store(&mut self, header: &[u8], setting: &SetCookieContext<'_>) {
-        let Some(it) = SetCookie::parse(header, setting) else { return };
-        let known =
-            self.cookies.iter().position(|own| self.name(own) == it.name && self.path(own) == it.path);
+        let Some(received) = SetCookie::parse(header, setting) else { return };
+        let known = self
+            .cookies
+            .iter()
+            .position(|own| self.name(own) == received.name && self.path(own) == received.path);
         if let Some(known) = known {
             self.remove(known);
         }
-        if it.expires <= setting.now {
+        if received.expires <= setting.now {
             return;
         }
-        let length = it.name.len() + it.value.len() + it.path.len();
+        let length = received.name.len() + received.value.len() + received.path.len();
         if !self.has_room(length) {
             self.forget_expired(setting.now);
         }
         if !self.has_room(length) {
             return;
         }
-        let longer = |own: &Cookie| usize::from(own.path) >= it.path.len();
+        let longer = |own: &Cookie| usize::from(own.path) >= received.path.len();
         let place = self.cookies.iter().take_while(|own| longer(own)).count();
         // A cookie that is set again keeps its age.
         let place = known.filter(|known| *known < place).unwrap_or(place);
         let short = |it: &[u8]| u16::try_from(it.len()).expect("lengths fit in 16 bits");
         let cookie = Cookie {
             at: short(&self.bytes),
-            name: short(it.name),
-            value: short(it.value),
-            path: short(it.path),
-            expires: it.expires,
+            name: short(received.name),
+            value: short(received.value),
+            path: short(received.path),
+            expires: received.expires,
         };
-        for part in [it.name, it.value, it.path] {
+        for part in [received.name, received.value, received.path] {
             self.bytes.extend_from_slice(part);
         }
         self.cookies.insert(place, cookie);
@@ -94,11 +96,11 @@ impl CookieJar {
     pub fn write(&self, target: &[u8], now: u64, to: &mut Vec<u8>) {
         let path = split_query(target).0;
         let mut before: &[u8] = b"Cookie: ";
-        for it in self.cookies.iter().filter(|it| it.expires > now && path_matches(path, self.path(it))) {
+        for cookie in self.cookies.iter().filter(|it| it.expires > now && path_matches(path, self.path(it))) {
             to.extend_from_slice(before);
-            to.extend_from_slice(self.name(it));
+            to.extend_from_slice(self.name(cookie));
             to.push(b'=');
-            to.extend_from_slice(self.value(it));
+            to.extend_from_slice(self.value(cookie));
             before = b"; ";
         }
         if before == b"; " {
@@ -278,8 +280,8 @@ fn parse_time(token: &[u8]) -> Option<i64> {
     let mut sum = 0;
     let mut fields = token.split(|it| *it == b':');
     for below in [24, 60, 61] {
-        let (it, _) = parse_number(fields.next()?).filter(|it| it.0 < below && it.1 <= 2)?;
-        sum = sum * 60 + it;
+        let (number, _) = parse_number(fields.next()?).filter(|it| it.0 < below && it.1 <= 2)?;
+        sum = sum * 60 + number;
     }
     fields.next().is_none().then_some(sum)
 }

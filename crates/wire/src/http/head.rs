@@ -71,8 +71,8 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
 /// Value of the first header `name` in a complete head.
 pub(super) fn header<'a>(head: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut first = None;
-    each_header(head, name, |it| {
-        first.get_or_insert(it);
+    each_header(head, name, |value| {
+        first.get_or_insert(value);
     });
     first
 }

@@ -187,7 +187,7 @@ impl Channel {
 
     /// TLS version and cipher; `None` if the connection is not encrypted.
     pub fn protection(&self) -> Option<TlsInfo> {
-        if let Tls::Active(it) = &self.tls { tls::protection(&it.connection) } else { None }
+        if let Tls::Active(spoken) = &self.tls { tls::protection(&spoken.connection) } else { None }
     }
 
     /// Bytes on the heap, without those shared through `Login` and those of rustls.

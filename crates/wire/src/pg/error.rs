@@ -31,8 +31,8 @@ impl fmt::Display for ProtocolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tag = |tag: u8| char::from(tag).escape_default();
         match *self {
-            ProtocolError::BadLength { tag: it, length } => {
-                write!(f, "message '{}' claims a length of {length} bytes", tag(it))
+            ProtocolError::BadLength { tag: byte, length } => {
+                write!(f, "message '{}' claims a length of {length} bytes", tag(byte))
             }
             ProtocolError::Unexpected { tag: it } => write!(f, "message '{}' may not come now", tag(it)),
             ProtocolError::MissingResponse => {

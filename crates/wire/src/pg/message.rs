@@ -81,9 +81,9 @@ impl<'a> Row<'a> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&'a [u8]>> + use<'a> {
         let mut rest = &self.0[2..];
         (0..self.count()).map(move |_| {
-            let (it, after) = split_value(rest).expect("checked by `new`");
+            let (value, after) = split_value(rest).expect("checked by `new`");
             rest = after;
-            it
+            value
         })
     }
 }
@@ -196,8 +196,8 @@ fn split_value(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     match i32::from_be_bytes(length) {
         -1 => Some((None, rest)),
         length => {
-            let (it, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-            Some((Some(it), rest))
+            let (value, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            Some((Some(value), rest))
         }
     }
 }

@@ -86,19 +86,19 @@ pub fn show(event: &Event<'_>) -> String {
         Event::CommandComplete(tag) => format!("Done({})", tag.escape_ascii()),
         Event::Error(it) => format!("Error({it})"),
         Event::Notice(it) => format!("Notice({it})"),
-        Event::Ready(it) => {
-            let mut text = format!("Ready({:?}", it.status);
+        Event::Ready(ready) => {
+            let mut text = format!("Ready({:?}", ready.status);
             let mut add = |name: &str, value: u64| {
                 if value != 0 {
                     text.push_str(&format!(" {name} {value}"));
                 }
             };
-            add("rows", it.rows.into());
-            add("parsed", it.parsed.into());
-            add("statements", it.statements.into());
-            add("rolled_back", it.rolled_back.into());
-            add("local_only", it.local_only.into());
-            text + &it.error.map_or(String::new(), |it| format!(" error {it}")) + ")"
+            add("rows", ready.rows.into());
+            add("parsed", ready.parsed.into());
+            add("statements", ready.statements.into());
+            add("rolled_back", ready.rolled_back.into());
+            add("local_only", ready.local_only.into());
+            text + &ready.error.map_or(String::new(), |it| format!(" error {it}")) + ")"
         }
         other => format!("{other:?}"),
     }

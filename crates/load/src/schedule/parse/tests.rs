@@ -58,11 +58,11 @@ fn check_diagnostics(text: &str, diagnostics: &[(usize, &str, &str)]) {
     let actual: Vec<_> = all
         .items
         .iter()
-        .map(|it| {
+        .map(|item| {
             (
-                all.line_and_column(it.span.start).1,
-                &text[it.span.clone()],
-                format!("{}; write {}", it.found, it.suggestion),
+                all.line_and_column(item.span.start).1,
+                &text[item.span.clone()],
+                format!("{}; write {}", item.found, item.suggestion),
             )
         })
         .collect();

@@ -26,8 +26,8 @@ pub(super) fn find_password(text: &str, fields: [&str; 4]) -> Option<Secret> {
 fn split_field(text: &str) -> (String, Option<&str>) {
     let mut value = String::new();
     let mut letters = text.chars();
-    while let Some(it) = letters.next() {
-        match it {
+    while let Some(letter) = letters.next() {
+        match letter {
             ':' => return (value, Some(letters.as_str())),
             '\\' => value.push(letters.next().unwrap_or('\\')),
             it => value.push(it),

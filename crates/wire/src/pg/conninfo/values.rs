@@ -53,12 +53,12 @@ impl Values {
             if *name == "sslmode" && env("PGREQUIRESSL").is_some_and(|it| it.starts_with('1')) {
                 self.set_default(name, "require".into(), "environment variable PGREQUIRESSL", diagnostics);
             }
-            if let (Effect::FixedValues(allowed, instead), Some(it)) = (effect, self.0.get(name)) {
-                let obeyed = it.text.is_empty() || allowed.contains(&it.text.as_str());
-                let shown = if *secret { "***" } else { &it.text };
+            if let (Effect::FixedValues(allowed, instead), Some(setting)) = (effect, self.0.get(name)) {
+                let obeyed = setting.text.is_empty() || allowed.contains(&setting.text.as_str());
+                let shown = if *secret { "***" } else { &setting.text };
                 if !obeyed {
                     diagnostics.push(Diagnostic::new(
-                        &it.location,
+                        &setting.location,
                         format!("{name}={shown} cannot be obeyed"),
                         *instead,
                     ));
