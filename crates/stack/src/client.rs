@@ -2,36 +2,30 @@
 //!
 //! It uses `wire`'s channel, for set-up, probes and loading. The measured load does not use it.
 
+mod error;
+mod stream;
+
+pub use error::{Error, ServerError};
+pub use stream::Address;
+
 use crate::interrupt;
-use std::fmt;
+use error::ANSWER_MAX;
 use std::fs::File;
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use stream::Stream;
+use wire::TemplateBuilder;
 use wire::pg::compile::{SqlPiece, simple};
-use wire::pg::{
-    Channel, Encryption, Event, Login, Notice, ProtocolError, Transport, copy_data, copy_done, copy_fail,
-};
+use wire::pg::{Channel, Encryption, Event, Login, Transport, copy_data, copy_done, copy_fail};
 use wire::tls::TlsInfo;
-use wire::{Code, TemplateBuilder};
 
 /// Address of a server, and the login for it.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub address: Address,
     pub login: Arc<Login>,
-}
-
-/// Address on which a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// The socket file itself, such as `/run/postgresql/.s.PGSQL.5432`.
-    Unix(PathBuf),
-    Tcp(SocketAddr),
 }
 
 /// One session that runs one query at a time.
@@ -65,44 +59,6 @@ pub struct QueryResult {
     pub tag: String,
 }
 
-/// Why a query failed.
-#[derive(Debug)]
-pub enum Error {
-    /// Connection failed or broke.
-    Net {
-        address: Address,
-        error: io::Error,
-    },
-    /// The server returned an error.
-    Server(ServerError),
-    Protocol(ProtocolError),
-    /// The answer exceeds `ANSWER_MAX`.
-    TooLong {
-        address: Address,
-    },
-    /// Stopped by the flag of [`Connection::stop_on`].
-    Stopped,
-}
-
-/// An ErrorResponse.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerError {
-    pub code: Code,
-    pub severity: String,
-    pub message: String,
-    pub detail: Option<String>,
-    pub hint: Option<String>,
-}
-
-#[derive(Debug)]
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-/// Maximum size of the rows of one answer, bytes. The longest expected answers have a few MiB: the tables of a
-/// catalogue, or the statements of a minute.
-const ANSWER_MAX: usize = 256 << 20;
 /// Timeout of each step of cancelling a statement, and the maximum number of steps.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 const CANCEL_ROUNDS: usize = 16;
@@ -507,114 +463,6 @@ impl Drop for CopyIn<'_> {
         }
     }
 }
-
-impl Stream {
-    fn connect(address: &Address, timeout: Duration) -> io::Result<Stream> {
-        match address {
-            Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
-            Address::Tcp(it) => {
-                let stream = interrupt::connect(it, timeout)?;
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
-            }
-        }
-    }
-
-    /// Sets the timeout of each read.
-    fn wait_to_read(&self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Unix(it) => it.set_read_timeout(timeout),
-            Stream::Tcp(it) => it.set_read_timeout(timeout),
-        }
-    }
-
-    fn wait_for(&self, timeout: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Unix(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),
-            Stream::Tcp(it) => it.set_read_timeout(timeout).and(it.set_write_timeout(timeout)),
-        }
-    }
-
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(it) => it.read(buffer),
-            Stream::Tcp(it) => it.read(buffer),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(it) => it.write(bytes),
-            Stream::Tcp(it) => it.write(bytes),
-        }
-    }
-}
-
-impl Error {
-    /// SQLSTATE, or a code for the network error.
-    pub fn code(&self) -> Code {
-        match self {
-            Error::Server(it) => it.code,
-            Error::Protocol(_) => Code::PROTOCOL,
-            Error::TooLong { .. } => Code::TOO_LONG,
-            Error::Stopped => Code::SqlState(*b"57014"),
-            Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
-                (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
-                // The kernel's error for a read that timed out.
-                (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => Code::TIMED_OUT,
-                (_, Some(errno)) => u16::try_from(errno).map_or(Code::PROTOCOL, Code::Net),
-                (_, None) => Code::PROTOCOL,
-            },
-        }
-    }
-}
-
-impl ServerError {
-    fn from_notice(notice: &Notice<'_>) -> ServerError {
-        ServerError {
-            code: notice.code(),
-            severity: notice.severity().into_owned(),
-            message: notice.message().into_owned(),
-            detail: notice.detail().map(Into::into),
-            hint: notice.hint().map(Into::into),
-        }
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Unix(path) => write!(f, "socket {}", path.display()),
-            Address::Tcp(it) => write!(f, "{it}"),
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Net { address, error } if error.kind() == io::ErrorKind::WouldBlock => {
-                write!(f, "{address}: no answer in time")
-            }
-            Error::Net { address, error } if error.kind() == io::ErrorKind::UnexpectedEof => {
-                write!(f, "{address}: the server closed the connection")
-            }
-            Error::Net { address, error } => write!(f, "{address}: {error}"),
-            Error::Protocol(it) => it.fmt(f),
-            Error::TooLong { address } => {
-                write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
-            }
-            Error::Stopped => f.write_str("stopped by a signal"),
-            Error::Server(it) => {
-                write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
-                it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
-                it.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// 144 random bits.
 pub(crate) fn nonce() -> io::Result<[u8; 18]> {

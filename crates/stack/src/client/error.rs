@@ -1,0 +1,97 @@
+//! Errors of a session
+
+use super::stream::Address;
+use std::fmt;
+use std::io;
+use wire::Code;
+use wire::pg::{Notice, ProtocolError};
+
+/// Maximum size of the rows of one answer, bytes. The longest expected answers have a few MiB: the tables of a
+/// catalogue, or the statements of a minute.
+pub const ANSWER_MAX: usize = 256 << 20;
+
+/// Failure of a query.
+#[derive(Debug)]
+pub enum Error {
+    /// Connection failed or broke.
+    Net {
+        address: Address,
+        error: io::Error,
+    },
+    /// The server returned an error.
+    Server(ServerError),
+    Protocol(ProtocolError),
+    /// The answer exceeds `ANSWER_MAX`.
+    TooLong {
+        address: Address,
+    },
+    /// Stopped by the flag of [`Connection::stop_on`](super::Connection::stop_on).
+    Stopped,
+}
+
+/// An ErrorResponse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    pub code: Code,
+    pub severity: String,
+    pub message: String,
+    pub detail: Option<String>,
+    pub hint: Option<String>,
+}
+
+impl Error {
+    /// SQLSTATE, or a code for the network error.
+    pub fn code(&self) -> Code {
+        match self {
+            Error::Server(it) => it.code,
+            Error::Protocol(_) => Code::PROTOCOL,
+            Error::TooLong { .. } => Code::TOO_LONG,
+            Error::Stopped => Code::SqlState(*b"57014"),
+            Error::Net { error, .. } => match (error.kind(), error.raw_os_error()) {
+                (io::ErrorKind::UnexpectedEof, _) => Code::RESET,
+                // The kernel's error for a read that timed out.
+                (io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut, _) => Code::TIMED_OUT,
+                (_, Some(errno)) => u16::try_from(errno).map_or(Code::PROTOCOL, Code::Net),
+                (_, None) => Code::PROTOCOL,
+            },
+        }
+    }
+}
+
+impl ServerError {
+    pub(super) fn from_notice(notice: &Notice<'_>) -> ServerError {
+        ServerError {
+            code: notice.code(),
+            severity: notice.severity().into_owned(),
+            message: notice.message().into_owned(),
+            detail: notice.detail().map(Into::into),
+            hint: notice.hint().map(Into::into),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Net { address, error } if error.kind() == io::ErrorKind::WouldBlock => {
+                write!(f, "{address}: no answer in time")
+            }
+            Error::Net { address, error } if error.kind() == io::ErrorKind::UnexpectedEof => {
+                write!(f, "{address}: the server closed the connection")
+            }
+            Error::Net { address, error } => write!(f, "{address}: {error}"),
+            Error::Protocol(it) => it.fmt(f),
+            Error::TooLong { address } => {
+                write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
+            }
+            Error::Stopped => f.write_str("stopped by a signal"),
+            Error::Server(it) => {
+                write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
+                it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
+                it.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
