@@ -1,6 +1,5 @@
 use super::*;
 use crate::lang::bench::SchedulePreview;
-use fluent_syntax::ast;
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Figure, Hop, Placement, TrialStatus, UnappliedLimit};
 use model::objective::{
@@ -9,9 +8,10 @@ use model::objective::{
 use model::plan::{PoolMode, Transport};
 use model::stop::{StopEvent, TankDifference};
 use model::summary::{
-    BenchPlan, CpuCost, Doubt, EndCondition, FailureClass, Fairness, InvalidReason, LoadModelSummary,
-    QueryMode, Server, ServerTransport,
+    BenchPlan, CpuCost, EndCondition, FailureClass, Fairness, LoadModelSummary, QueryMode, Server,
+    ServerTransport,
 };
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, Spacing, StatementKind};
 use std::collections::BTreeSet;
 
@@ -35,6 +35,7 @@ mod advice;
 mod failover;
 mod found;
 mod freshness;
+mod russian;
 mod said;
 mod search;
 
@@ -287,183 +288,6 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
 
 fn figures() -> [Figure; 12] {
     every!(Figure: Tps, P50, P99, Errors, Dropped, Refused, Deadlocks, Served, Starved, PoolerCpu, ServerCpu, TimeToSteady)
-}
-
-/// Words of Latin letters and digits in a text: `p99`, `net.ipv4.ip_local_port_range`.
-fn latin(text: &str) -> Vec<&str> {
-    let word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
-    let words = text.split(|it| !word(it)).map(|it| it.trim_matches('.'));
-    words.filter(|word| word.contains(|character: char| character.is_ascii_alphabetic())).collect()
-}
-
-/// Describes the first badly formatted figure of a Russian text; `None` if there is none.
-fn ill_written(text: &str) -> Option<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
-    for (at, it) in chars.iter().enumerate() {
-        if *it == '.' && at > 0 && digit(at - 1) && digit(at + 1) {
-            return Some(format!("a decimal point in {text}"));
-        }
-        if (at..at + 5).all(digit) {
-            return Some(format!("five digits in a row in {text}"));
-        }
-        if *it == '%' && at > 0 && chars[at - 1] == ' ' {
-            return Some(format!("a line may end before % in {text}"));
-        }
-        let unit = |unit: &str| {
-            let rest: String = chars[at + 1..].iter().take_while(|it| it.is_alphabetic()).collect();
-            rest == unit
-        };
-        if *it == ' '
-            && at > 0
-            && digit(at - 1)
-            && ["мс", "мкс", "с", "мин", "ч", "КиБ", "МиБ", "ГиБ", "ЦП"].into_iter().any(unit)
-        {
-            return Some(format!("a line may end before a unit in {text}"));
-        }
-    }
-    None
-}
-
-/// Products, protocols, names of settings and options, quantiles.
-const NAMES: &[&str] = &[
-    "B",
-    "C",
-    "CONCURRENTLY",
-    "CPU",
-    "CREATE",
-    "Ctrl",
-    "HAProxy",
-    "HOT",
-    "HTML",
-    "HTTP",
-    "INDEX",
-    "JSON",
-    "JavaScript",
-    "LOCKED",
-    "NUL",
-    "PG",
-    "PGDYNO_TOKEN",
-    "Pandora",
-    "Patroni",
-    "PgBouncer",
-    "PostgreSQL",
-    "Prometheus",
-    "SET",
-    "SKIP",
-    "SQL",
-    "TCP",
-    "TLS",
-    "TMPDIR",
-    "Tank",
-    "UPDATE",
-    "URL",
-    "UTC",
-    "UTF",
-    "Unix",
-    "VACUUM",
-    "WAL",
-    "XDG_RUNTIME_DIR",
-    "YAML",
-    "Yandex.Tank",
-    "a",
-    "book.tickets",
-    "cgroup",
-    "cookie",
-    "dataset",
-    "delivery.receive",
-    "delivery.send",
-    "demo",
-    "down",
-    "etcd",
-    "goodput",
-    "j",
-    "libpq",
-    "max",
-    "max_connections",
-    "maxconn",
-    "n",
-    "net.ipv4.ip_local_port_range",
-    "once",
-    "open",
-    "p",
-    "p50",
-    "p90",
-    "p95",
-    "p99",
-    "p99.9",
-    "pgbench",
-    "pgdyno",
-    "remote_apply",
-    "root",
-    "run",
-    "seed",
-    "stack",
-    "startup",
-    "status",
-    "steal",
-    "throttling",
-    "tsc",
-    "ulimit",
-    "up",
-    "xdg",
-    "z",
-];
-
-#[test]
-fn russian_is_russian() {
-    let mut wrong = Vec::new();
-    for (what, text) in all(russian()).into_iter().chain(said::said(russian())) {
-        let foreign =
-            latin(&text).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
-        // Versions keep their dots; ports and SQLSTATEs keep their digits.
-        let numbers =
-            ["15.18", "TLS 1.3", "p99.9", "42501"].iter().fold(text.clone(), |text, it| text.replace(it, ""));
-        wrong
-            .extend([foreign, ill_written(&numbers)].into_iter().flatten().map(|it| format!("{what}: {it}")));
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Texts of the messages of a file and of their attributes, without their arguments.
-fn texts_of_file(file: &str) -> Vec<String> {
-    fn texts(pattern: &ast::Pattern<&str>, found: &mut Vec<String>) {
-        let mut text = String::new();
-        for element in &pattern.elements {
-            match element {
-                ast::PatternElement::TextElement { value } => text += value,
-                ast::PatternElement::Placeable { expression: ast::Expression::Select { variants, .. } } => {
-                    variants.iter().for_each(|variant| texts(&variant.value, found));
-                }
-                ast::PatternElement::Placeable { .. } => {}
-            }
-        }
-        found.push(text);
-    }
-    let mut found = Vec::new();
-    for entry in fluent_syntax::parser::parse(file).expect("a catalogue").body {
-        if let ast::Entry::Message(message) = entry {
-            let attributes = message.attributes.iter().map(|attribute| &attribute.value);
-            message.value.iter().chain(attributes).for_each(|pattern| texts(pattern, &mut found));
-        }
-    }
-    found
-}
-
-#[test]
-fn russian_messages_are_russian() {
-    let mut wrong = Vec::new();
-    for text in texts_of_file(include_str!("../../messages/ru.ftl")) {
-        // Settings, options and commands, which follow two spaces, stay unchanged.
-        let words: String = text.split('`').step_by(2).collect();
-        let words = words.split("  ").next().unwrap_or_default().split(' ');
-        let words: String =
-            words.filter(|word| !word.starts_with("--")).map(|word| format!("{word} ")).collect();
-        wrong.extend(
-            latin(&words).into_iter().filter(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}")),
-        );
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The dictionaries have the words that the scripts of the page and of the list of runs display.
