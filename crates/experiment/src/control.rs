@@ -13,7 +13,7 @@ const WAY: &str = "async, log withheld";
 #[derive(Debug)]
 pub struct Control {
     pub cell: Cell,
-    pub lasting: Nanos,
+    pub duration: Nanos,
 }
 
 /// Positive controls of all cells that require one.
@@ -27,14 +27,14 @@ pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
             Some(known) => known.cell.label.retain(|it| label.contains(it)),
             None => {
                 let cell = Cell { label: label.clone(), control_of: Some(i), setup: setup.clone() };
-                all.push(Control { cell, lasting: made.duration });
+                all.push(Control { cell, duration: made.duration });
             }
         }
     }
-    for it in &mut all {
-        let taken = it.cell.label.iter().any(|it| it.0 == AXIS);
+    for control in &mut all {
+        let taken = control.cell.label.iter().any(|it| it.0 == AXIS);
         let axis = if taken { format!("positive {AXIS}") } else { AXIS.to_owned() };
-        it.cell.label.push((axis, WAY.to_owned()));
+        control.cell.label.push((axis, WAY.to_owned()));
     }
     all
 }

@@ -225,7 +225,7 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
         }
     }
     let controls = control::cells(&read);
-    let durations = [durations, controls.iter().map(|it| it.lasting).collect()].concat();
+    let durations = [durations, controls.iter().map(|it| it.duration).collect()].concat();
     let ordinary = read.into_iter().map(|(label, made)| Cell { label, control_of: None, setup: made.setup });
     let cells = ordinary.chain(controls.into_iter().map(|it| it.cell)).collect();
     Plan { experiment: Experiment { name, seed, repeat, cells, baseline, goal: find }, durations, warnings }

@@ -54,12 +54,12 @@ impl SetupBuilder<'_> {
             FindSettings { max: Some(it), .. } => Goal::Max(self.max("find.max", &it, prove)),
             FindSettings { confirm: Some(it), .. } => Goal::Confirm(Confirm {
                 level: self.level("find.confirm", (it.level, it.of, it.share, 1.0), it.max.as_ref(), prove),
-                ramp: self.lasting("find.confirm.ramp", it.ramp, Nanos::from_secs(60)),
-                hold: self.lasting("find.confirm.hold", it.hold, Nanos::from_secs(300)),
+                ramp: self.whole_duration("find.confirm.ramp", it.ramp, Nanos::from_secs(60)),
+                hold: self.whole_duration("find.confirm.hold", it.hold, Nanos::from_secs(300)),
             }),
             FindSettings { soak: Some(it), .. } => Goal::Soak(Soak {
                 level: self.level("find.soak", (it.level, it.of, it.share, 0.8), it.max.as_ref(), prove),
-                duration: self.lasting("find.soak.for", it.duration, Nanos::from_secs(3600)),
+                duration: self.whole_duration("find.soak.for", it.duration, Nanos::from_secs(3600)),
             }),
             FindSettings { sweep: Some(it), .. } => {
                 Goal::Sweep(Sweep { max: it.max.map(|it| self.max("find.sweep.max", &it, prove)) })
@@ -97,8 +97,12 @@ impl SetupBuilder<'_> {
             from: settings.from,
             limit: settings.most,
             precision,
-            window: self.lasting(&format!("{path}.window"), settings.window, MaxSearch::DEFAULT.window),
-            hold: self.lasting(&format!("{path}.hold"), settings.hold, MaxSearch::DEFAULT.hold),
+            window: self.whole_duration(
+                &format!("{path}.window"),
+                settings.window,
+                MaxSearch::DEFAULT.window,
+            ),
+            hold: self.whole_duration(&format!("{path}.hold"), settings.hold, MaxSearch::DEFAULT.hold),
             prove: prove.asked,
         }
     }
@@ -144,9 +148,9 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Duration in whole seconds, as schedules require.
-    fn lasting(&mut self, path: &str, given: Option<crate::unit::Duration>, usual: Nanos) -> Nanos {
-        let duration = given.map_or(usual, |it| it.0);
+    /// Duration, which must be a positive number of whole seconds, as schedules require.
+    fn whole_duration(&mut self, path: &str, given: Option<crate::unit::Duration>, default: Nanos) -> Nanos {
+        let duration = given.map_or(default, |it| it.0);
         if duration.0 == 0 || !duration.0.is_multiple_of(1_000_000_000) {
             self.report(path, whole_seconds(path, duration));
         }

@@ -13,9 +13,9 @@ use model::message;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, Soak, Sweep, TargetLevel};
 
 /// Default caps.
-const RATE: f64 = 1000.0;
-const CLIENTS: u32 = 50;
-const LASTING: Nanos = Nanos::from_secs(300);
+const RATE_MAX: f64 = 1000.0;
+const CLIENTS_MAX: u32 = 50;
+const DURATION_MAX: Nanos = Nanos::from_secs(300);
 
 /// Default stop rule for a failing system.
 const ABORT: &str = "errors(5%, 10s)";
@@ -34,7 +34,7 @@ pub struct AttachedSection {
 pub struct Guard {
     rate: LimitWithSource<f64>,
     clients: LimitWithSource<u32>,
-    lasting: LimitWithSource<Nanos>,
+    duration: LimitWithSource<Nanos>,
 }
 
 /// Maximum, and the section that sets it.
@@ -52,7 +52,7 @@ pub fn strictest(guards: Vec<Guard>) -> Option<Guard> {
     guards.into_iter().reduce(|a, b| Guard {
         rate: less(a.rate, b.rate),
         clients: less(a.clients, b.clients),
-        lasting: less(a.lasting, b.lasting),
+        duration: less(a.duration, b.duration),
     })
 }
 
@@ -96,9 +96,9 @@ impl SetupBuilder<'_> {
         }
         let attached = *attached;
         Some(Guard {
-            rate: LimitWithSource { most: caps.rate.unwrap_or(RATE), attached },
-            clients: LimitWithSource { most: caps.clients.unwrap_or(CLIENTS), attached },
-            lasting: LimitWithSource { most: caps.duration.map_or(LASTING, |it| it.0), attached },
+            rate: LimitWithSource { most: caps.rate.unwrap_or(RATE_MAX), attached },
+            clients: LimitWithSource { most: caps.clients.unwrap_or(CLIENTS_MAX), attached },
+            duration: LimitWithSource { most: caps.duration.map_or(DURATION_MAX, |it| it.0), attached },
         })
     }
 
@@ -116,15 +116,21 @@ impl SetupBuilder<'_> {
         let mut beyond = |key: &str, attached: AttachedSection, path: &str, is: String, cap: String| {
             self.report(path, message!("experiment-cap", value = is, cap, node = attached.node, key));
         };
-        let Guard { rate, clients: many, lasting: duration } = *guard;
-        let clients = requested.load.model.clients();
-        if clients > many.most {
+        let Guard { rate, clients, duration } = *guard;
+        let requested_clients = requested.load.model.clients();
+        if requested_clients > clients.most {
             let path = match &requested.load.model {
                 LoadModel::Open { .. } => "load.max_in_flight",
                 LoadModel::Users { stages, .. } if stages.len() > 1 => "load.users",
                 _ => "load.clients",
             };
-            beyond("clients", many.attached, path, clients.to_string(), many.most.to_string());
+            beyond(
+                "clients",
+                clients.attached,
+                path,
+                requested_clients.to_string(),
+                clients.most.to_string(),
+            );
         }
         if requested.duration > duration.most {
             beyond(
@@ -166,7 +172,7 @@ impl SetupBuilder<'_> {
 
     /// Checks that a goal is within the caps, and limits searches to them.
     pub(super) fn check_search_caps(&mut self, guard: &Guard, find: &mut Goal) {
-        let Guard { rate, clients, lasting: duration } = *guard;
+        let Guard { rate, clients, duration } = *guard;
         let cap = |scale| match scale {
             LoadScale::Rate => (rate.most, rate.attached, "rate"),
             LoadScale::Clients => (f64::from(clients.most), clients.attached, "clients"),
