@@ -5,7 +5,7 @@
 
 use crate::PerSecond;
 use crate::matrix::{ChangeVerdict, TrialStatus};
-use crate::summary::InvalidReason;
+use crate::validity::InvalidReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -43,6 +43,7 @@ pub mod target;
 mod time;
 pub mod totals;
 mod utc;
+pub mod validity;
 
 pub use histogram::{
     DecodeError, EncodedHistogram, HistogramDecoder, HistogramEncoder, HistogramSum, LatencyHistogram,

@@ -5,7 +5,7 @@
 use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
 use crate::stop::StopEvent;
-use crate::summary::{Doubt, InvalidReason};
+use crate::validity::{Doubt, InvalidReason};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -37,7 +37,7 @@ use model::objective::ObjectiveVerdict;
 use model::plan::{Dataset, Experiment, Feed, Goal, Setup, Sweep};
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::stop::StopEvent;
-use model::summary::Verdict;
+use model::validity::Verdict;
 use model::{ReplayCounts, ReplayFigures};
 use report::lang::Lang;
 use report::say;

@@ -14,7 +14,7 @@ use model::durability::Conclusion;
 use model::matrix::TrialStatus;
 use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
-use model::summary::Doubt;
+use model::validity::Doubt;
 
 /// A document that Jenkins, GitLab and others read. `answer` is the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {

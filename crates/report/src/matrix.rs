@@ -15,7 +15,7 @@ use crate::text::to_characters;
 use crate::view::{self, Column, Line, Table, Tone};
 use model::finding::Finding;
 use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialStatus, UnappliedLimit};
-use model::summary::InvalidReason;
+use model::validity::InvalidReason;
 use std::mem::{Discriminant, discriminant};
 
 /// The table, its notes and the findings, for a terminal.

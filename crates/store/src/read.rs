@@ -54,7 +54,7 @@ pub struct TrialRecord {
     pub id: TrialId,
     pub trial: TrialHeader,
     pub state: State,
-    /// True if the verdict is `model::summary::Verdict::Valid`.
+    /// True if the verdict is `model::validity::Verdict::Valid`.
     pub valid: Option<bool>,
     /// Serialized `model::Summary`.
     pub summary: Option<Value>,

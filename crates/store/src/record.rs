@@ -128,7 +128,7 @@ pub struct TrialEnd {
     pub outcome: RunOutcome,
     /// Serialized `model::Summary`.
     pub summary: Option<Value>,
-    /// True if the verdict is `model::summary::Verdict::Valid`.
+    /// True if the verdict is `model::validity::Verdict::Valid`.
     pub valid: Option<bool>,
     /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
     pub measurement: Option<Measurement>,

@@ -5,8 +5,9 @@
 //! to its finding.
 
 use crate::facts::sizes::{Populations, populations};
-pub use model::summary::Validity;
-use model::summary::{Distribution, Doubt, InvalidReason, LoadModelSummary, Summary, Verdict};
+use model::summary::{Distribution, LoadModelSummary, Summary};
+pub use model::validity::Validity;
+use model::validity::{Doubt, InvalidReason, Verdict};
 use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.

@@ -4,7 +4,7 @@
 
 use super::ReadVolume;
 use crate::EventKind;
-use crate::summary::InvalidReason;
+use crate::validity::InvalidReason;
 use schemars::JsonSchema;
 use serde::Serialize;
 

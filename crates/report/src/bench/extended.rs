@@ -5,7 +5,8 @@ use crate::lang::Lang;
 use crate::say;
 use crate::style::CharacterSet;
 use crate::text::to_characters;
-use model::summary::{Distribution, Doubt, Failure, FailureClass, ScriptSummary};
+use model::summary::{Distribution, Failure, FailureClass, ScriptSummary};
+use model::validity::Doubt;
 use model::{Nanos, Summary};
 
 /// Columns of a label.

@@ -2,6 +2,7 @@ use super::*;
 use crate::lang::{english, russian};
 use expect_test::expect_file;
 use model::summary::*;
+use model::validity::{Doubt, InvalidReason, Validity, Verdict};
 use model::{Nanos, PerSecond, Spacing};
 
 fn distribution(count: u64, mean_us: u64) -> Distribution {

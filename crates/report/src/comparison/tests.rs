@@ -8,7 +8,7 @@ use model::comparison::{
     MetricEstimate, RunRef,
 };
 use model::matrix::TrialStatus;
-use model::summary::InvalidReason;
+use model::validity::InvalidReason;
 
 fn source(name: &str) -> RunRef {
     RunRef { name: name.into(), started_ms: 1_795_262_011_000, pgdyno_version: "0.1.0".into() }

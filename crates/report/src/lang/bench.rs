@@ -3,10 +3,8 @@
 use super::Lang;
 use super::number::quantile;
 use crate::say;
-use model::summary::{
-    BenchPlan, CpuCost, Doubt, FailureClass, Fairness, InvalidReason, LoadModelSummary, Server,
-    ServerTransport,
-};
+use model::summary::{BenchPlan, CpuCost, FailureClass, Fairness, LoadModelSummary, Server, ServerTransport};
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, Spacing};
 
 /// Arrivals and rates that a schedule produces.

@@ -4,7 +4,7 @@ use super::Lang;
 use crate::say;
 use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::plan::LoadScale;
-use model::summary::{Doubt, InvalidReason};
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
 /// A slow step of the set-up.

@@ -4,7 +4,7 @@ use super::*;
 use crate::lang::{english, russian};
 use model::PerSecond;
 use model::live::{NodeCpu, PoolState};
-use model::summary::{Doubt, InvalidReason};
+use model::validity::{Doubt, InvalidReason};
 
 /// The thirteenth second of a trial.
 fn live() -> LiveView {

@@ -7,7 +7,7 @@ use model::objective::{
     ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict as Kept, WorstResult,
 };
 use model::plan::{PoolMode, Replication, SyncMode, Transport};
-use model::summary::Doubt;
+use model::validity::Doubt;
 use model::{Nanos, PerSecond, stop::StopEvent};
 
 fn hop(product: &'static str, mode: Option<PoolMode>, size: u32, cpu: f64, transport: Transport) -> Hop {

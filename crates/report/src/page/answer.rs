@@ -11,7 +11,7 @@ use model::Nanos;
 use model::matrix::{Figure, Row, TrialStatus};
 use model::plan::Goal;
 use model::run_result::RunState;
-use model::summary::Doubt;
+use model::validity::Doubt;
 
 pub fn question(case: &PageContext<'_>) -> String {
     let experiment = &case.account.experiment;

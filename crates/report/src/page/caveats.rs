@@ -5,7 +5,7 @@ use super::objectives::distinct;
 use crate::view::{Block, Line, Tone};
 use model::matrix::{TrialStatus, UnappliedLimit};
 use model::run_result::TrialResult;
-use model::summary::{Doubt, InvalidReason};
+use model::validity::{Doubt, InvalidReason};
 use std::mem::discriminant;
 
 /// Limits that were not applied, excluded trials, doubts about the others, fired stop rules, and notes.

@@ -7,7 +7,7 @@ use crate::style::TerminalStyle;
 use expect_test::expect_file;
 use invent::{HOSTILE, account, hostile_account};
 use model::matrix::TrialStatus;
-use model::summary::InvalidReason;
+use model::validity::InvalidReason;
 use model::{SizeFigures, SplitMix64, StatementKind, StatementRows};
 
 mod failover;

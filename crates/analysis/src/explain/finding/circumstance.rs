@@ -6,7 +6,7 @@ use crate::facts::samples::{self, growth};
 use crate::facts::usage;
 use model::feed_coverage::FeedCoverage;
 use model::finding::{Circumstance, MissingInput, NormalizedRate};
-use model::summary::InvalidReason;
+use model::validity::InvalidReason;
 use model::{LogEvent, Nanos};
 
 /// Feeds whose values touch less data than fits in the server's memory, although their table is larger.

@@ -5,7 +5,8 @@ use crate::facts::event_count;
 use crate::facts::figure::STARVED_SHARE;
 use model::finding::ConnectionLimit;
 use model::plan::{Node, NodeKind, PoolMode};
-use model::summary::{Doubt, Failure, FailureClass};
+use model::summary::{Failure, FailureClass};
+use model::validity::Doubt;
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";

@@ -10,7 +10,8 @@ use model::objective::{ObjectiveResult, ObjectiveUnit, ObjectiveVerdict};
 use model::plan::LoadScale;
 use model::search::{LevelOutcome, OverloadReason, SearchStep, SearchStopReason, StepPurpose, StepResult};
 use model::stop::StopEvent;
-use model::summary::{Doubt, InvalidReason, LoadModelSummary, Summary};
+use model::summary::{LoadModelSummary, Summary};
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, OperationSecond, Second};
 
 /// Smallest delivered share of the offered rate. Smaller deficits are detected by [`backlog_grows`], which is more

@@ -9,7 +9,8 @@ use crate::verdict::objective;
 use crate::verdict::summary::summarise;
 use model::SplitMix64;
 use model::search::{SearchStep, StepPurpose, StepResult};
-use model::summary::{Distribution, Doubt, InvalidReason, Server, Summary};
+use model::summary::{Distribution, Server, Summary};
+use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, OperationSecond, PerSecond, Second};
 use std::sync::OnceLock;
 

@@ -15,7 +15,8 @@ use model::run_result::{
     CellResult, Environment, HopMetrics, NodeInfo, OperationResult, Quantiles, RunInfo, RunResult, RunState,
     StatementStats, TrialResult,
 };
-use model::summary::{Doubt, Failure, FailureClass, QueryMode};
+use model::summary::{Failure, FailureClass, QueryMode};
+use model::validity::Doubt;
 use model::{EventKind, Nanos, PerSecond};
 
 /// Hostile text, which must be displayed as text.

@@ -1,7 +1,7 @@
 //! Rules on data from clients, logs and the machine, and on missing inputs
 
 use super::*;
-use model::summary::InvalidReason;
+use model::validity::InvalidReason;
 
 #[test]
 fn reports_reconnects() {
