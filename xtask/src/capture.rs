@@ -21,8 +21,8 @@ pub fn main(probe: &str) -> ExitCode {
             .status();
         match status {
             Ok(it) if it.success() => {}
-            Ok(it) => {
-                eprintln!("capture: the tests that ask the servers ended with {it}");
+            Ok(status) => {
+                eprintln!("capture: the tests that ask the servers ended with {status}");
                 return ExitCode::from(1);
             }
             Err(error) => {

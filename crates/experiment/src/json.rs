@@ -44,19 +44,19 @@ fn write(node: &Node, out: &mut String) {
         _ if node.is_null() => *out += "null",
         Value::Scalar(text, style) => *out += &scalar(text, *style),
         Value::List(items) => {
-            for (i, it) in items.iter().enumerate() {
+            for (i, item) in items.iter().enumerate() {
                 *out += if i == 0 { "[" } else { "," };
-                write(it, out);
+                write(item, out);
             }
             *out += if items.is_empty() { "[]" } else { "]" };
         }
         Value::Map(entries) => {
-            for (i, (key, it)) in entries.iter().enumerate() {
+            for (i, (key, value)) in entries.iter().enumerate() {
                 *out += if i == 0 { "{" } else { "," };
                 // Names have no variables.
                 *out += &quoted(&key.text.replace('$', "$$"));
                 *out += ":";
-                write(it, out);
+                write(value, out);
             }
             *out += if entries.is_empty() { "{}" } else { "}" };
         }

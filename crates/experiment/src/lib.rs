@@ -219,9 +219,9 @@ fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetu
     let find = first.find.clone();
     let durations: Vec<Nanos> = read.iter().map(|(_, made)| made.duration).collect();
     let mut warnings: Vec<Message> = Vec::new();
-    for it in read.iter().flat_map(|(_, made)| &made.warnings) {
-        if !warnings.contains(it) {
-            warnings.push(it.clone());
+    for warning in read.iter().flat_map(|(_, made)| &made.warnings) {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
         }
     }
     let controls = control::cells(&read);

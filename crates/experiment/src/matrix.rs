@@ -132,16 +132,17 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
         diagnostics
             .push(Diagnostic::new(&key.span, message!("experiment-axis-empty", axis = quote(&key.text))));
     }
-    for (i, it) in all.iter().enumerate() {
-        if all[..i].iter().any(|other| other.label == it.label) {
-            let (value, axis) = (quote(&it.label), quote(&key.text));
+    for (i, variant) in all.iter().enumerate() {
+        if all[..i].iter().any(|other| other.label == variant.label) {
+            let (value, axis) = (quote(&variant.label), quote(&key.text));
             let message = message!("experiment-axis-duplicate", value, axis);
-            diagnostics.push(Diagnostic::new(&it.sets[0].2.span, message));
-        } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&it.label)) {
+            diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
+        } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&variant.label))
+        {
             // Values have to be as written, so that variants with names tell them apart.
-            let (value, axis) = (quote(&it.label), quote(&key.text));
+            let (value, axis) = (quote(&variant.label), quote(&key.text));
             let message = message!("experiment-axis-lookalike", value, axis);
-            diagnostics.push(Diagnostic::new(&it.sets[0].2.span, message));
+            diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
         }
     }
     Some(Axis { key: key.clone(), path, chosen: all.clone(), all })

@@ -34,13 +34,13 @@ pub(crate) fn plain(name: &str) -> String {
 /// The name with escapes in place of what a reader does not see; blanks at its ends are between the backquotes.
 fn spelled(name: &str) -> String {
     let mut out = String::new();
-    for it in name.chars().take(BYTES_MAX) {
-        match it {
-            ' ' => out.push(it),
-            it if it.is_whitespace() || it.is_control() || is_invisible(it) => {
-                out.extend(it.escape_unicode());
+    for character in name.chars().take(BYTES_MAX) {
+        match character {
+            ' ' => out.push(character),
+            character if character.is_whitespace() || character.is_control() || is_invisible(character) => {
+                out.extend(character.escape_unicode());
             }
-            it => out.push(it),
+            character => out.push(character),
         }
     }
     out

@@ -153,14 +153,15 @@ impl SchemaReader<'_> {
             Value::Scalar(text, style) => self.scalar(schema, &all, text, *style, &node.span, path),
             Value::List(items) => match all.iter().find(|it| has_type(it, "array")) {
                 None => self.invalid(schema, message!("experiment-kind-list"), &node.span, path),
-                Some(it) => {
-                    let long = |key| it.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
+                Some(list_schema) => {
+                    let long =
+                        |key| list_schema.get(key).and_then(Json::as_u64).unwrap_or(items.len() as u64);
                     if long("minItems") > items.len() as u64 || long("maxItems") < items.len() as u64 {
                         let (count, length) = (items.len(), long("minItems").to_string());
                         let message = message!("experiment-list-length", path = quote(path), count, length);
                         self.report(&node.span, message);
                     }
-                    let schema = it.get("items").unwrap_or(&Json::Bool(true));
+                    let schema = list_schema.get("items").unwrap_or(&Json::Bool(true));
                     let read = |(i, item): (usize, &Node)| {
                         self.read(schema, item, &format!("{path}[{i}]"), &item.span)
                     };
@@ -170,10 +171,11 @@ impl SchemaReader<'_> {
             Value::Map(entries) => {
                 let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
                 // Among several alternatives, the one with the most keys present.
-                let there = |it: &&Json| {
-                    let required = it.get("required").and_then(Json::as_array);
+                let there = |object: &&Json| {
+                    let required = object.get("required").and_then(Json::as_array);
                     let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
-                    let known = entries.iter().filter(|(key, _)| it["properties"].get(&key.text).is_some());
+                    let known =
+                        entries.iter().filter(|(key, _)| object["properties"].get(&key.text).is_some());
                     (required.is_some_and(|all| all.iter().any(|key| has(&key))), known.count())
                 };
                 if objects.is_empty() {
@@ -246,8 +248,8 @@ impl SchemaReader<'_> {
             return Datum::Null;
         }
         // An empty mapping or list equals a missing one.
-        if let Some(it) = all.iter().find(|it| is_object(it)) {
-            return self.object(it, &Node::empty_map(&node.span), path, at);
+        if let Some(object) = all.iter().find(|it| is_object(it)) {
+            return self.object(object, &Node::empty_map(&node.span), path, at);
         }
         if all.iter().any(|it| has_type(it, "array")) {
             return Datum::List(Vec::new());
@@ -272,16 +274,16 @@ impl SchemaReader<'_> {
         }
         let plain = style == Style::Plain;
         let mut first_error = None;
-        for it in all.iter().filter(|it| !is_word(it)) {
-            let read = if let Some(unit) = it.get(unit::KEY).and_then(Json::as_str) {
+        for alternative in all.iter().filter(|it| !is_word(it)) {
+            let read = if let Some(unit) = alternative.get(unit::KEY).and_then(Json::as_str) {
                 unit::check(unit, text).map(|()| Datum::Text(text.to_owned()))
-            } else if has_type(it, "string") {
+            } else if has_type(alternative, "string") {
                 Ok(Datum::Text(text.to_owned()))
-            } else if has_type(it, "integer") {
-                integer(it, text, path)
-            } else if has_type(it, "number") {
+            } else if has_type(alternative, "integer") {
+                integer(alternative, text, path)
+            } else if has_type(alternative, "number") {
                 number(text, path)
-            } else if has_type(it, "boolean") {
+            } else if has_type(alternative, "boolean") {
                 boolean(text, plain, path)
             } else {
                 continue;
@@ -352,13 +354,13 @@ fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let least = bound("minimum").unwrap_or(i128::from(i64::MIN));
     let most = bound("maximum").unwrap_or(most);
     match digits.parse::<i128>() {
-        Ok(it) if it < least => Err(message!(
+        Ok(number) if number < least => Err(message!(
             "experiment-too-small",
             value = quote(text),
             path = quote(path),
             min = least.to_string()
         )),
-        Ok(it) if it > most => Err(message!(
+        Ok(number) if number > most => Err(message!(
             "experiment-too-large",
             value = quote(text),
             path = quote(path),

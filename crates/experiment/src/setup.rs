@@ -98,11 +98,11 @@ impl SetupBuilder<'_> {
             faults,
         };
         let Request { grammars, .. } = *self.request;
-        for (i, it) in setup.objectives.iter().enumerate() {
-            self.report_grammar("objectives", i, it, (grammars.objective)(it, &setup));
+        for (i, objective) in setup.objectives.iter().enumerate() {
+            self.report_grammar("objectives", i, objective, (grammars.objective)(objective, &setup));
         }
-        for (i, it) in setup.stop_rules.iter().enumerate() {
-            self.report_grammar("stop", i, it, (grammars.rule)(it, &setup));
+        for (i, rule) in setup.stop_rules.iter().enumerate() {
+            self.report_grammar("stop", i, rule, (grammars.rule)(rule, &setup));
         }
         let window = Nanos(duration.0.saturating_sub(setup.load.warmup.0));
         let control = self.failover(file.find.as_ref(), &find, &setup, window);
@@ -110,9 +110,9 @@ impl SetupBuilder<'_> {
     }
 
     fn name(&mut self, given: Option<String>) -> String {
-        let fits = |it: &str| {
-            let letters = it.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-            letters && (1..=64).contains(&it.len())
+        let fits = |name: &str| {
+            let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            letters && (1..=64).contains(&name.len())
         };
         if let Some(name) = given {
             if !fits(&name) {
@@ -148,11 +148,11 @@ impl SetupBuilder<'_> {
 
     /// Reports errors in a text at `span`, each at its own position if it can be located.
     fn report_in_text(&mut self, span: &Span, text: &str, diagnostics: Vec<GrammarDiagnostic>) {
-        for it in diagnostics {
+        for diagnostic in diagnostics {
             let source = &self.sources[span.source].text;
-            let bytes = excerpt::locate_excerpt(source, span.bytes.clone(), text, it.span);
+            let bytes = excerpt::locate_excerpt(source, span.bytes.clone(), text, diagnostic.span);
             let at = Span { source: span.source, bytes };
-            self.diagnostics.push(Diagnostic::new(&at, it.message));
+            self.diagnostics.push(Diagnostic::new(&at, diagnostic.message));
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn pieces(text: &str) -> Result<Vec<TemplatePiece>, Vec<GrammarDiagnostic>> 
 
 /// Variables of a text; empty if the text has errors.
 pub fn variables(text: &str) -> Vec<Variable> {
-    let variable = |it: TemplatePiece| match it {
+    let variable = |piece: TemplatePiece| match piece {
         TemplatePiece::Variable(it) => Some(it),
         TemplatePiece::Plain(_) => None,
     };
@@ -88,7 +88,7 @@ mod tests {
             let found = match pieces(text) {
                 Ok(all) => all
                     .iter()
-                    .map(|it| match it {
+                    .map(|piece| match piece {
                         TemplatePiece::Plain(it) => format!("[{it}]"),
                         TemplatePiece::Variable(it) => format!("<{} {:?}>", it.name, it.at),
                     })

@@ -172,15 +172,15 @@ impl TreeBuilder<'_> {
                     continue;
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
-                    let Some(it) = open.pop() else { continue };
-                    let value = match it.kind {
+                    let Some(collection) = open.pop() else { continue };
+                    let value = match collection.kind {
                         Kind::List(items) => Value::List(items),
                         Kind::Map { mut entries, .. } => {
                             self.merge(&mut entries)?;
                             Value::Map(entries)
                         }
                     };
-                    (Node { span: it.span, value }, it.anchor)
+                    (Node { span: collection.span, value }, collection.anchor)
                 }
             };
             if anchor > 0 {

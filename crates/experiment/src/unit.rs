@@ -169,8 +169,8 @@ fn order(text: &str) -> Quantity<FeedOrder> {
 fn statuses(text: &str) -> Quantity<(u16, u16)> {
     let text = text.trim();
     let status = |text: &str| text.trim().parse::<u16>().ok().filter(|it| (100..=599).contains(it));
-    let class = |it: &str| {
-        let digit = it.strip_suffix("xx").or_else(|| it.strip_suffix("XX"))?.parse::<u16>().ok()?;
+    let class = |part: &str| {
+        let digit = part.strip_suffix("xx").or_else(|| part.strip_suffix("XX"))?.parse::<u16>().ok()?;
         (1..=5).contains(&digit).then_some((digit * 100, digit * 100 + 99))
     };
     let range = || {

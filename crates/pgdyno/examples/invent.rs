@@ -44,13 +44,13 @@ fn main() {
     let mut writer = store::create(&directory, &header).expect("the directory can be written to");
     let script = |it: &Operation| Script { name: it.name.clone(), weight: it.weight, commands: Vec::new() };
     let scripts: Vec<Script> = setup.operations.iter().map(script).collect();
-    let node = |it: &Node| store::NodeRecord {
-        name: it.name.clone(),
-        kind: if it.name == "postgres" { "postgres" } else { "pgbouncer" }.to_owned(),
+    let node = |node: &Node| store::NodeRecord {
+        name: node.name.clone(),
+        kind: if node.name == "postgres" { "postgres" } else { "pgbouncer" }.to_owned(),
         version: "0".to_owned(),
         program: None,
         transport: "tcp".to_owned(),
-        limits: it.limits.clone(),
+        limits: node.limits.clone(),
         unapplied_limits: Vec::new(),
         configuration: Vec::new(),
     };
@@ -201,18 +201,18 @@ impl Rng {
 
     /// Plausible latencies: approximately log-normal, around a millisecond.
     fn latency(&mut self, count: u64) -> LatencyHistogram {
-        let mut it = LatencyHistogram::new();
+        let mut histogram = LatencyHistogram::new();
         for _ in 0..count {
             let bits = (0..4).map(|_| self.below(1 << 16)).sum::<u64>() as f64 / f64::from(1 << 18);
-            it.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
+            histogram.record(Nanos((1e5 * (8.0 * bits).exp()) as u64));
         }
-        it
+        histogram
     }
 
     fn interval(&mut self, operations: usize, rate: u64) -> Interval {
-        let mut it = Interval::new(&vec![0; operations]);
-        it.started = rate;
-        for cell in &mut it.scripts {
+        let mut interval = Interval::new(&vec![0; operations]);
+        interval.started = rate;
+        for cell in &mut interval.scripts {
             let each = rate / operations as u64;
             cell.ok = each;
             cell.response = self.latency(each);
@@ -221,8 +221,8 @@ impl Rng {
                 cell.failed.add(Code::SqlState(*b"40P01"), 1 + self.below(3));
             }
         }
-        it.send_lag = self.latency(rate);
-        it
+        interval.send_lag = self.latency(rate);
+        interval
     }
 
     /// Samples of the probes, which run once or ten times per second.

@@ -126,8 +126,8 @@ fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandErro
     prepare::vacuum(&mut connection, options.vacuum, voice);
     drop(connection);
     let (summary, complete) = measure(options, program, &place, tables, seed, &signals, voice)?;
-    if let Some(it) = place.address_change() {
-        voice.warning(&it);
+    if let Some(change) = place.address_change() {
+        voice.warning(&change);
     }
     Ok(print_result(options, &summary, complete, voice))
 }

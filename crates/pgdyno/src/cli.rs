@@ -55,12 +55,12 @@ impl Terminal {
 
     /// Prints every diagnostic with its correction.
     pub fn print_diagnostics(&self, all: &[OptionDiagnostic]) {
-        for it in all {
-            self.error(&it.message);
-            if let Some(detail) = &it.detail {
+        for diagnostic in all {
+            self.error(&diagnostic.message);
+            if let Some(detail) = &diagnostic.detail {
                 self.detail(detail);
             }
-            self.hint(&it.hint);
+            self.hint(&diagnostic.hint);
         }
         self.hint(&format!("Try \"{} --help\" for more information.", self.program));
     }

@@ -94,8 +94,8 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
     let compared = compare_files(&paths, request)?;
     let voice = Terminal { program: "pgdyno compare".to_owned() };
-    for it in &compared.unreadable {
-        voice.error(&say!(lang, "runs-not-compared", error = &it.message));
+    for error in &compared.unreadable {
+        voice.error(&say!(lang, "runs-not-compared", error = &error.message));
     }
     let comparison = match compared.comparison {
         Ok(it) => it,
@@ -111,7 +111,7 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
 }
 
 fn status(comparison: &Comparison, strict: bool) -> u8 {
-    let fails = |it: &comparison::ConditionResult| match it.outcome {
+    let fails = |result: &comparison::ConditionResult| match result.outcome {
         ConditionOutcome::Yes => true,
         ConditionOutcome::No => false,
         ConditionOutcome::Unknown | ConditionOutcome::Absent => strict,
@@ -142,8 +142,8 @@ pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<C
     let (base, other_paths) = paths.split_first().expect("the base is one of them");
     let mut all = vec![LoadedRun::read(base)?];
     let mut unreadable = Vec::new();
-    for it in other_paths {
-        match LoadedRun::read(it) {
+    for path in other_paths {
+        match LoadedRun::read(path) {
             Ok(it) => all.push(it),
             Err(error) => unreadable.push(error),
         }
@@ -166,9 +166,9 @@ pub fn compare_files(paths: &[PathBuf], request: CompareRequest<'_>) -> Result<C
 fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>, Diagnostics> {
     let cells = all.iter().flat_map(|it| &it.reading.experiment.cells);
     let mut operations: Vec<String> = Vec::new();
-    for it in cells.flat_map(|it| &it.setup.operations) {
-        if !operations.contains(&it.name) {
-            operations.push(it.name.clone());
+    for operation in cells.flat_map(|it| &it.setup.operations) {
+        if !operations.contains(&operation.name) {
+            operations.push(operation.name.clone());
         }
     }
     let mut wrong = Diagnostics { sources: Vec::new(), list: Vec::new() };
@@ -176,16 +176,16 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
     for text in texts {
         match parse(text, &operations) {
             Ok(it) => right.push(it),
-            Err(it) => {
+            Err(error) => {
                 // The span covers the text that was found; at the end of the text it is empty.
-                let length = if it.found == "nothing" { 0 } else { it.found.len() - 2 };
-                let bytes = it.offset..(it.offset + length).min(text.len());
+                let length = if error.found == "nothing" { 0 } else { error.found.len() - 2 };
+                let bytes = error.offset..(error.offset + length).min(text.len());
                 wrong.list.push(Diagnostic {
                     span: Span { source: wrong.sources.len(), bytes },
                     message: message!(
                         "experiment-grammar",
-                        found = format!("found {}", it.found),
-                        help = format!("write {}", it.hint)
+                        found = format!("found {}", error.found),
+                        help = format!("write {}", error.hint)
                     ),
                 });
                 wrong.sources.push(Source { name: "--fail-if".into(), text: text.clone() });
@@ -237,8 +237,8 @@ impl LoadedRun {
                 processors: compare::processors(&facts),
             });
         }
-        for it in &mut trials {
-            it.sort_by_key(|it| it.repetition);
+        for cell_trials in &mut trials {
+            cell_trials.sort_by_key(|it| it.repetition);
         }
         Ok(LoadedRun {
             source: source(path, &reading.header),

@@ -227,8 +227,9 @@ mod tests {
 
     #[test]
     fn rounds_rates_to_two_digits() {
-        for (it, expected) in [(0.0, 1), (0.4, 1), (7.3, 7), (99.0, 99), (123.0, 120), (45_678.0, 46_000)] {
-            assert_eq!(two_digits(it), expected, "{it}");
+        for (number, expected) in [(0.0, 1), (0.4, 1), (7.3, 7), (99.0, 99), (123.0, 120), (45_678.0, 46_000)]
+        {
+            assert_eq!(two_digits(number), expected, "{number}");
         }
     }
 }

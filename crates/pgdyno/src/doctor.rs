@@ -230,11 +230,11 @@ impl MachineReport {
     }
 
     fn document(&self) -> DoctorDocument<'_> {
-        let server = |it: &Installation| ServerInstallation {
-            version: it.version.text.clone(),
-            major: it.version.major,
-            directory: it.bin.clone(),
-            origin: it.origin.to_string(),
+        let server = |installation: &Installation| ServerInstallation {
+            version: installation.version.text.clone(),
+            major: installation.version.major,
+            directory: installation.bin.clone(),
+            origin: installation.origin.to_string(),
         };
         let program = |(name, purpose, found): &(&'static str, Purpose, Option<Program>)| ProgramInfo {
             name,

@@ -141,12 +141,12 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     let trials = run.trials()?;
     files.write_file("trials.csv", |to| {
         writeln!(to, "trial,cell,repetition,position,begun_ms,status,valid,setting")?;
-        for it in &trials {
+        for trial in &trials {
             let label: Vec<_> =
-                it.trial.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-            let valid = it.valid.map_or(String::new(), |it| it.to_string());
-            let (id, t) = (it.id.0, &it.trial);
-            let (status, setting) = (runs::state(&it.state), csv_field(&label.join(" ")));
+                trial.trial.label.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+            let valid = trial.valid.map_or(String::new(), |it| it.to_string());
+            let (id, t) = (trial.id.0, &trial.trial);
+            let (status, setting) = (runs::state(&trial.state), csv_field(&label.join(" ")));
             writeln!(
                 to,
                 "{id},{},{},{},{},{status},{valid},{setting}",
@@ -183,14 +183,14 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     })?;
     files.write_file("failures.csv", |to| {
         writeln!(to, "trial,second,operation,class,code,count")?;
-        for_each_operation(run, &trials, |it, tick, operation, cell| {
+        for_each_operation(run, &trials, |trial, tick, operation, cell| {
             for (class, all) in [("failed", &cell.failed), ("unknown", &cell.unknown)] {
                 let other = (all.other() > 0).then(|| ("other".to_owned(), all.other()));
                 for (code, count) in all.iter().map(|(code, n)| (code.to_string(), n)).chain(other) {
                     writeln!(
                         to,
                         "{},{},{},{class},{},{count}",
-                        it.id.0,
+                        trial.id.0,
                         tick.second,
                         csv_field(operation),
                         csv_field(&code)
@@ -202,30 +202,30 @@ fn csv(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
     })?;
     files.write_file("samples.csv", |to| {
         writeln!(to, "trial,at_ns,node,series,label,value")?;
-        for it in &trials {
-            let parts = run.sample_parts(it.id)?.flat_map(|it| match it {
+        for trial in &trials {
+            let parts = run.sample_parts(trial.id)?.flat_map(|part| match part {
                 Ok(part) => part.into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
             });
             for s in parts {
                 let s = s?;
                 let words = [&s.node, &s.series, &s.label].map(|it| csv_field(it)).join(",");
-                writeln!(to, "{},{},{words},{}", it.id.0, s.at.0, s.value)?;
+                writeln!(to, "{},{},{words},{}", trial.id.0, s.at.0, s.value)?;
             }
         }
         Ok(())
     })?;
     files.write_file("events.csv", |to| {
         writeln!(to, "trial,at_ns,node,kind,code,text,application,client")?;
-        for it in &trials {
-            for event in run.events(it.id)? {
+        for trial in &trials {
+            for event in run.events(trial.id)? {
                 let kind = json!(event.kind);
                 let (node, code) = (csv_field(&event.node), csv_field(event.code.as_deref().unwrap_or("")));
                 let kind = kind.as_str().unwrap_or_default();
                 let session = event.session.as_ref();
                 let session = session.map_or(["", ""], |it| [&*it.application, &*it.client]);
                 let texts = [&*event.text, session[0], session[1]].map(csv_field).join(",");
-                writeln!(to, "{},{},{node},{kind},{code},{texts}", it.id.0, event.at.0)?;
+                writeln!(to, "{},{},{node},{kind},{code},{texts}", trial.id.0, event.at.0)?;
             }
         }
         Ok(())
@@ -238,11 +238,11 @@ fn for_each_operation(
     trials: &[TrialRecord],
     mut see: impl FnMut(&TrialRecord, &Tick, &str, &ScriptCounts) -> ExportResult<()>,
 ) -> ExportResult<()> {
-    for it in trials {
-        for tick in run.ticks(it.id)? {
+    for trial in trials {
+        for tick in run.ticks(trial.id)? {
             let tick = tick?;
-            for (operation, cell) in it.trial.operations.iter().zip(&tick.interval.scripts) {
-                see(it, &tick, &operation.name, cell)?;
+            for (operation, cell) in trial.trial.operations.iter().zip(&tick.interval.scripts) {
+                see(trial, &tick, &operation.name, cell)?;
             }
         }
     }
@@ -280,32 +280,32 @@ fn json(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
         // Ticks are streamed, because the ticks of a long run do not fit into memory.
         let head = sanitise_json(&head.to_string());
         write!(to, "{},\"trials\":[", head.strip_suffix('}').expect("a JSON object ends with a brace"))?;
-        for (i, it) in run.trials()?.iter().enumerate() {
+        for (i, record) in run.trials()?.iter().enumerate() {
             let trial = json!({
-                "trial": it.id.0, "cell": it.trial.cell, "label": it.trial.label, "repetition": it.trial.repetition,
-                "position": it.trial.position, "begun_ms": it.trial.begun_ms, "status": runs::state(&it.state),
-                "valid": it.valid, "summary": it.summary,
-                "nodes": it.trial.nodes.iter().map(|node| json!({
+                "trial": record.id.0, "cell": record.trial.cell, "label": record.trial.label, "repetition": record.trial.repetition,
+                "position": record.trial.position, "begun_ms": record.trial.begun_ms, "status": runs::state(&record.state),
+                "valid": record.valid, "summary": record.summary,
+                "nodes": record.trial.nodes.iter().map(|node| json!({
                     "name": node.name, "kind": node.kind, "version": node.version, "program": node.program,
                     "entrance": node.transport, "limits": node.limits, "not_applied": node.unapplied_limits,
                     "configuration": node.configuration.iter().map(|it| json!({"name": it.name, "text": it.text}))
                         .collect::<Value>(),
                 })).collect::<Value>(),
-                "events": run.events(it.id)?,
+                "events": run.events(record.id)?,
             });
             let trial = sanitise_json(&trial.to_string());
             let comma = if i > 0 { "," } else { "" };
             write!(to, "{comma}{},\"samples\":[", trial.strip_suffix('}').expect("as above"))?;
             let mut between = "";
-            for part in run.sample_parts(it.id)? {
+            for part in run.sample_parts(record.id)? {
                 for sample in part? {
                     write!(to, "{between}{}", sanitise_json(&json!(sample).to_string()))?;
                     between = ",";
                 }
             }
             write!(to, "],\"ticks\":[")?;
-            for (j, tick) in run.ticks(it.id)?.enumerate() {
-                write!(to, "{}{}", if j > 0 { "," } else { "" }, sanitise_json(&tick_json(it, &tick?).to_string()))?;
+            for (j, tick) in run.ticks(record.id)?.enumerate() {
+                write!(to, "{}{}", if j > 0 { "," } else { "" }, sanitise_json(&tick_json(record, &tick?).to_string()))?;
             }
             write!(to, "]}}")?;
         }
@@ -315,20 +315,21 @@ fn json(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
 
 fn tick_json(trial: &TrialRecord, tick: &Tick) -> Value {
     let mut packer = HistogramEncoder::new();
-    let mut distribution = |it: &LatencyHistogram| {
-        let packed = packer.encode(it);
+    let mut distribution = |histogram: &LatencyHistogram| {
+        let packed = packer.encode(histogram);
         let quantiles: serde_json::Map<_, _> =
-            QUANTILES.iter().map(|(name, q)| (format!("{name}_ns"), json!(it.quantile(*q)))).collect();
+            QUANTILES.iter().map(|(name, q)| (format!("{name}_ns"), json!(histogram.quantile(*q)))).collect();
         let mut all = json!({
-            "count": it.count(), "mean_ns": it.mean(), "min_ns": it.min(), "max_ns": it.max(),
-            "v2": (it.count() > 0).then(|| STANDARD.encode(&packed.v2)),
+            "count": histogram.count(), "mean_ns": histogram.mean(), "min_ns": histogram.min(), "max_ns": histogram.max(),
+            "v2": (histogram.count() > 0).then(|| STANDARD.encode(&packed.v2)),
         });
         all.as_object_mut().expect("it was written as one").extend(quantiles);
         all
     };
-    let failures = |it: &model::FailureCounts| {
-        let other = (it.other() > 0).then(|| ("other".to_owned(), json!(it.other())));
-        it.iter()
+    let failures = |counts: &model::FailureCounts| {
+        let other = (counts.other() > 0).then(|| ("other".to_owned(), json!(counts.other())));
+        counts
+            .iter()
             .map(|(code, n)| (code.to_string(), json!(n)))
             .chain(other)
             .collect::<serde_json::Map<_, _>>()
@@ -359,15 +360,15 @@ fn tick_json(trial: &TrialRecord, tick: &Tick) -> Value {
 /// Writes logs in the format of `HistogramLogWriter.java`, version 1.3. Columns: seconds since the trial began,
 /// interval, greatest value in milliseconds, histogram. Histogram values are nanoseconds.
 fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
-    for it in run.trials()? {
-        files.write_file(&format!("trial-{}.hlog", it.id.0), |to| {
-            let begun = it.trial.begun_ms as f64 / 1e3;
+    for trial in run.trials()? {
+        files.write_file(&format!("trial-{}.hlog", trial.id.0), |to| {
+            let begun = trial.trial.begun_ms as f64 / 1e3;
             writeln!(to, "#[pgdyno: response times; with .service, service times; values are nanoseconds]")?;
             writeln!(to, "#[Histogram log format version 1.3]")?;
             writeln!(
                 to,
                 "#[StartTime: {begun:.3} (seconds since epoch), {}]",
-                store::format_utc(it.trial.begun_ms)
+                store::format_utc(trial.trial.begun_ms)
             )?;
             writeln!(to, "#[BaseTime: {begun:.3} (seconds since epoch)]")?;
             writeln!(
@@ -376,7 +377,7 @@ fn hlog(run: &Run, files: &mut OutputFiles<'_>) -> ExportResult<()> {
             )?;
             let mut packer = HistogramEncoder::new();
             let mut first = None;
-            for_each_operation(run, std::slice::from_ref(&it), |_, tick, operation, cell| {
+            for_each_operation(run, std::slice::from_ref(&trial), |_, tick, operation, cell| {
                 let (from, until) = (tick.interval.from, tick.interval.to);
                 let since = from - *first.get_or_insert(from);
                 for (suffix, of) in [("", &cell.response), (".service", &cell.service)] {
@@ -407,7 +408,7 @@ mod tests {
 
     #[test]
     fn escapes_csv_fields() {
-        for (it, expected) in [
+        for (text, expected) in [
             ("read", "read"),
             ("a,b", "\"a,b\""),
             ("say \"x\"", "\"say \"\"x\"\"\""),
@@ -421,7 +422,7 @@ mod tests {
             ("a=1", "a=1"),
             ("", ""),
         ] {
-            assert_eq!(csv_field(it), expected, "{it:?}");
+            assert_eq!(csv_field(text), expected, "{text:?}");
         }
         assert_eq!(tag("<builtin: select only>,x"), "<builtin:_select_only>_x");
     }

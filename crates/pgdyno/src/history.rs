@@ -98,15 +98,15 @@ fn show(args: &Args) -> Result<(), CommandError> {
     }
     let all: Vec<HistoryRun<'_>> = runs
         .iter()
-        .map(|it| HistoryRun {
-            dated: DatedRun { source: it.source.clone(), server: it.server.clone() },
-            experiment: &it.experiment,
+        .map(|run| HistoryRun {
+            dated: DatedRun { source: run.source.clone(), server: run.server.clone() },
+            experiment: &run.experiment,
             environment: RunEnvironment {
-                machine: &it.stand.machine,
-                nodes: &it.stand.nodes,
-                program: &it.source.pgdyno_version,
+                machine: &run.stand.machine,
+                nodes: &run.stand.nodes,
+                program: &run.source.pgdyno_version,
             },
-            trials: it.trials.clone(),
+            trials: run.trials.clone(),
         })
         .collect();
     let history = history(&name, &all, SEED);

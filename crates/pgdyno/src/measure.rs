@@ -281,15 +281,15 @@ impl Collector<'_> {
         let efforts = driven.iter().map(|it| it.effort).collect();
         let mut clients = Vec::new();
         let mut last_intervals = Vec::new();
-        for it in driven {
-            let (interval, counts) = it.shard.recorder.finish(clock.now());
+        for thread in driven {
+            let (interval, counts) = thread.shard.recorder.finish(clock.now());
             clients.extend(counts);
             last_intervals.push(interval);
         }
         self.serve(start);
         let left = self.lines.iter_mut().flat_map(|it| it.waiting.drain(..)).chain(last_intervals);
-        let rest = left.reduce(|mut all, it| {
-            all.merge(&it);
+        let rest = left.reduce(|mut all, interval| {
+            all.merge(&interval);
             all
         });
         if let Some(rest) = rest {

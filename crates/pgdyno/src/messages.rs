@@ -69,10 +69,10 @@ pub fn one_line(message: &str) -> String {
     let mut words = message.split_whitespace();
     let mut line = String::new();
     while line.len() <= 4 * LINE_CHARS_MAX
-        && let Some(it) = words.next()
+        && let Some(word) = words.next()
     {
         line.push_str(if line.is_empty() { "" } else { " " });
-        line.extend(it.chars().take(LINE_CHARS_MAX + 1));
+        line.extend(word.chars().take(LINE_CHARS_MAX + 1));
     }
     match line.char_indices().nth(LINE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),

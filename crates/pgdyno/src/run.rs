@@ -128,8 +128,8 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let endpoint = args.prometheus.start_server(&plan.experiment, lang)?;
     let show = RunDisplay::new(plan, lang);
     show.print_start();
-    if let Some(it) = &endpoint {
-        show.print_metrics_url(it.url());
+    if let Some(endpoint) = &endpoint {
+        show.print_metrics_url(endpoint.url());
     }
     check::warnings(plan, lang).iter().for_each(|it| show.print_diagnostic(it));
     let writer = request::open_file(args, &run_request)?;
@@ -166,9 +166,9 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
     let stop_reason = store_error.or(changed_node);
     let outcome = RunOutcome { status, reason: stop_reason.clone(), ended_ms: now_ms() };
     let path_text = writer.path().display().to_string();
-    let path = writer.finish(outcome).map_err(|it| {
+    let path = writer.finish(outcome).map_err(|error| {
         let path = connect_commands::shell_quote(&path_text);
-        CommandError::new(say!(lang, "run-end-lost", error = it.to_string())).with_hint(say!(
+        CommandError::new(say!(lang, "run-end-lost", error = error.to_string())).with_hint(say!(
             lang,
             "run-end-lost-hint",
             path
@@ -269,10 +269,10 @@ impl Runner {
         let of_step = task.step.as_ref().map(|it| step_setup::apply_step(&cell.setup, &experiment.goal, it));
         let setup = of_step.as_ref().unwrap_or(&cell.setup);
         self.display.begin_trial(position, task.cell, task.step.as_ref());
-        if let Some(it) = &mut self.endpoint {
+        if let Some(endpoint) = &mut self.endpoint {
             let operations = setup.operations.iter().map(|it| it.name.clone()).collect();
             let cell = self.display.cell_name(task.cell).to_owned();
-            it.begin_trial(cell, task.repetition, operations);
+            endpoint.begin_trial(cell, task.repetition, operations);
         }
         let chance = task.step.as_ref().map_or(task.repetition as u64, |_| position as u64);
         let seed = experiment.seed.wrapping_add(chance);
@@ -284,8 +284,8 @@ impl Runner {
             // Nothing is stored of this trial, so that the run can be resumed with the right node.
             let (ended, ..) = setup_failed(SetupError::Failed(reason.clone()));
             self.display.end_trial(&ended, None);
-            if let Some(it) = &self.endpoint {
-                it.end_trial(ended.status.name());
+            if let Some(endpoint) = &self.endpoint {
+                endpoint.end_trial(ended.status.name());
             }
             self.changed_node = Some(reason);
             return None;
@@ -331,8 +331,8 @@ impl Runner {
             ended.valid = true;
         }
         self.display.end_trial(&ended, step_result.as_ref());
-        if let Some(it) = &self.endpoint {
-            it.end_trial(ended.status.name());
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.end_trial(ended.status.name());
         }
         self.writer.end_trial(id, end);
         self.ended.push(ended);
@@ -377,12 +377,12 @@ impl Runner {
             Err(error) => return setup_failed(error),
         };
         self.display.set_figures(&done);
-        for it in self.test_bed.address_changes() {
-            if !self.address_changes.contains(&it) {
-                self.display.print_diagnostic(&it);
+        for change in self.test_bed.address_changes() {
+            if !self.address_changes.contains(&change) {
+                self.display.print_diagnostic(&change);
                 let subject = "address".to_owned();
-                self.writer.note(Note { trial: Some(id), subject, text: it.clone() });
-                self.address_changes.push(it);
+                self.writer.note(Note { trial: Some(id), subject, text: change.clone() });
+                self.address_changes.push(change);
             }
         }
         let TrialOutput {
@@ -422,8 +422,8 @@ impl Runner {
         for rule in blind {
             self.writer.note(Note { trial: Some(id), subject: rule, text: "never had a value".to_owned() });
         }
-        for it in trial_failure::never_succeeded(setup, &summary) {
-            self.writer.note(Note { trial: Some(id), subject: it.0, text: it.1 });
+        for failure in trial_failure::never_succeeded(setup, &summary) {
+            self.writer.note(Note { trial: Some(id), subject: failure.0, text: failure.1 });
         }
         // A search level may overload the system, so failures are expected. A statement that fails at every level is an
         // error.
@@ -437,8 +437,8 @@ impl Runner {
         let (status, reason) = match (&fired, self.writer.error()) {
             (_, Some(it)) => (RunStatus::Failed, Some(store_error_text(it))),
             (_, None) if aborted.is_some() => (RunStatus::Failed, aborted),
-            (Some(it), None) => {
-                let rule = format!("{} at second {}", it.rule, it.at_second);
+            (Some(stop), None) => {
+                let rule = format!("{} at second {}", stop.rule, stop.at_second);
                 (RunStatus::Stopped, Some([vec![rule], ended].concat().join("; ")))
             }
             (None, None) if self.interrupted.load(Ordering::Relaxed) => (RunStatus::Interrupted, None),

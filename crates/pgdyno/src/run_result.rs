@@ -175,9 +175,9 @@ fn trial(experiment: &Experiment, notes: &[store::Note], stored: StoredTrial) ->
 pub fn environment(reading: &StoredRun) -> Environment {
     let mut nodes: Vec<NodeInfo> = Vec::new();
     let mut plans: Vec<Option<&Node>> = Vec::new();
-    for it in &reading.trials {
-        let cell = it.recorded.trial.cell as usize;
-        for node in &it.recorded.trial.nodes {
+    for trial in &reading.trials {
+        let cell = trial.recorded.trial.cell as usize;
+        for node in &trial.recorded.trial.nodes {
             let plan =
                 reading.experiment.cells[cell].setup.stack.nodes.iter().find(|it| it.name == node.name);
             let same = |(known, planned): (&NodeInfo, &Option<&Node>)| {

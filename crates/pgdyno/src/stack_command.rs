@@ -413,8 +413,8 @@ mod tests {
         check("90s", Some(90));
         check("30m", Some(1800));
         check("2h", Some(7200));
-        for it in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
-            check(it, None);
+        for text in ["", "2", "h", "0s", "-1s", "1.5h", "2 d", "99999999999999999999h", "9999999999h"] {
+            check(text, None);
         }
     }
 
@@ -438,8 +438,8 @@ mod tests {
         check("pool-modes", true);
         check(&"a".repeat(64), true);
         check(&"a".repeat(65), false);
-        for it in ["", "A", "a/b", "..", "a b", "é"] {
-            check(it, false);
+        for name in ["", "A", "a/b", "..", "a b", "é"] {
+            check(name, false);
         }
     }
 }

@@ -72,8 +72,8 @@ fn check(line: &str, status: i32, expected: &[&str]) {
     assert_eq!(run.status, status, "{line}: {run:?}");
     let words: Vec<&str> = run.out.split_whitespace().chain(run.err.split_whitespace()).collect();
     let text = words.join(" ");
-    for it in expected {
-        assert!(text.contains(it), "{line}: {it:?} is not in {run:#?}");
+    for fragment in expected {
+        assert!(text.contains(fragment), "{line}: {fragment:?} is not in {run:#?}");
     }
 }
 

@@ -28,9 +28,9 @@ fn pipelines_use_existing_options() {
         let options = words.iter().filter(|it| it.starts_with("--"));
         wrong.extend(options.filter(|it| !known(it)).map(|it| format!("no {it}: {line}")));
         let format = words.iter().position(|it| *it == "--format").map(|at| words[at + 1]);
-        let possible = |it: &str| {
+        let possible = |value: &str| {
             help.split("[possible values: ").skip(1).any(|all| {
-                all.split(']').next().is_some_and(|all| all.split(',').any(|one| one.trim() == it))
+                all.split(']').next().is_some_and(|all| all.split(',').any(|one| one.trim() == value))
             })
         };
         wrong.extend(format.filter(|it| !possible(it)).map(|it| format!("no format {it}: {line}")));

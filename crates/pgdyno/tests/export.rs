@@ -106,15 +106,23 @@ fn histogram_logs_can_be_read_by_hdrhistogram() {
     let log = read(&folder, "trial-1.hlog");
     let mut found = Vec::new();
     for entry in IntervalLogIterator::new(log.as_bytes()) {
-        let LogEntry::Interval(it) = entry.expect("every line is understood") else { continue };
+        let LogEntry::Interval(interval) = entry.expect("every line is understood") else { continue };
         let bytes = {
             use base64::Engine;
-            base64::engine::general_purpose::STANDARD.decode(it.encoded_histogram()).expect("it is Base64")
+            base64::engine::general_purpose::STANDARD
+                .decode(interval.encoded_histogram())
+                .expect("it is Base64")
         };
         let histogram: Histogram<u64> =
             Deserializer::new().deserialize(&mut bytes.as_slice()).expect("it is a histogram");
-        let tag = it.tag().expect("it has one").as_str().to_owned();
-        found.push((tag, it.start_timestamp().as_secs(), it.duration().as_secs(), it.max(), histogram.len()));
+        let tag = interval.tag().expect("it has one").as_str().to_owned();
+        found.push((
+            tag,
+            interval.start_timestamp().as_secs(),
+            interval.duration().as_secs(),
+            interval.max(),
+            histogram.len(),
+        ));
         assert!((2_998_000..3_002_000).contains(&histogram.max()), "{}", histogram.max());
     }
     let row = |tag: &str, second| (tag.to_owned(), second, 1, 3.0, 3);

@@ -86,9 +86,9 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     let shard = drive(vec![Shard::new(work, 0, tally)], world).pop().expect("one went in");
     let (rest, clients) = shard.recorder.finish(WINDOW + Nanos::from_secs(1));
     let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
-    for it in seconds.try_iter().chain([rest]) {
-        gaps.second(&*it);
-        all.merge(&it);
+    for second in seconds.try_iter().chain([rest]) {
+        gaps.second(&*second);
+        all.merge(&second);
     }
     let measured = Measurement {
         window: WINDOW,

@@ -110,9 +110,9 @@ fn full_and_closed_outputs_do_not_panic() {
 const HOSTILE: &str = "\u{1b}[31mA\u{1b}[2J\u{1b}]0;t\u{7}\u{1b}]52;c;eA==\u{7}\u{1b}[6n\u{9b}1mB\u{202e}C\u{2066}D\u{200f}\u{2028}E\rF\u{8}";
 
 fn unsafe_in(text: &str) -> Option<char> {
-    text.chars().find(|it| {
-        let steers = matches!(it, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        steers || it.is_control() && *it != '\n' && *it != '\t'
+    text.chars().find(|character| {
+        let steers = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        steers || character.is_control() && *character != '\n' && *character != '\t'
     })
 }
 
@@ -249,12 +249,12 @@ fn written_files_are_private() {
         } else {
             vec![path]
         };
-        for it in all {
+        for path in all {
             assert_eq!(
-                fs::metadata(&it).expect("it was written").permissions().mode() & 0o777,
+                fs::metadata(&path).expect("it was written").permissions().mode() & 0o777,
                 0o600,
                 "{}",
-                it.display()
+                path.display()
             );
         }
     }

@@ -99,17 +99,17 @@ fn look(event: &Event<'_>) {
     match event {
         Event::Columns(it) => assert_eq!(it.iter().count(), it.count()),
         Event::Row(it) => assert_eq!(it.iter().count(), it.count()),
-        Event::Error(it) | Event::Notice(it) => {
+        Event::Error(response) | Event::Notice(response) => {
             let _ = (
-                it.code(),
-                it.severity(),
-                it.is_fatal(),
-                it.message(),
-                it.detail(),
-                it.hint(),
-                it.position(),
+                response.code(),
+                response.severity(),
+                response.is_fatal(),
+                response.message(),
+                response.detail(),
+                response.hint(),
+                response.position(),
             );
-            let _ = format!("{it}");
+            let _ = format!("{response}");
         }
         _ => {}
     }

@@ -38,9 +38,13 @@ pub fn run(data: &[u8]) {
         }
         Err(mistakes) => {
             assert!(!mistakes.is_empty());
-            for it in &mistakes {
-                assert!(!it.place.is_empty() && !it.found.is_empty() && !it.suggestion.is_empty());
-                assert!(!it.to_string().contains(PASSWORD));
+            for diagnostic in &mistakes {
+                assert!(
+                    !diagnostic.place.is_empty()
+                        && !diagnostic.found.is_empty()
+                        && !diagnostic.suggestion.is_empty()
+                );
+                assert!(!diagnostic.to_string().contains(PASSWORD));
             }
         }
     }

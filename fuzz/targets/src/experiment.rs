@@ -52,24 +52,28 @@ pub fn run(data: &[u8]) {
     };
     match read(&request) {
         Ok(plan) => {
-            let it = &plan.experiment;
-            assert!(!it.cells.is_empty() && it.cells.len() == plan.durations.len() && it.repeat > 0);
-            assert!(it.baseline.is_none_or(|i| i < it.cells.len()));
-            assert!((1..=64).contains(&it.name.len()));
-            for cell in &it.cells {
+            let experiment = &plan.experiment;
+            assert!(
+                !experiment.cells.is_empty()
+                    && experiment.cells.len() == plan.durations.len()
+                    && experiment.repeat > 0
+            );
+            assert!(experiment.baseline.is_none_or(|i| i < experiment.cells.len()));
+            assert!((1..=64).contains(&experiment.name.len()));
+            for cell in &experiment.cells {
                 assert!(!cell.setup.stack.nodes.is_empty() && !cell.setup.operations.is_empty());
-                assert_eq!(cell.label.len(), it.cells[0].label.len());
+                assert_eq!(cell.label.len(), experiment.cells[0].label.len());
             }
         }
         Err(mistakes) => {
             assert!(!mistakes.list.is_empty());
-            for it in &mistakes.list {
-                let source = &mistakes.sources[it.span.source].text;
+            for diagnostic in &mistakes.list {
+                let source = &mistakes.sources[diagnostic.span.source].text;
                 assert!(
-                    source.get(it.span.bytes.clone()).is_some()
-                        && mistakes.line_and_column(&it.span) >= (1, 1)
+                    source.get(diagnostic.span.bytes.clone()).is_some()
+                        && mistakes.line_and_column(&diagnostic.span) >= (1, 1)
                 );
-                assert!(!it.message.id.is_empty());
+                assert!(!diagnostic.message.id.is_empty());
             }
         }
     }

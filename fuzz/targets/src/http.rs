@@ -53,8 +53,8 @@ fn kept(reader: &ResponseReader) {
     }
     let mut jar = CookieJar::default();
     let date = reader.header("date");
-    reader.each_header("set-cookie", |it| {
-        jar.store(it, &SetCookieContext { origin: ORIGIN, target: b"/a/b?c", date, now: 1 });
+    reader.each_header("set-cookie", |header| {
+        jar.store(header, &SetCookieContext { origin: ORIGIN, target: b"/a/b?c", date, now: 1 });
     });
     assert!(jar.len() <= CookieJar::MAX_COOKIES);
     to.clear();

@@ -10,8 +10,8 @@ pub fn run(data: &[u8]) {
     let mut parts = crate::text(data).splitn(3, '\0');
     let mut part = || parts.next().unwrap_or_default();
     let (plan, tables, log) = (parse_plan(part()), part(), part());
-    for it in parse_logged_statements(log) {
-        assert!(!it.text.is_empty() && it.millis.is_finite());
+    for statement in parse_logged_statements(log) {
+        assert!(!statement.text.is_empty() && statement.millis.is_finite());
     }
     let Some(plan) = plan else { return };
     assert!(!plan.flatten().is_empty());
@@ -19,8 +19,8 @@ pub fn run(data: &[u8]) {
     let planned = StatementPlan { text: "select $1".into(), captured: 1, plan: Some(plan), error: None };
     let plans = Plans { statements: vec![planned], tables, estimates: Vec::new(), planner_unavailable: None };
     let candidates = candidates(&plans);
-    for it in &candidates {
-        assert!(!it.ddl().is_empty());
+    for candidate in &candidates {
+        assert!(!candidate.ddl().is_empty());
     }
     let _ = estimate_indexes(&plans, &candidates);
     let _ = advice(vec![0], &plans, &[]);

@@ -21,9 +21,9 @@ pub fn run(data: &[u8]) {
         let mut readings = Vec::new();
         match (probe.read)(&answer, &mut readings) {
             Ok(()) => {
-                for it in &readings {
-                    assert!(it.value.is_finite(), "{} {}", it.series.name, it.label);
-                    assert!(probe.series.iter().any(|known| std::ptr::eq(known, it.series)));
+                for reading in &readings {
+                    assert!(reading.value.is_finite(), "{} {}", reading.series.name, reading.label);
+                    assert!(probe.series.iter().any(|known| std::ptr::eq(known, reading.series)));
                 }
             }
             Err(error) => assert!(!error.to_string().is_empty()),

@@ -19,9 +19,10 @@ pub fn run(data: &[u8]) {
         }
         Err(mistakes) => {
             assert!(!mistakes.items.is_empty());
-            for it in &mistakes.items {
+            for diagnostic in &mistakes.items {
                 assert!(
-                    text.get(it.span.clone()).is_some() && mistakes.line_and_column(it.span.start) >= (1, 1)
+                    text.get(diagnostic.span.clone()).is_some()
+                        && mistakes.line_and_column(diagnostic.span.start) >= (1, 1)
                 );
             }
             assert!(!mistakes.to_string().is_empty());

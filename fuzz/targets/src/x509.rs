@@ -35,25 +35,25 @@ static KNOWN: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 pub fn run(der: &[u8]) {
     let read = Certificate::read(der);
-    if let Some(it) = &read {
+    if let Some(certificate) = &read {
         assert_eq!(
-            it.matches_host("db.test"),
-            it.matches_host("DB.test"),
+            certificate.matches_host("db.test"),
+            certificate.matches_host("DB.test"),
             "names compare case-insensitively"
         );
-        it.matches_host("10.0.0.1");
-        it.matches_host("::1");
-        assert!(it.channel_binding_hash().is_none_or(|hash| (28..=64).contains(&hash.len())));
-        let (first, last) = it.validity();
+        certificate.matches_host("10.0.0.1");
+        certificate.matches_host("::1");
+        assert!(certificate.channel_binding_hash().is_none_or(|hash| (28..=64).contains(&hash.len())));
+        let (first, last) = certificate.validity();
         assert!(first.abs_diff(0) < 1 << 40 && last.abs_diff(0) < 1 << 40);
     }
     let name = ServerName::try_from("db.test").expect("a name");
     // In 2030, when the test certificates without an early expiry are valid.
     let now = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
     if VERIFIER.verify_server_cert(&CertificateDer::from(der), &[], &name, &[], now).is_ok() {
-        let it = read.expect("a trusted certificate can be parsed");
+        let certificate = read.expect("a trusted certificate can be parsed");
         assert!(
-            KNOWN.iter().any(|known| known == it.signed_bytes()),
+            KNOWN.iter().any(|known| known == certificate.signed_bytes()),
             "the authority did not sign this certificate"
         );
     }

@@ -71,14 +71,19 @@ pub fn imports(tree: &Tree) -> Vec<Violation> {
             all.push(Violation::new(&file.path, 1, format!("no wall is known around `{krate}`"), todo));
             continue;
         };
-        for it in manifest::dependencies(file) {
-            let ours = LAYERS.iter().any(|wall| wall.krate == it.name);
-            if ours && !wall.imports.contains(&it.name.as_str()) {
+        for dependency in manifest::dependencies(file) {
+            let ours = LAYERS.iter().any(|wall| wall.krate == dependency.name);
+            if ours && !wall.imports.contains(&dependency.name.as_str()) {
                 let todo = format!(
                     "move what both need into `model`, or do it in `pgdyno`, which sees `{}` too",
-                    it.name
+                    dependency.name
                 );
-                all.push(Violation::new(&file.path, it.line, format!("{krate} imports `{}`", it.name), todo));
+                all.push(Violation::new(
+                    &file.path,
+                    dependency.line,
+                    format!("{krate} imports `{}`", dependency.name),
+                    todo,
+                ));
             }
         }
     }
@@ -98,8 +103,8 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
     let mut all = Vec::new();
     for (krate, file) in manifest::crates(tree) {
         let Some(wall) = layer_of(krate) else { continue };
-        for it in manifest::dependencies(file).into_iter().filter(|it| !it.dev) {
-            let name = it.name.as_str();
+        for dependency in manifest::dependencies(file).into_iter().filter(|it| !it.dev) {
+            let name = dependency.name.as_str();
             let todo = if wall.forbidden.contains(&name) {
                 "this crate has no use for it behind its wall; do that work in the crate that may"
             } else if ASYNC.contains(&name) && !ASYNC_CRATES.contains(&krate) {
@@ -107,7 +112,12 @@ pub fn libraries(tree: &Tree) -> Vec<Violation> {
             } else {
                 continue;
             };
-            all.push(Violation::new(&file.path, it.line, format!("{krate} depends on `{name}`"), todo));
+            all.push(Violation::new(
+                &file.path,
+                dependency.line,
+                format!("{krate} depends on `{name}`"),
+                todo,
+            ));
         }
     }
     all

@@ -62,12 +62,12 @@ const ASSERTIONS: [&str; 8] = [
 
 impl Source {
     pub fn parse(text: &str) -> Source {
-        let mut it = Source::default();
+        let mut source = Source::default();
         match text.parse::<TokenStream>() {
-            Ok(tokens) => it.read(tokens, &TokenContext::default()),
-            Err(error) => it.syntax_error = Some(error.to_string()),
+            Ok(tokens) => source.read(tokens, &TokenContext::default()),
+            Err(error) => source.syntax_error = Some(error.to_string()),
         }
-        it
+        source
     }
 
     fn read(&mut self, tokens: TokenStream, context: &TokenContext) {

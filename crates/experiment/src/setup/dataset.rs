@@ -126,26 +126,26 @@ impl SetupBuilder<'_> {
             From::Serial => ColumnGenerator::Serial,
             From::RussianName => ColumnGenerator::RussianName,
             From::EnglishName => ColumnGenerator::EnglishName,
-            From::Uniform(it) => {
-                self.ordered(path, it.min <= it.max);
-                ColumnGenerator::Uniform { min: it.min, max: it.max }
+            From::Uniform(bounds) => {
+                self.ordered(path, bounds.min <= bounds.max);
+                ColumnGenerator::Uniform { min: bounds.min, max: bounds.max }
             }
-            From::Zipfian(it) => {
-                self.ordered(path, it.min <= it.max);
-                let s = it.s.unwrap_or(ZIPF);
+            From::Zipfian(zipfian) => {
+                self.ordered(path, zipfian.min <= zipfian.max);
+                let s = zipfian.s.unwrap_or(ZIPF);
                 if !(1.001..=1000.0).contains(&s) {
                     let (key, value) = ("s", s.to_string());
                     let (min, max) = ("1.001", "1000");
                     self.report(path, message!("experiment-out-of-range", key, value, min, max));
                 }
-                ColumnGenerator::Zipfian { min: it.min, max: it.max, s }
+                ColumnGenerator::Zipfian { min: zipfian.min, max: zipfian.max, s }
             }
-            From::Words(it) => {
-                self.ordered(path, it.min <= it.max);
-                ColumnGenerator::Words { min: it.min, max: it.max }
+            From::Words(words) => {
+                self.ordered(path, words.min <= words.max);
+                ColumnGenerator::Words { min: words.min, max: words.max }
             }
             From::Text(it) => ColumnGenerator::Text { length: it.length },
-            From::Timestamp(it) => {
+            From::Timestamp(moments) => {
                 let mut parse = |text: &String| {
                     let moment = parse_utc(text);
                     if moment.is_none() {
@@ -153,15 +153,15 @@ impl SetupBuilder<'_> {
                     }
                     moment
                 };
-                if let (Some(from), Some(to)) = (parse(&it.from), parse(&it.to)) {
+                if let (Some(from), Some(to)) = (parse(&moments.from), parse(&moments.to)) {
                     self.ordered(path, from <= to);
                 }
-                ColumnGenerator::Timestamp { from: it.from, to: it.to }
+                ColumnGenerator::Timestamp { from: moments.from, to: moments.to }
             }
             From::Point(it) => ColumnGenerator::Point { from: it.from.into(), to: it.to.into() },
             From::Json(fields) => {
-                let field = |(name, it)| {
-                    let generator = self.generator(path, it);
+                let field = |(name, member)| {
+                    let generator = self.generator(path, member);
                     (name, generator)
                 };
                 ColumnGenerator::Json(fields.0.into_iter().map(field).collect())

@@ -53,8 +53,8 @@ impl SetupBuilder<'_> {
             self.report("find", message!("experiment-failover-faults"));
             return None;
         }
-        for (i, it) in setup.faults.iter().enumerate() {
-            if let FaultTrigger::At(at) = it.trigger
+        for (i, fault) in setup.faults.iter().enumerate() {
+            if let FaultTrigger::At(at) = fault.trigger
                 && at >= window
             {
                 let message = message!("experiment-fault-too-late", at = seconds(at), load = seconds(window));

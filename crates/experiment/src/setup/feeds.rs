@@ -30,8 +30,8 @@ impl SetupBuilder<'_> {
     pub(super) fn check_feed_queries(&mut self, feeds: &[Feed], stack: &Stack) {
         let alone =
             !stack.nodes.is_empty() && stack.nodes.iter().all(|it| matches!(it.kind, NodeKind::Service(_)));
-        for it in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
-            self.report(&format!("feeds.{}.sql", it.name), message!("experiment-feed-query"));
+        for feed in feeds.iter().filter(|it| alone && matches!(it.source, FeedSource::Query(_))) {
+            self.report(&format!("feeds.{}.sql", feed.name), message!("experiment-feed-query"));
         }
     }
 

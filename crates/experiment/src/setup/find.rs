@@ -52,17 +52,27 @@ impl SetupBuilder<'_> {
         let prove = SearchOptions { asked: prove.unwrap_or(false), scale };
         let found = match how {
             FindSettings { max: Some(it), .. } => Goal::Max(self.max("find.max", &it, prove)),
-            FindSettings { confirm: Some(it), .. } => Goal::Confirm(Confirm {
-                level: self.level("find.confirm", (it.level, it.of, it.share, 1.0), it.max.as_ref(), prove),
-                ramp: self.whole_duration("find.confirm.ramp", it.ramp, Nanos::from_secs(60)),
-                hold: self.whole_duration("find.confirm.hold", it.hold, Nanos::from_secs(300)),
+            FindSettings { confirm: Some(confirm), .. } => Goal::Confirm(Confirm {
+                level: self.level(
+                    "find.confirm",
+                    (confirm.level, confirm.of, confirm.share, 1.0),
+                    confirm.max.as_ref(),
+                    prove,
+                ),
+                ramp: self.whole_duration("find.confirm.ramp", confirm.ramp, Nanos::from_secs(60)),
+                hold: self.whole_duration("find.confirm.hold", confirm.hold, Nanos::from_secs(300)),
             }),
-            FindSettings { soak: Some(it), .. } => Goal::Soak(Soak {
-                level: self.level("find.soak", (it.level, it.of, it.share, 0.8), it.max.as_ref(), prove),
-                duration: self.whole_duration("find.soak.for", it.duration, Nanos::from_secs(3600)),
+            FindSettings { soak: Some(soak), .. } => Goal::Soak(Soak {
+                level: self.level(
+                    "find.soak",
+                    (soak.level, soak.of, soak.share, 0.8),
+                    soak.max.as_ref(),
+                    prove,
+                ),
+                duration: self.whole_duration("find.soak.for", soak.duration, Nanos::from_secs(3600)),
             }),
-            FindSettings { sweep: Some(it), .. } => {
-                Goal::Sweep(Sweep { max: it.max.map(|it| self.max("find.sweep.max", &it, prove)) })
+            FindSettings { sweep: Some(sweep), .. } => {
+                Goal::Sweep(Sweep { max: sweep.max.map(|it| self.max("find.sweep.max", &it, prove)) })
             }
             FindSettings { failover: Some(_), .. } => Goal::Failover,
             FindSettings { .. } => Goal::Once,

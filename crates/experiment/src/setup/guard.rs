@@ -199,8 +199,8 @@ impl SetupBuilder<'_> {
         }
         let mut longest = held;
         if let Some(max) = find.max_search_mut() {
-            for it in [max.from, max.limit].into_iter().flatten() {
-                level(section.to_owned(), it, max.scale);
+            for value in [max.from, max.limit].into_iter().flatten() {
+                level(section.to_owned(), value, max.scale);
             }
             let (most, ..) = cap(max.scale);
             max.limit = Some(max.limit.unwrap_or(most).min(most));

@@ -83,9 +83,9 @@ impl SetupBuilder<'_> {
                 self.report(&format!("load.{key}"), message!("experiment-load-http-key", key));
             }
         }
-        for it in operations.iter().filter(|_| load.cookies) {
-            let OperationKind::Http(steps) = &it.kind else { continue };
-            let path = format!("operations.{}", it.name);
+        for operation in operations.iter().filter(|_| load.cookies) {
+            let OperationKind::Http(steps) = &operation.kind else { continue };
+            let path = format!("operations.{}", operation.name);
             let several = path::node(self.tree, &format!("{path}.steps")).is_some();
             for (i, step) in steps.iter().enumerate() {
                 let at = if several { format!("{path}.steps[{i}]") } else { path.clone() };
@@ -113,9 +113,9 @@ impl SetupBuilder<'_> {
         }
         let mut names: Vec<String> = Vec::new();
         let mut steps = Vec::new();
-        for (i, it) in all.into_iter().enumerate() {
+        for (i, step) in all.into_iter().enumerate() {
             let at = format!("{path}[{i}]");
-            if let Some(name) = &it.name {
+            if let Some(name) = &step.name {
                 if let Some(message) = name_error(name) {
                     self.report(&format!("{at}.name"), message);
                 } else if names.contains(name) {
@@ -124,7 +124,7 @@ impl SetupBuilder<'_> {
                 }
                 names.push(name.clone());
             }
-            steps.push(self.step(&at, it.name, it.request, variables));
+            steps.push(self.step(&at, step.name, step.request, variables));
         }
         steps
     }
@@ -213,8 +213,8 @@ impl SetupBuilder<'_> {
             Some((_, rest)) => Some(rest.find('/').map_or("/", |i| &rest[i..])),
             None => Some(written.as_str()),
         };
-        if let Some(it) = instead {
-            let example = format!("/{}", it.trim_start_matches('/'));
+        if let Some(suggestion) = instead {
+            let example = format!("/{}", suggestion.trim_start_matches('/'));
             let message = message!("experiment-request-path", path = quote(&written), example);
             self.report(path, message);
         } else if written.is_empty() {
@@ -243,8 +243,8 @@ impl SetupBuilder<'_> {
             target.push(if target.contains('?') { '&' } else { '?' });
             target += &percent_encode(name);
             target.push('=');
-            for it in template::pieces(&value.0).unwrap_or_default() {
-                match it {
+            for piece in template::pieces(&value.0).unwrap_or_default() {
+                match piece {
                     TemplatePiece::Plain(text) => target += &percent_encode(&text),
                     TemplatePiece::Variable(it) => target += &format!("${{{}}}", it.name),
                 }
@@ -335,11 +335,11 @@ impl SetupBuilder<'_> {
             if let Err(diagnostics) = template::pieces(text) {
                 self.report_in_text(&node.span, text, diagnostics);
             }
-            for it in template::variables(text) {
-                if let Some(name) = template::secret(&it.name) {
+            for variable in template::variables(text) {
+                if let Some(name) = template::secret(&variable.name) {
                     if let Err(diagnostics) = (self.request.grammars.secret)(name) {
                         let there = |diagnostic: GrammarDiagnostic| GrammarDiagnostic {
-                            span: it.at.clone(),
+                            span: variable.at.clone(),
                             ..diagnostic
                         };
                         self.report_in_text(&node.span, text, diagnostics.into_iter().map(there).collect());
@@ -347,10 +347,14 @@ impl SetupBuilder<'_> {
                     continue;
                 }
                 let written = |name: &str| format!("${{{name}}}");
-                if let Some(message) = self.unknown_variable(&it.name, whose, variables, written) {
-                    self.report_in_text(&node.span, text, vec![GrammarDiagnostic { span: it.at, message }]);
+                if let Some(message) = self.unknown_variable(&variable.name, whose, variables, written) {
+                    self.report_in_text(
+                        &node.span,
+                        text,
+                        vec![GrammarDiagnostic { span: variable.at, message }],
+                    );
                 }
-                variables.used.push(it.name);
+                variables.used.push(variable.name);
             }
         }
     }

@@ -86,16 +86,16 @@ impl SetupBuilder<'_> {
         if !all.iter().any(|it| it.ledger.is_some()) {
             return;
         }
-        for it in all.iter().filter(|it| it.ledger.is_none()) {
-            let captured = match &it.kind {
+        for operation in all.iter().filter(|it| it.ledger.is_none()) {
+            let captured = match &operation.kind {
                 OperationKind::Http(steps) => {
                     steps.iter().flat_map(|it| &it.captures).any(|it| it.0 == TOKEN)
                 }
                 OperationKind::Script { text, .. } => sets_token(text),
                 OperationKind::Ammo => false,
             };
-            if captured || it.sets.iter().any(|it| it.0 == TOKEN) {
-                self.second_token(&format!("operations.{}", it.name));
+            if captured || operation.sets.iter().any(|it| it.0 == TOKEN) {
+                self.second_token(&format!("operations.{}", operation.name));
             }
         }
     }
@@ -117,9 +117,9 @@ fn sets_token(script: &str) -> bool {
 /// True if a script uses the variable, as `:token`. A name after two colons is a type.
 fn names_token(script: &str) -> bool {
     let continues = |it: char| is_name(&format!("a{it}"));
-    script.match_indices(":token").any(|(i, it)| {
+    script.match_indices(":token").any(|(i, token)| {
         let is_cast = script[..i].ends_with(':');
-        !is_cast && !script[i + it.len()..].starts_with(continues)
+        !is_cast && !script[i + token.len()..].starts_with(continues)
     })
 }
 

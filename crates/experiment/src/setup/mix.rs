@@ -29,12 +29,13 @@ impl SetupBuilder<'_> {
         let mut mix = Mix::default();
         let mut rates = Vec::new();
         let by_rate = all.iter().any(|it| it.1.rate.is_some());
-        for (name, it) in all {
+        for (name, operation) in all {
             let path = |key: &str| format!("operations.{name}.{key}");
-            let mut weight = it.weight.unwrap_or(1);
-            if let Some(schedule) = &it.schedule {
-                for (key, _) in
-                    [("weight", it.weight.is_some()), ("rate", it.rate.is_some())].iter().filter(|it| it.1)
+            let mut weight = operation.weight.unwrap_or(1);
+            if let Some(schedule) = &operation.schedule {
+                for (key, _) in [("weight", operation.weight.is_some()), ("rate", operation.rate.is_some())]
+                    .iter()
+                    .filter(|it| it.1)
                 {
                     self.report(
                         &path(key),
@@ -45,9 +46,9 @@ impl SetupBuilder<'_> {
                 mix.own.push((path("schedule"), extent));
                 weight = 0;
             } else if by_rate {
-                match it.rate {
+                match operation.rate {
                     Some(rate) => {
-                        if it.weight.is_some() {
+                        if operation.weight.is_some() {
                             self.report(
                                 &path("weight"),
                                 message!("experiment-conflicting-keys", first = "rate", second = "weight"),
@@ -68,7 +69,7 @@ impl SetupBuilder<'_> {
                         rates.push((mix.weights.len(), rate));
                     }
                     None => {
-                        let key = if it.weight.is_some() { "weight" } else { "" };
+                        let key = if operation.weight.is_some() { "weight" } else { "" };
                         let message = message!("experiment-rate-missing", operation = quote(name));
                         self.report(path(key).trim_end_matches('.'), message);
                     }

@@ -21,7 +21,7 @@ impl SetupBuilder<'_> {
             Some(Node { kind: NodeKind::Postgres(_), transport, .. }) if *transport != Transport::Tcp => {
                 self.report("stack.postgres.entrance", message!("experiment-replicas-transport"));
             }
-            Some(it) if is_attached(&it.kind) => {
+            Some(node) if is_attached(&node.kind) => {
                 self.report(here, message!("experiment-replicas-attached"));
             }
             _ => {}
@@ -129,14 +129,16 @@ impl SetupBuilder<'_> {
     /// disk.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
-        for (i, it) in faults.into_iter().enumerate() {
-            if let Some(it) = self.fault(&format!("faults[{i}]"), &it, stack) {
-                made.push(it);
+        for (i, source) in faults.into_iter().enumerate() {
+            if let Some(fault) = self.fault(&format!("faults[{i}]"), &source, stack) {
+                made.push(fault);
             }
         }
-        if let Some(it) = &mut stack.replication {
-            it.separate_networks = made.iter().any(|it| matches!(it.action, FaultAction::Isolate { .. }));
-            it.separate_disks = made.iter().any(|it| matches!(it.action, FaultAction::FillDisk { .. }));
+        if let Some(replication) = &mut stack.replication {
+            replication.separate_networks =
+                made.iter().any(|it| matches!(it.action, FaultAction::Isolate { .. }));
+            replication.separate_disks =
+                made.iter().any(|it| matches!(it.action, FaultAction::FillDisk { .. }));
         }
         made
     }
@@ -222,7 +224,7 @@ impl SetupBuilder<'_> {
     /// Role, or a node that exists and that pgdyno starts.
     fn fault_target(&mut self, path: &str, name: &str, stack: &Stack) -> Option<FaultTarget> {
         let replicas = stack.replication.as_ref().map_or(0, |it| it.replicas);
-        let store = stack.replication.as_ref().and_then(|it| match &it.manager {
+        let store = stack.replication.as_ref().and_then(|replication| match &replication.manager {
             FailoverManager::External(manager) => manager.product.store(),
             FailoverManager::Builtin(_) => None,
         });

@@ -75,11 +75,11 @@ impl SetupBuilder<'_> {
     /// Resolves paths that are relative to the file.
     fn command(&self, words: Vec<Word>) -> Vec<String> {
         let folder = self.request.path.parent().unwrap_or("".as_ref());
-        let own = |(i, it): (usize, Word)| {
-            let program = i == 0 && it.0.contains('/') && !it.0.starts_with('/');
-            match program || it.0.starts_with("./") || it.0.starts_with("../") {
-                true => folder.join(&it.0).display().to_string(),
-                false => it.0,
+        let own = |(i, word): (usize, Word)| {
+            let program = i == 0 && word.0.contains('/') && !word.0.starts_with('/');
+            match program || word.0.starts_with("./") || word.0.starts_with("../") {
+                true => folder.join(&word.0).display().to_string(),
+                false => word.0,
             }
         };
         words.into_iter().enumerate().map(own).collect()

@@ -37,8 +37,8 @@ impl SetupBuilder<'_> {
     /// Nodes of the chain, and the caps of those that are on other machines.
     pub(super) fn stack(&mut self, stack: file::Stack) -> (Stack, Option<Guard>) {
         let (mut nodes, mut guards) = (Vec::new(), Vec::new());
-        if let Some(it) = stack.service.and_then(OrNone::into_option) {
-            let (node, its) = self.service(it);
+        if let Some(service) = stack.service.and_then(OrNone::into_option) {
+            let (node, its) = self.service(service);
             nodes.push(node);
             guards.extend(its);
         }
@@ -49,8 +49,8 @@ impl SetupBuilder<'_> {
         // With replicas, only the balancer knows which server is the primary.
         let between = if replicas.is_some() { [pooler, balancer] } else { [balancer, pooler] };
         nodes.extend(between.into_iter().flatten());
-        if let Some(it) = stack.postgres {
-            nodes.push(self.postgres(it, &mut guards));
+        if let Some(postgres) = stack.postgres {
+            nodes.push(self.postgres(postgres, &mut guards));
         } else if !nodes.last().is_some_and(|it| is_attached(&it.kind)) {
             self.report("stack", message!("experiment-stack-postgres"));
         }
@@ -391,28 +391,29 @@ impl SetupBuilder<'_> {
         operations: &[Operation],
     ) {
         use model::summary::QueryMode;
-        let Some(it) = stack.nodes.iter().find_map(|it| it.kind.pooler()) else { return };
+        let Some(pooler) = stack.nodes.iter().find_map(|it| it.kind.pooler()) else { return };
         // pgdyno enables the setting in versions that have it, unless the settings say otherwise.
-        let keeps = it.product.pooler.as_ref().and_then(|it| it.prepared_statements);
-        let enabled = |name: &str| it.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
-        let is_kept =
-            keeps.is_none_or(|keeps| it.version.is_some_and(|it| it >= keeps.since) && enabled(keeps.name));
+        let keeps = pooler.product.pooler.as_ref().and_then(|it| it.prepared_statements);
+        let enabled =
+            |name: &str| pooler.settings.iter().find(|it| it.0 == name).is_none_or(|it| it.1 != "0");
+        let is_kept = keeps
+            .is_none_or(|keeps| pooler.version.is_some_and(|it| it >= keeps.since) && enabled(keeps.name));
         let is_script = |it: &&Operation| matches!(it.kind, OperationKind::Script { .. });
         let scripts = || operations.iter().filter(is_script);
         if scripts().next().is_some()
             && load.query_mode == QueryMode::Prepared
-            && it.mode != PoolMode::Session
+            && pooler.mode != PoolMode::Session
             && !is_kept
         {
             let message = message!(
                 "experiment-pooler-prepared",
-                product = it.product.name,
-                mode = it.mode.key(),
+                product = pooler.product.name,
+                mode = pooler.mode.key(),
                 version = keeps.map(|it| format!("{}.{}", it.since.0, it.since.1))
             );
             self.report("load.query_mode", message);
         }
-        if it.mode == PoolMode::Statement {
+        if pooler.mode == PoolMode::Statement {
             for operation in scripts().filter(|it| super::operations::begins_transaction(&it.text())) {
                 let message =
                     message!("experiment-pooler-statement-mode", operation = quote(&operation.name));

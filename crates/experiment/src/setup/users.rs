@@ -69,16 +69,16 @@ impl SetupBuilder<'_> {
             self.report("load.users", too_many("users", all.len(), MAX_STAGES));
         }
         let mut before = 0;
-        for (i, it) in all.iter().enumerate() {
+        for (i, stage) in all.iter().enumerate() {
             let path = |key: &str| format!("load.users[{i}].{key}");
-            if it.duration.0 == Nanos::ZERO {
+            if stage.duration.0 == Nanos::ZERO {
                 self.report(&path("for"), message!("experiment-duration-zero", key = "for"));
             }
-            let Some(rate) = it.spawn_rate else {
-                before = it.users;
+            let Some(rate) = stage.spawn_rate else {
+                before = stage.users;
                 continue;
             };
-            let seconds = f64::from(it.users.abs_diff(before)) / rate;
+            let seconds = f64::from(stage.users.abs_diff(before)) / rate;
             if !(1e-6..=1e6).contains(&rate) {
                 self.report(
                     &path("spawn_rate"),
@@ -90,22 +90,22 @@ impl SetupBuilder<'_> {
                         max = "1000000"
                     ),
                 );
-            } else if seconds > it.duration.0.as_secs_f64() && it.duration.0 > Nanos::ZERO {
+            } else if seconds > stage.duration.0.as_secs_f64() && stage.duration.0 > Nanos::ZERO {
                 let message = message!(
                     "experiment-stage-too-short",
                     from = before.to_string(),
-                    to = it.users.to_string(),
+                    to = stage.users.to_string(),
                     rate = rate.to_string(),
                     seconds = seconds.ceil().to_string()
                 );
                 self.report(&path("for"), message);
             }
-            before = it.users;
+            before = stage.users;
         }
-        let stage = |it: &file::Stage| UserStage {
-            users: it.users,
-            spawn_rate: it.spawn_rate,
-            duration: it.duration.0,
+        let stage = |source: &file::Stage| UserStage {
+            users: source.users,
+            spawn_rate: source.spawn_rate,
+            duration: source.duration.0,
         };
         all.iter().take(MAX_STAGES).map(stage).collect()
     }

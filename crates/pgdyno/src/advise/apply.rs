@@ -40,8 +40,8 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let words =
         ["--resume".to_owned(), run_file.display().to_string(), "--lang".to_owned(), lang.code().to_owned()];
     let status = run::main(&words);
-    if let Some(it) = index_advice::index_effects(&run_file)? {
-        terminal::text(&report::advice::effect_text(&it, lang));
+    if let Some(effects) = index_advice::index_effects(&run_file)? {
+        terminal::text(&report::advice::effect_text(&effects, lang));
     }
     Ok(status)
 }
@@ -74,8 +74,8 @@ fn experiment(account: &RunResult, repeat: u32, lang: &Lang) -> Result<Experimen
         saturate(&mut setup);
     }
     let mut indexed = setup.clone();
-    if let Some(it) = &mut indexed.dataset {
-        it.post_load = after;
+    if let Some(dataset) = &mut indexed.dataset {
+        dataset.post_load = after;
     }
     let cell = |value: &str, setup| Cell {
         label: vec![("indexes".to_owned(), value.to_owned())],
@@ -120,8 +120,8 @@ fn saturate(setup: &mut Setup) {
     let clients = setup.load.model.clients().min(CLIENTS);
     setup.load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
     // Operations with a schedule of their own are not part of the mix.
-    for it in setup.operations.iter_mut().filter(|it| it.schedule.is_some()) {
-        (it.schedule, it.weight) = (None, 1);
+    for operation in setup.operations.iter_mut().filter(|it| it.schedule.is_some()) {
+        (operation.schedule, operation.weight) = (None, 1);
     }
 }
 
@@ -180,8 +180,8 @@ mod tests {
         load.model = LoadModel::Open { schedule, arrivals: Spacing::Even, max_in_flight: 200 };
         load.duration = None;
         let made = experiment(&account, 1, english()).unwrap_or_else(|it| panic!("{}", it.message));
-        for it in &made.cells {
-            let load = &it.setup.load;
+        for cell in &made.cells {
+            let load = &cell.setup.load;
             assert_eq!(load.model, LoadModel::Closed { clients: CLIENTS, think: Nanos::ZERO });
             assert_eq!(load.duration, Some(Nanos::from_secs(7)));
         }
@@ -195,7 +195,7 @@ mod tests {
             let message = experiment(&account, 1, english()).err().map(|it| it.message).unwrap_or_default();
             assert!(message.contains(expected), "{message}");
         };
-        let attach = |it: &mut RunResult| {
+        let attach = |result: &mut RunResult| {
             let there = AttachedNode {
                 dsn: "host=db".to_owned(),
                 admin: None,
@@ -203,7 +203,7 @@ mod tests {
                 allow: None,
                 other_sessions: 0,
             };
-            it.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(there);
+            result.experiment.cells[0].setup.stack.nodes[0].kind = NodeKind::Attached(there);
         };
         check(attach, "never changes such a database");
         check(|it| it.advice.clear(), "no index would help");

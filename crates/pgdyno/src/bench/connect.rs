@@ -70,9 +70,9 @@ pub fn settings(target: &options::TargetOptions, voice: &Terminal) -> Option<Set
     match resolved {
         Ok(it) => Some(it),
         Err(mistakes) => {
-            for it in mistakes {
-                voice.error(&format!("{}: {}", it.place, it.found));
-                voice.hint(&it.suggestion);
+            for diagnostic in mistakes {
+                voice.error(&format!("{}: {}", diagnostic.place, diagnostic.found));
+                voice.hint(&diagnostic.suggestion);
             }
             None
         }
@@ -105,8 +105,8 @@ fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
 fn os_user() -> Option<String> {
     let uid = getuid().as_raw().to_string();
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let named = users.lines().find_map(|it| {
-        let fields: Vec<&str> = it.split(':').collect();
+    let named = users.lines().find_map(|line| {
+        let fields: Vec<&str> = line.split(':').collect();
         (fields.get(2) == Some(&uid.as_str())).then(|| fields[0].to_owned())
     });
     named.or_else(|| std::env::var("USER").ok())
@@ -241,10 +241,10 @@ impl ConnectedServer {
                     ServerTransport::UnixSocket,
                 )
             }
-            Address::Tcp(it) => {
-                let name = if host.host.is_empty() { it.ip().to_string() } else { host.host.clone() };
-                let named = format!("at \"{name}\" ({}), port {}", it.ip(), it.port());
-                (named, format!("{name}:{}", it.port()), ServerTransport::Tcp)
+            Address::Tcp(tcp) => {
+                let name = if host.host.is_empty() { tcp.ip().to_string() } else { host.host.clone() };
+                let named = format!("at \"{name}\" ({}), port {}", tcp.ip(), tcp.port());
+                (named, format!("{name}:{}", tcp.port()), ServerTransport::Tcp)
             }
         };
         let target = |keep_parameters| {

@@ -42,9 +42,9 @@ pub fn check_load_allowed(
 /// Warns if another pgdyno uses the database, because each measures the other's load.
 pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
     // If the server does not report it, the load continues.
-    if let Ok(Some(it)) = other_runs::find_other_run(connection) {
+    if let Ok(Some(other)) = other_runs::find_other_run(connection) {
         voice.warning(&one_line(&format!(
-            "another pgdyno is running in this database ({it}): each measures the load of the other"
+            "another pgdyno is running in this database ({other}): each measures the load of the other"
         )));
     }
 }

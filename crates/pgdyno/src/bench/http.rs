@@ -94,8 +94,8 @@ pub fn run(
     let prepared = ready::prepare_for(options, program, targets, 1, seed)?;
     let (summary, complete) =
         run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, voice)?;
-    if let Some(it) = resolved.and_then(|(name, used)| address_change(name, used)) {
-        voice.warning(&it);
+    if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {
+        voice.warning(&change);
     }
     Ok(print_result(options, &summary, complete, voice))
 }

@@ -91,10 +91,11 @@ pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
 /// Text of an error in libpq's form. Each part of the server's text is one line.
 pub fn libpq_text(error: &Error) -> String {
     match error {
-        Error::Server(it) => {
-            let mut out = format!("{}:  {}", one_line(&it.severity), one_line(&it.message));
-            it.detail.iter().for_each(|it| out += &format!("\nDETAIL:  {}", one_line(it)));
-            it.hint.iter().for_each(|it| out += &format!("\nHINT:  {}", one_line(it)));
+        Error::Server(server_error) => {
+            let mut out =
+                format!("{}:  {}", one_line(&server_error.severity), one_line(&server_error.message));
+            server_error.detail.iter().for_each(|it| out += &format!("\nDETAIL:  {}", one_line(it)));
+            server_error.hint.iter().for_each(|it| out += &format!("\nHINT:  {}", one_line(it)));
             out
         }
         other => other.to_string(),

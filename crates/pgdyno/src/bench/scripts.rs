@@ -15,11 +15,11 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
     let mut readable = true;
     let mut texts = Vec::new();
-    for it in &options.scripts {
-        match &it.source {
-            Source::Builtin(builtin) => texts.push((builtin.description, builtin.text.into(), it.weight)),
+    for script in &options.scripts {
+        match &script.source {
+            Source::Builtin(builtin) => texts.push((builtin.description, builtin.text.into(), script.weight)),
             Source::File(name) => match read(name) {
-                Ok(text) => texts.push((name.as_str(), text, it.weight)),
+                Ok(text) => texts.push((name.as_str(), text, script.weight)),
                 Err(error) => {
                     voice.error(&error);
                     voice.hint("name a file that can be read, or - for standard input");

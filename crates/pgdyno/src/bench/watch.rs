@@ -68,9 +68,9 @@ impl<'a> BenchDisplay<'a> {
     /// Ends the logs. Returns the messages of the failures, and true if every transaction was logged that should be.
     pub fn finish(mut self) -> (Messages, bool) {
         let now = unix_time();
-        for mut it in std::mem::take(&mut self.logs) {
-            if let Err(error) = it.finish(now) {
-                self.log_failed(&it.path, &error);
+        for mut log in std::mem::take(&mut self.logs) {
+            if let Err(error) = log.finish(now) {
+                self.log_failed(&log.path, &error);
             }
         }
         (self.messages, !self.log_incomplete)

@@ -13,7 +13,7 @@ const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Format that a file name's extension suggests.
 pub fn format_from_name(name: &str) -> Option<FeedFormat> {
-    Format::from_extension(name).map(|it| match it {
+    Format::from_extension(name).map(|format| match format {
         Format::Csv => FeedFormat::Csv,
         Format::Tsv => FeedFormat::Tsv,
         Format::JsonLines => FeedFormat::JsonLines,

@@ -24,8 +24,12 @@ pub const ALL: Grammars<'static> = Grammars {
 };
 
 fn check_schedule(text: &str) -> GrammarResult<ScheduleExtent> {
-    let to_grammar_diagnostic = |it: schedule::ScheduleDiagnostic| {
-        GrammarDiagnostic::from_text(it.span, it.found, format!("write {}", it.suggestion))
+    let to_grammar_diagnostic = |diagnostic: schedule::ScheduleDiagnostic| {
+        GrammarDiagnostic::from_text(
+            diagnostic.span,
+            diagnostic.found,
+            format!("write {}", diagnostic.suggestion),
+        )
     };
     match schedule::parse(text) {
         Ok(curve) => Ok(ScheduleExtent { duration: curve.duration(), max_rate: peak_rate(&curve) }),
@@ -130,8 +134,8 @@ fn similar_series(name: &str) -> String {
         return format!("`{renamed}`");
     }
     const MOST: usize = 8;
-    if let Some(it) = experiment::nearest(name, series()) {
-        return format!("`{it}`");
+    if let Some(nearest) = experiment::nearest(name, series()) {
+        return format!("`{nearest}`");
     }
     let words: Vec<&str> = name.split('_').filter(|it| it.len() > 2).collect();
     let shared = |it: &str| words.iter().filter(|word| it.contains(**word)).count();
@@ -170,14 +174,14 @@ fn check_script(text: &str, mode: QueryMode, known: Option<&[String]>) -> Gramma
         QueryMode::Extended => script::Mode::Extended,
         QueryMode::Prepared => script::Mode::Prepared,
     };
-    let to_grammar_diagnostic = |it: script::Diagnostic| {
+    let to_grammar_diagnostic = |diagnostic: script::Diagnostic| {
         let line: usize =
-            text.split_inclusive('\n').take((it.line as usize).saturating_sub(1)).map(str::len).sum();
-        let before = it.text.chars().take((it.column as usize).saturating_sub(1));
+            text.split_inclusive('\n').take((diagnostic.line as usize).saturating_sub(1)).map(str::len).sum();
+        let before = diagnostic.text.chars().take((diagnostic.column as usize).saturating_sub(1));
         let start = (line + before.map(char::len_utf8).sum::<usize>()).min(text.len());
         let end = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
-        let at = if it.line == 0 { 0..0 } else { start..end };
-        GrammarDiagnostic::from_text(at, it.message, it.hint)
+        let at = if diagnostic.line == 0 { 0..0 } else { start..end };
+        GrammarDiagnostic::from_text(at, diagnostic.message, diagnostic.hint)
     };
     let source = script::ScriptSource::new("", text);
     let predefined: Vec<&str> = known.unwrap_or_default().iter().map(String::as_str).collect();

@@ -166,8 +166,8 @@ fn digests_equal(a: &[u8; 32], b: &[u8; 32]) -> bool {
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().fold(String::with_capacity(64), |mut all, it| {
-        let _ = write!(all, "{it:02x}");
+    Ok(bytes.iter().fold(String::with_capacity(64), |mut all, byte| {
+        let _ = write!(all, "{byte:02x}");
         all
     }))
 }

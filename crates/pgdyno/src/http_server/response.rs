@@ -133,8 +133,8 @@ pub fn see_other(place: &str, cookie: Option<&str>) -> HttpResponse {
     let mut answer = text(StatusCode::SEE_OTHER, "see there");
     let place = HeaderValue::from_str(place).expect("it is encoded");
     answer.headers_mut().insert(LOCATION, place);
-    if let Some(it) = cookie {
-        let cookie = HeaderValue::from_str(it).expect("it is ours");
+    if let Some(cookie) = cookie {
+        let cookie = HeaderValue::from_str(cookie).expect("it is ours");
         answer.headers_mut().insert(SET_COOKIE, cookie);
     }
     answer

@@ -89,8 +89,8 @@ where
         let (answer, held) = (answer(request), &held);
         async move {
             let answer = answer.await;
-            if let Some(it) = answer.extensions().get::<ConnectionGuard>() {
-                held.get_or_init(|| it.clone());
+            if let Some(guard) = answer.extensions().get::<ConnectionGuard>() {
+                held.get_or_init(|| guard.clone());
             }
             Ok::<_, Infallible>(answer)
         }

@@ -123,14 +123,14 @@ fn ledger_records_every_write_once() {
 
         let mut reserved = BTreeMap::new();
         let mut keys = Vec::new();
-        for it in entries {
-            match it {
+        for entry in entries {
+            match entry {
                 LedgerEntry::Reserved { session, until } => drop(reserved.insert(session, until)),
-                LedgerEntry::Completed(it) => {
-                    assert!(it.key.sequence < reserved[&it.key.session], "reserved before it is used");
-                    assert_eq!(it.outcome, WriteOutcome::Acknowledged);
-                    assert!(measured.interval.from <= it.invoked && it.invoked < it.ended);
-                    keys.push(it.key);
+                LedgerEntry::Completed(write) => {
+                    assert!(write.key.sequence < reserved[&write.key.session], "reserved before it is used");
+                    assert_eq!(write.outcome, WriteOutcome::Acknowledged);
+                    assert!(measured.interval.from <= write.invoked && write.invoked < write.ended);
+                    keys.push(write.key);
                 }
                 other => panic!("{other:?}"),
             }

@@ -146,13 +146,13 @@ impl RunDisplay {
             // A start message for each node of a chain suffices.
             None | Some(DisplayUpdate::Permanent(Milestone::Ready { .. })) => {}
             Some(DisplayUpdate::Permanent(it)) => self.screen.print_line(&self.lang.milestone(&it)),
-            Some(DisplayUpdate::Transient(it)) => {
-                let often = matches!(it, Activity::Loading { .. });
+            Some(DisplayUpdate::Transient(activity)) => {
+                let often = matches!(activity, Activity::Loading { .. });
                 if often && self.last_shown.is_some_and(|it| it.elapsed() < update::LOADING_INTERVAL) {
                     return;
                 }
                 self.last_shown = Some(Instant::now());
-                self.set_activity(it);
+                self.set_activity(activity);
             }
         }
     }

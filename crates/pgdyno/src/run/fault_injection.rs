@@ -235,9 +235,9 @@ fn to_setup_error(error: CommandError) -> SetupError {
 /// Distinct read-back queries. Operations that share a table have equal queries.
 fn ledger_queries(operations: &[Operation]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for it in operations.iter().filter_map(|it| it.ledger.as_ref()) {
-        if !all.contains(it) {
-            all.push(it.clone());
+    for ledger in operations.iter().filter_map(|it| it.ledger.as_ref()) {
+        if !all.contains(ledger) {
+            all.push(ledger.clone());
         }
     }
     all

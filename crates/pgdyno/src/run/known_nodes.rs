@@ -33,8 +33,8 @@ impl KnownNodes {
     /// Adds the nodes of a chain that is up. `server` is the identity of its attached PostgreSQL.
     pub fn add_chain(&mut self, chain: &Chain, server: Option<&ServerIdentity>) {
         let last = chain.postgres().map(|it| &it.plan.name);
-        for it in chain.nodes() {
-            self.add(&it.plan, &it.version, server.filter(|_| Some(&it.plan.name) == last));
+        for node in chain.nodes() {
+            self.add(&node.plan, &node.version, server.filter(|_| Some(&node.plan.name) == last));
         }
     }
 
@@ -48,8 +48,8 @@ impl KnownNodes {
     /// Checks that the nodes of a chain are those of earlier trials. The error names both.
     pub fn check(&self, chain: &Chain, server: Option<&ServerIdentity>) -> Result<(), String> {
         let last = chain.postgres().map(|it| &it.plan.name);
-        chain.nodes().iter().try_for_each(|it| {
-            self.check_node(&it.plan, &it.version, server.filter(|_| Some(&it.plan.name) == last))
+        chain.nodes().iter().try_for_each(|node| {
+            self.check_node(&node.plan, &node.version, server.filter(|_| Some(&node.plan.name) == last))
         })
     }
 

@@ -156,8 +156,8 @@ impl<'a> Observer<'a> {
     fn receive(&mut self) {
         let (writer, trial) = self.store;
         let mut events = Vec::new();
-        while let Ok(it) = self.observations.try_recv() {
-            match it {
+        while let Ok(observation) = self.observations.try_recv() {
+            match observation {
                 Observation::Samples(all) => self.pending_samples.extend(all),
                 Observation::Event(it) => events.push(it),
                 Observation::Missing { node, probe, reason } => {

@@ -111,8 +111,8 @@ fn short_setup(setup: &Setup) -> Setup {
     load.model = LoadModel::Closed { clients, think: Nanos::ZERO };
     load.duration = Some(LISTEN_DURATION);
     load.warmup = Nanos::ZERO;
-    for it in &mut brief.operations {
-        (it.schedule, it.rate, it.weight) = (None, None, 1);
+    for operation in &mut brief.operations {
+        (operation.schedule, operation.rate, operation.weight) = (None, None, 1);
     }
     brief
 }

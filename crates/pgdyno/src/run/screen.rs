@@ -183,9 +183,9 @@ fn write_stderr(mut bytes: &[u8]) -> Result<(), Errno> {
 
 fn size() -> TerminalSize {
     let known = tcgetwinsize(std::io::stderr()).ok().filter(|it| it.ws_col > 0 && it.ws_row > 0);
-    known.map_or(TerminalSize { columns: 80, rows: 24 }, |it| TerminalSize {
-        columns: usize::from(it.ws_col),
-        rows: usize::from(it.ws_row),
+    known.map_or(TerminalSize { columns: 80, rows: 24 }, |size| TerminalSize {
+        columns: usize::from(size.ws_col),
+        rows: usize::from(size.ws_row),
     })
 }
 

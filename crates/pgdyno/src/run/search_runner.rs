@@ -136,10 +136,10 @@ impl SearchState {
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
     let its = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
     let of = |trial: &&CompletedTrial| {
-        trial.step.as_ref().is_some_and(|it| {
-            it.round == search.round
-                && it.perturbation == search.perturbation
-                && !matches!(it.purpose, StepPurpose::Confirm | StepPurpose::Soak)
+        trial.step.as_ref().is_some_and(|step| {
+            step.round == search.round
+                && step.perturbation == search.perturbation
+                && !matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak)
         })
     };
     its.filter(of).filter_map(|it| it.result.clone()).collect()
@@ -159,7 +159,7 @@ pub(super) fn first_level(max: &MaxSearch, setup: &Setup) -> f64 {
 
 /// Trial that holds a level for a long time; `None` if the goal has none or the level is unknown.
 pub(super) fn soak_step(find: &Goal, setup: &Setup, answer: Option<&SearchResult>) -> Option<SearchStep> {
-    let level = |it: &TargetLevel| match it {
+    let level = |target: &TargetLevel| match target {
         TargetLevel::Absolute { level, .. } => Some(*level),
         TargetLevel::Share { share, .. } => Some(share * answer?.level?),
     };

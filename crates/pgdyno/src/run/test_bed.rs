@@ -261,8 +261,8 @@ impl TestBed {
 
     /// Reports of nodes whose host names now lead to another address than the one that is measured.
     pub fn address_changes(&self) -> Vec<String> {
-        let moved = |it: &RunningNode| match &it.endpoint.address {
-            Address::Tcp(used) => connect::address_change(it.host.as_ref()?, *used),
+        let moved = |node: &RunningNode| match &node.endpoint.address {
+            Address::Tcp(used) => connect::address_change(node.host.as_ref()?, *used),
             Address::Unix(_) => None,
         };
         self.chain().nodes().iter().filter_map(moved).collect()
@@ -358,7 +358,7 @@ impl TestBed {
                 Template::check(superuser, database, whose).map_err(failed)?;
                 let rows = dataset::total_rows(&dataset.content);
                 let loaded = dataset::load(&base, &loader, &mut |it| on_update(Update::Loading(it, rows)));
-                let loaded = loaded.map_err(|it| match it {
+                let loaded = loaded.map_err(|error| match error {
                     dataset::Error::Stopped => SetupError::Stopped,
                     other => failed(other),
                 })?;
@@ -407,9 +407,9 @@ impl TestBed {
         let mut connection = postgres.endpoint.open(TABLE_QUERY_TIMEOUT).map_err(failed)?;
         connection.set_timeout(Some(FEED_QUERY_TIMEOUT)).map_err(failed)?;
         let mut built = Vec::new();
-        for it in statements {
-            let index = plans::build_index(&mut connection, it);
-            built.push(index.map_err(|error| self.failed_or_stopped(format!("{it}: {error}")))?);
+        for statement in statements {
+            let index = plans::build_index(&mut connection, statement);
+            built.push(index.map_err(|error| self.failed_or_stopped(format!("{statement}: {error}")))?);
         }
         if let Some(admin) = postgres.admin.as_ref().filter(|_| !postgres.is_attached()) {
             // The checkpoint keeps the writes of the build out of the trial.
@@ -432,8 +432,8 @@ impl From<ChainError> for SetupError {
 impl fmt::Display for SetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SetupError::Unavailable(it) | SetupError::Failed(it) | SetupError::OtherNode(it) => {
-                f.write_str(it)
+            SetupError::Unavailable(text) | SetupError::Failed(text) | SetupError::OtherNode(text) => {
+                f.write_str(text)
             }
             SetupError::Stopped => f.write_str("stopped"),
         }

@@ -80,11 +80,11 @@ pub fn run(
     let TrialSpec { setup, seed, rows, keep_seconds: keep } = spec;
     let limited = test_bed.supervisor.limit_generator(&setup.stack.generator);
     let (own, missing) = limited.map_err(|it| SetupError::Failed(it.to_string()))?;
-    for it in missing {
+    for unapplied in missing {
         let limit = UnappliedLimit {
             node: GENERATOR.to_owned(),
-            limit: it.limit.name().to_owned(),
-            reason: it.reason.to_string(),
+            limit: unapplied.limit.name().to_owned(),
+            reason: unapplied.reason.to_string(),
         };
         writer.fact(Some(id), Fact::UnappliedLimit(limit));
     }

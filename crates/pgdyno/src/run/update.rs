@@ -35,11 +35,11 @@ pub fn display_update(update: &Update<'_>) -> Option<DisplayUpdate> {
         Update::Loading(Stage::Dropping, _) => DisplayUpdate::Transient(Activity::Dropping),
         Update::Loading(Stage::Keys, _) => DisplayUpdate::Transient(Activity::Keys),
         Update::Loading(Stage::Statistics, _) => DisplayUpdate::Transient(Activity::Statistics),
-        Update::Loaded(it) if it.reused => {
-            DisplayUpdate::Permanent(Milestone::AlreadyLoaded { rows: it.rows })
+        Update::Loaded(load) if load.reused => {
+            DisplayUpdate::Permanent(Milestone::AlreadyLoaded { rows: load.rows })
         }
-        Update::Loaded(it) => {
-            let (rows, took, rate) = (it.rows, it.took.into(), model::PerSecond(it.rows_per_second));
+        Update::Loaded(load) => {
+            let (rows, took, rate) = (load.rows, load.took.into(), model::PerSecond(load.rows_per_second));
             DisplayUpdate::Permanent(Milestone::Loaded { rows, took, rate })
         }
         Update::Restored(it) => DisplayUpdate::Transient(Activity::Restored { took: it.took.into() }),

@@ -245,13 +245,14 @@ fn compile(setup: &Setup, inputs: &LoadInputs<'_>) -> Result<Program, CommandErr
     }
     let mut maker =
         ProgramBuilder::new(ready::mode(setup.load.query_mode), &predefined).with_secrets(http::secret);
-    for it in &setup.operations {
-        let feed = it.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
+    for operation in &setup.operations {
+        let feed =
+            operation.feed.as_ref().and_then(|name| setup.feeds.iter().position(|feed| feed.name == *name));
         let draws = feed.map(|number| (number as u16, inputs.feeds[number].columns()));
-        let head = ScriptHeader { name: &it.name, weight: it.weight, draws };
-        match &it.kind {
+        let head = ScriptHeader { name: &operation.name, weight: operation.weight, draws };
+        match &operation.kind {
             OperationKind::Script { text, .. } => maker.add_pgbench(&head, text, false),
-            OperationKind::Http(steps) => maker.add_http(&head, 0, &it.sets, steps),
+            OperationKind::Http(steps) => maker.add_http(&head, 0, &operation.sets, steps),
             OperationKind::Ammo => maker.add_ammo(&head, 0),
         }
     }

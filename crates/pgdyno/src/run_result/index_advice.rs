@@ -51,9 +51,10 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let mut hot = [None, None];
     for (cell, hot) in hot.iter_mut().enumerate() {
         let mut counts = UpdatedRows::default();
-        for it in its(cell as u32) {
+        for record in its(cell as u32) {
             let mut trial = UpdatedRows::default();
-            run.for_each_sample(it.id, &[UPDATED, HOT], |it| trial.push(&it)).map_err(to_command_error)?;
+            run.for_each_sample(record.id, &[UPDATED, HOT], |it| trial.push(&it))
+                .map_err(to_command_error)?;
             counts.add(&trial);
         }
         *hot = counts.share();

@@ -89,10 +89,11 @@ fn suspects(reading: &StoredRun, cell: usize, findings: &[Finding], advice: &[Ad
 /// Adds suspects to cells without a perturbation. Without a maximum, the lowest overload counts.
 pub fn add_suspects(reading: &StoredRun, maxima: &mut [Maximum], findings: &[Finding], advice: &[Advice]) {
     let is_measured = |it: &&mut Maximum| it.answer.level.is_some() || lowest_overload(&it.steps).is_some();
-    for it in maxima.iter_mut().filter(is_measured) {
-        if stored_suspects(reading, it.cell).is_none() {
-            let setup = &reading.experiment.cells[it.cell].setup;
-            it.cause = cause::cause(setup, &suspects(reading, it.cell, findings, advice), &it.proofs);
+    for maximum in maxima.iter_mut().filter(is_measured) {
+        if stored_suspects(reading, maximum.cell).is_none() {
+            let setup = &reading.experiment.cells[maximum.cell].setup;
+            maximum.cause =
+                cause::cause(setup, &suspects(reading, maximum.cell, findings, advice), &maximum.proofs);
         }
     }
 }
@@ -130,9 +131,9 @@ pub fn figure_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<&'a 
 
 /// Lowest level that overloaded the stack or the clients.
 fn lowest_overload(steps: &[StepResult]) -> Option<f64> {
-    let failed = |it: &&StepResult| {
+    let failed = |result: &&StepResult| {
         matches!(
-            it.outcome,
+            result.outcome,
             LevelOutcome::No { .. } | LevelOutcome::Invalid { reason: SearchStopReason::ClientCap { .. } }
         )
     };
@@ -146,13 +147,13 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
         return reading.ended();
     }
     let of_cell = |cell: usize| maxima.iter().find(|it| it.cell == cell);
-    let beyond = |it: &StoredTrial| {
-        let of_cell = of_cell(it.recorded.trial.cell as usize);
-        it.seen
-            .as_ref()
-            .zip(of_cell)
-            .is_some_and(|(result, of)| result.step.perturbation.is_none() && shows_bottleneck(result, of))
-    };
+    let beyond =
+        |trial: &StoredTrial| {
+            let of_cell = of_cell(trial.recorded.trial.cell as usize);
+            trial.seen.as_ref().zip(of_cell).is_some_and(|(result, of)| {
+                result.step.perturbation.is_none() && shows_bottleneck(result, of)
+            })
+        };
     let any =
         |cell: usize| reading.trials.iter().any(|it| it.recorded.trial.cell as usize == cell && beyond(it));
     let cells: Vec<bool> = (0..reading.experiment.cells.len()).map(any).collect();
@@ -207,23 +208,23 @@ pub fn plateau(reading: &StoredRun, maxima: &[Maximum], matrix: &Matrix) -> Opti
     let Goal::Sweep(sweep) = &reading.experiment.goal else { return None };
     let cells = &reading.experiment.cells;
     let labels: Vec<_> = cells.iter().map(|it| it.label.clone()).collect();
-    let of_answer = |it: &SearchResult| match it.level {
-        Some(value) => CellValue::Answer { value, interval: it.interval },
+    let of_answer = |answer: &SearchResult| match answer.level {
+        Some(value) => CellValue::Answer { value, interval: answer.interval },
         None => CellValue::Missing,
     };
     let searched = |cell: usize| {
-        let Some(it) = maxima.iter().find(|it| it.cell == cell) else { return CellValue::Missing };
-        let runs: Vec<f64> = it.rounds.iter().filter_map(|it| it.level).collect();
-        if runs.len() > 1 { CellValue::Runs(runs) } else { of_answer(&it.answer) }
+        let Some(maximum) = maxima.iter().find(|it| it.cell == cell) else { return CellValue::Missing };
+        let runs: Vec<f64> = maximum.rounds.iter().filter_map(|it| it.level).collect();
+        if runs.len() > 1 { CellValue::Runs(runs) } else { of_answer(&maximum.answer) }
     };
     // The latency of a closed load follows from its clients, so throughput is compared instead.
     let closed = cells.iter().all(|it| !it.setup.load.model.is_open());
     let measured = |cell: usize| {
         let ended = reading.ended().into_iter().filter(|it| it.recorded.trial.cell as usize == cell);
         let valid = ended.filter_map(|trial| trial.summary.as_ref().filter(|it| it.validity.valid));
-        let figure = |it: &Summary| match closed {
-            true => Some(it.total.tps.0),
-            false => Some(it.total.response.p99?.as_secs_f64()),
+        let figure = |summary: &Summary| match closed {
+            true => Some(summary.total.tps.0),
+            false => Some(summary.total.response.p99?.as_secs_f64()),
         };
         CellValue::Runs(valid.filter_map(figure).collect())
     };

@@ -107,9 +107,9 @@ impl StoredRun {
         let known = trials.into_iter().filter(|it| (it.trial.cell as usize) < experiment.cells.len());
         let processors = header.machine["processors"].as_f64();
         let trials = known
-            .map(|it| {
-                let facts = facts.remove(&Some(it.id)).unwrap_or_default();
-                read_trial(&run, &experiment, processors, it, facts)
+            .map(|record| {
+                let facts = facts.remove(&Some(record.id)).unwrap_or_default();
+                read_trial(&run, &experiment, processors, record, facts)
             })
             .collect::<Result<_, _>>()?;
         let state = run.state().map_err(to_command_error)?;
@@ -185,9 +185,9 @@ fn read_trial(
     let events = run.events(id).map_err(to_command_error)?;
     events.iter().for_each(|it| charting.event(it));
     let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(to_command_error)?;
-    if let Some(it) = &mut measured {
-        it.empty_statements = loaded.empty_statements;
-        it.outages = outages.unwrap_or_else(|| loaded.gaps.finish(it.window));
+    if let Some(measured) = &mut measured {
+        measured.empty_statements = loaded.empty_statements;
+        measured.outages = outages.unwrap_or_else(|| loaded.gaps.finish(measured.window));
     }
     let stored_summary = recorded.summary.as_ref();
     let mut summary = match (&measured, stored_summary) {
@@ -221,8 +221,8 @@ fn read_trial(
     let mut messages = Messages::default();
     let of_generator = events.iter().filter(|it| it.node == GENERATOR && it.kind == EventKind::Error);
     of_generator.for_each(|it| messages.add(it.code.as_deref().unwrap_or_default(), &it.text));
-    if let Some(it) = &mut summary {
-        it.set_messages(|code| messages.find(code));
+    if let Some(summary) = &mut summary {
+        summary.set_messages(|code| messages.find(code));
     }
     let mut status = status(&recorded.state, fired.clone());
     // Older versions stored a trial without a success as complete.
@@ -360,26 +360,26 @@ fn read_seconds(
     let mut gaps = OutageDetector::default();
     let mut answers = SizeSeriesSet::default();
     let mut empty_statements = EmptyStatementDetector::default();
-    for (number, it) in seconds.enumerate() {
-        let it = it.map_err(|it| CommandError::new(it.to_string()))?;
-        answers.second(number, &it);
-        empty_statements.second(&it.answers);
-        together.add(&it);
-        gaps.second(&it);
+    for (number, second) in seconds.enumerate() {
+        let second = second.map_err(|it| CommandError::new(it.to_string()))?;
+        answers.second(number, &second);
+        empty_statements.second(&second.answers);
+        together.add(&second);
+        gaps.second(&second);
         if let Some(charting) = consumers.charting.as_mut().filter(|_| number < full_seconds) {
-            charting.second(&it);
+            charting.second(&second);
         }
         if number < full_seconds {
-            delivered.push(steady::delivered(&it));
+            delivered.push(steady::delivered(&second));
         }
         if (full_seconds * 2 / 3..full_seconds).contains(&number) {
-            late.add(&it);
+            late.add(&second);
         }
         if let Some(soaking) = consumers.soaking.as_mut().filter(|_| number < full_seconds) {
-            soaking.second(&it);
+            soaking.second(&second);
         }
         if let Some(pace) = &mut consumers.pace {
-            push_bounded(pace, SecondSummary::from(&it));
+            push_bounded(pace, SecondSummary::from(&second));
         }
     }
     Ok(TrialLoad {
@@ -417,16 +417,16 @@ fn read_samples(
     let series: Vec<&'static str> =
         [&chart::SERIES[..], facts::SERIES, &run_result::STATEMENTS, &soak::SERIES].concat();
     let (mut reducer, mut statements) = (SampleReducer::new(full_seconds as u64), Statements::default());
-    run.for_each_sample(id, &series, |it| {
-        if run_result::STATEMENTS.contains(&&*it.series) {
-            statements.push(&it);
+    run.for_each_sample(id, &series, |sample| {
+        if run_result::STATEMENTS.contains(&&*sample.series) {
+            statements.push(&sample);
             return;
         }
         if let Some(soaking) = &mut soaking {
-            soaking.samples(std::slice::from_ref(&it));
+            soaking.samples(std::slice::from_ref(&sample));
         }
-        charting.samples(std::slice::from_ref(&it));
-        reducer.push(it);
+        charting.samples(std::slice::from_ref(&sample));
+        reducer.push(sample);
     })
     .map_err(to_command_error)?;
     let seconds = run.seconds(id, HistogramSelection::Service).map_err(to_command_error)?;

@@ -232,16 +232,16 @@ fn number_pointers(value: &Value, at: &mut String, all: &mut Vec<String>) {
     match value {
         Value::Number(_) => all.push(at.clone()),
         Value::Array(them) => {
-            for (n, it) in them.iter().enumerate() {
+            for (n, item) in them.iter().enumerate() {
                 *at += &format!("/{n}");
-                number_pointers(it, at, all);
+                number_pointers(item, at, all);
                 at.truncate(length);
             }
         }
         Value::Object(them) => {
-            for (key, it) in them {
+            for (key, value) in them {
                 *at += &format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-                number_pointers(it, at, all);
+                number_pointers(value, at, all);
                 at.truncate(length);
             }
         }

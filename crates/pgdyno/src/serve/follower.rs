@@ -151,10 +151,13 @@ impl Follower {
             (true, true) => self.snapshot = None,
             (true, false) => {
                 self.rebuild(true)?;
-                self.broadcast(|it, lang| {
-                    let edition = it.snapshot.as_ref().expect("it was made");
-                    let then =
-                        if it.is_running() { it.progress_event() } else { sse_event("end", None, "{}") };
+                self.broadcast(|follower, lang| {
+                    let edition = follower.snapshot.as_ref().expect("it was made");
+                    let then = if follower.is_running() {
+                        follower.progress_event()
+                    } else {
+                        sse_event("end", None, "{}")
+                    };
                     edition.replace_event(lang) + &then
                 });
             }
@@ -188,9 +191,9 @@ impl Follower {
     fn broadcast(&mut self, what: impl Fn(&Follower, usize) -> String) {
         let mut texts: Vec<Option<Bytes>> = vec![None; report::lang::all().len()];
         let mut watchers = std::mem::take(&mut self.subscribers);
-        watchers.retain(|it| {
-            let text = texts[it.lang].get_or_insert_with(|| Bytes::from(what(self, it.lang)));
-            it.sender.try_send(text.clone()).is_ok()
+        watchers.retain(|watcher| {
+            let text = texts[watcher.lang].get_or_insert_with(|| Bytes::from(what(self, watcher.lang)));
+            watcher.sender.try_send(text.clone()).is_ok()
         });
         self.subscribers = watchers;
     }
@@ -210,8 +213,8 @@ impl Follower {
         let asked_to_end = store::is_stop_requested(self.run.path());
         let sentence = |lang: &Lang| match &self.trial {
             _ if asked_to_end => lang.ending(),
-            Some(it) if it.ticks > 0 => {
-                lang.goes_on(it.id.0 as usize, self.trials, &lang.number(&it.ticks.to_string()))
+            Some(trial) if trial.ticks > 0 => {
+                lang.goes_on(trial.id.0 as usize, self.trials, &lang.number(&trial.ticks.to_string()))
             }
             Some(it) => lang.sets_up(it.id.0 as usize, self.trials),
             None => {
@@ -257,8 +260,8 @@ impl FollowedTrial {
             self.charting.push(&tick.map_err(|it| store_error(&it))?);
             self.ticks += 1;
         }
-        for it in run.events_after(self.id, self.events).map_err(|it| store_error(&it))? {
-            self.charting.event(&it);
+        for event in run.events_after(self.id, self.events).map_err(|it| store_error(&it))? {
+            self.charting.event(&event);
             self.events += 1;
         }
         if (self.ticks, self.events) != before {

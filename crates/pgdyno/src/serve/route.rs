@@ -61,8 +61,8 @@ impl Route {
 /// Names and values of a query or a form. Malformed fields are omitted. Source: URL Standard,
 /// "application/x-www-form-urlencoded parsing".
 pub fn fields(text: &str) -> impl Iterator<Item = (String, String)> {
-    text.split('&').filter_map(|it| {
-        let (key, value) = it.split_once('=').unwrap_or((it, ""));
+    text.split('&').filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         Some((decode(&key.replace('+', " "))?, decode(&value.replace('+', " "))?))
     })
 }
@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn decodes_encoded_names() {
-        for it in ["a", "a b", "ж", "%2e%2e", "a/b?c#d&e=f+g", "..", "\0"] {
-            assert_eq!(decode(&percent_encode(it)).as_deref(), Some(it));
+        for text in ["a", "a b", "ж", "%2e%2e", "a/b?c#d&e=f+g", "..", "\0"] {
+            assert_eq!(decode(&percent_encode(text)).as_deref(), Some(text));
         }
     }
 }

@@ -182,11 +182,11 @@ impl RunIndex {
         self.summaries.retain(|name, _| all.iter().any(|it| it.name == *name));
         let mut more = false;
         let mut runs = Vec::with_capacity(all.len());
-        for it in all {
-            let ended = it.overview.as_ref().is_ok_and(|it| it.state != State::Running);
-            let line = if ended { self.summary(&it, lang, begun.elapsed() < LIST_TIME_MAX) } else { None };
+        for run in all {
+            let ended = run.overview.as_ref().is_ok_and(|it| it.state != State::Running);
+            let line = if ended { self.summary(&run, lang, begun.elapsed() < LIST_TIME_MAX) } else { None };
             more |= ended && line.is_none();
-            runs.push((it, line));
+            runs.push((run, line));
         }
         Ok(Listing { runs, is_partial: more })
     }
@@ -271,8 +271,8 @@ impl RunIndex {
         let paths: Vec<PathBuf> = names.iter().map(|it| self.find(it)).collect::<Result<_, _>>()?;
         let compared = compare::compare_files(&paths, CompareRequest::default())
             .map_err(|it| QueryError::Broken(it.message))?;
-        if let Some(it) = compared.unreadable.first() {
-            return Err(QueryError::Broken(it.message.clone()));
+        if let Some(error) = compared.unreadable.first() {
+            return Err(QueryError::Broken(error.message.clone()));
         }
         let comparison = compared
             .comparison

@@ -73,14 +73,14 @@ impl Snapshot {
         let mut place = None;
         if let Some((id, charts)) = trial {
             // Appended points must match the charts in the document, so these are used.
-            if let Some(it) = account.trials.iter_mut().find(|it| it.id == id) {
-                it.charts = charts.clone();
+            if let Some(trial) = account.trials.iter_mut().find(|it| it.id == id) {
+                trial.charts = charts.clone();
             }
             place = live_events::data_index(&account, id);
         }
         let mut pages: Vec<Page> = lang::all().iter().map(|it| page(&account, it)).collect();
-        for (it, lang) in pages.iter_mut().zip(lang::all()) {
-            it.words.extend(lang.catalogue().with_prefix("bar-"));
+        for (page, lang) in pages.iter_mut().zip(lang::all()) {
+            page.words.extend(lang.catalogue().with_prefix("bar-"));
         }
         let text = |it: &lang::Lang| Bytes::from(document(&account, &pages, it.code(), events));
         let charts = trial.map(|it| it.1);
@@ -208,7 +208,7 @@ mod tests {
 
     /// Charts from a text such as `rate:offered=1,2,-;failures:a=3,4`: chart, label, numbers.
     fn charts(bin: u32, text: &str) -> Charts {
-        let kind = |it: &str| match it {
+        let kind = |name: &str| match name {
             "rate" => ChartKind::Rate,
             "failures" => ChartKind::Failures,
             it => panic!("{it}"),
@@ -218,8 +218,8 @@ mod tests {
             let values = values.split(',').map(|it| it.parse().ok()).collect();
             ChartSeries { kind: ChartSeriesKind::Failed, node: None, label: Some(label.to_owned()), values }
         };
-        let chart = |it: &str| {
-            let (name, tracks) = it.split_once(':').expect("a name and tracks");
+        let chart = |text: &str| {
+            let (name, tracks) = text.split_once(':').expect("a name and tracks");
             Chart { kind: kind(name), series: tracks.split(' ').map(track).collect() }
         };
         let charts: Vec<Chart> = text.split(';').map(chart).collect();

@@ -195,22 +195,22 @@ impl RunningStack {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&passwords)?;
         file.write_all(connect_commands::pgpass_file(test_bed.chain().nodes()).as_bytes())?;
         let root = directory.join("tls-root.pem");
-        let node = |it: &RunningNode| {
-            let not_applied = it.node.map_or(&[][..], |id| test_bed.supervisor.not_applied(id));
+        let node = |running: &RunningNode| {
+            let not_applied = running.node.map_or(&[][..], |id| test_bed.supervisor.not_applied(id));
             let node = NodeStatus {
-                name: it.plan.name.clone(),
-                description: describe_node(it),
+                name: running.plan.name.clone(),
+                description: describe_node(running),
                 condition: NodeState::Attached,
                 pid: None,
-                program: it.program.clone(),
-                address: it.endpoint.address.to_string(),
-                transport: transport_name(&it.hop).to_owned(),
-                connect_commands: connect_commands::for_node(it, &passwords, &root),
-                limits: check::limits(&applied_limits(&it.plan.limits, not_applied), shared.lang),
+                program: running.program.clone(),
+                address: running.endpoint.address.to_string(),
+                transport: transport_name(&running.hop).to_owned(),
+                connect_commands: connect_commands::for_node(running, &passwords, &root),
+                limits: check::limits(&applied_limits(&running.plan.limits, not_applied), shared.lang),
                 not_applied: not_applied.iter().map(ToString::to_string).collect(),
-                log: it.log.clone(),
+                log: running.log.clone(),
             };
-            (it.node, node)
+            (running.node, node)
         };
         let nodes = test_bed.chain().nodes().iter().map(node).collect();
         let until = shared.request.lifetime.map(|it| Instant::now() + Duration::from_secs(it));
@@ -350,8 +350,8 @@ fn describe_node(node: &RunningNode) -> String {
 /// Limits that were applied.
 fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
     let mut hold = limits.clone();
-    for it in not {
-        match it.limit {
+    for unapplied in not {
+        match unapplied.limit {
             Limit::Cpu => hold.cpu = None,
             Limit::Memory => hold.memory = None,
             Limit::ReadIops => hold.read_iops = None,

@@ -190,12 +190,12 @@ mod tests {
 
     #[test]
     fn renders_every_state() {
-        let check = |it: &StackStatus, healthy: bool, expected: &str| {
-            assert_eq!(it.render(english()), expected);
-            assert_eq!(it.is_healthy(), healthy);
+        let check = |status: &StackStatus, healthy: bool, expected: &str| {
+            assert_eq!(status.render(english()), expected);
+            assert_eq!(status.is_healthy(), healthy);
             let again: StackStatus =
-                serde_json::from_str(&serde_json::to_string(it).expect("plain")).expect("ours");
-            assert_eq!(&again, it);
+                serde_json::from_str(&serde_json::to_string(status).expect("plain")).expect("ours");
+            assert_eq!(&again, status);
         };
         check(
             &stack_status(StackState::Starting("starting postgres".to_owned())),

@@ -51,10 +51,10 @@ fn reading(
 /// One line per diagnostic, in English: `book.yaml:7:11: …; write …`.
 pub fn printed(diagnostics: &Diagnostics) -> String {
     let mut lines = String::new();
-    for it in &diagnostics.list {
-        let (line, column) = diagnostics.line_and_column(&it.span);
-        let name = &diagnostics.sources[it.span.source].name;
-        let (text, help) = (english().message(&it.message), english().help(&it.message));
+    for diagnostic in &diagnostics.list {
+        let (line, column) = diagnostics.line_and_column(&diagnostic.span);
+        let name = &diagnostics.sources[diagnostic.span.source].name;
+        let (text, help) = (english().message(&diagnostic.message), english().help(&diagnostic.message));
         writeln!(lines, "{name}:{line}:{column}: {text}; {help}").expect("a String accepts everything");
     }
     lines

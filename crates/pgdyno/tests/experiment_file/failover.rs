@@ -35,7 +35,7 @@ fn told(cell: &Cell) -> String {
         .setup
         .faults
         .iter()
-        .map(|it| match (it.trigger, &it.action) {
+        .map(|fault| match (fault.trigger, &fault.action) {
             (FaultTrigger::At(at), FaultAction::BlockReplication { duration }) => {
                 format!("withheld {}+{}", at.as_secs_f64(), duration.as_secs_f64())
             }

@@ -189,9 +189,9 @@ fn reads_services() {
         "stack: {{ service: {{ command: {command} }}, postgres: {{}} }}\noperations: {{ a: {{ get: / }} }}\n{CLOSED}"
     );
     let setup = setup(&text);
-    let model::plan::NodeKind::Service(it) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
-    assert_eq!(it.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
-    assert_eq!((it.copies, it.ready_path.as_str(), it.url.as_deref()), (1, "/health", None));
+    let model::plan::NodeKind::Service(service) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
+    assert_eq!(service.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
+    assert_eq!((service.copies, service.ready_path.as_str(), service.url.as_deref()), (1, "/health", None));
     // A closed load on a machine of others has a cap, even if none is requested.
     let far =
         "stack: { service: { url: \"http://shop\", allow: \"SHOP:80\" } }\noperations: { a: { get: / } }\n";
@@ -285,15 +285,16 @@ fn no_text_panics() {
             }
             Err(mistakes) => {
                 assert!(!mistakes.list.is_empty(), "seed {seed}, round {round}:\n{text}");
-                for it in &mistakes.list {
-                    let source = &mistakes.sources[it.span.source].text;
+                for diagnostic in &mistakes.list {
+                    let source = &mistakes.sources[diagnostic.span.source].text;
                     assert!(
-                        source.get(it.span.bytes.clone()).is_some(),
-                        "seed {seed}, round {round}:\n{text}\n{it:?}"
+                        source.get(diagnostic.span.bytes.clone()).is_some(),
+                        "seed {seed}, round {round}:\n{text}\n{diagnostic:?}"
                     );
                     for lang in lang::all() {
-                        let (text, help) = (lang.message(&it.message), lang.help(&it.message));
-                        assert!(!text.is_empty() && !help.is_empty(), "{}: {it:?}", lang.code());
+                        let (text, help) =
+                            (lang.message(&diagnostic.message), lang.help(&diagnostic.message));
+                        assert!(!text.is_empty() && !help.is_empty(), "{}: {diagnostic:?}", lang.code());
                     }
                 }
                 wrong += 1;

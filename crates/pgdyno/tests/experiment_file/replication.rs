@@ -68,8 +68,8 @@ fn balancer_precedes_servers_and_checks_them() {
     assert_eq!(names(&setup(before, "")), ["balancer", "pooler", "postgres"]);
     let several = setup(&format!("{before}, replicas: {{ count: 1 }}"), "");
     assert_eq!(names(&several), ["pooler", "balancer", "postgres"]);
-    let NodeKind::Balancer(it) = &several.stack.nodes[1].kind else { panic!("it is one") };
-    assert_eq!(it.check, Some(Nanos::from_millis(500)));
+    let NodeKind::Balancer(balancer) = &several.stack.nodes[1].kind else { panic!("it is one") };
+    assert_eq!(balancer.check, Some(Nanos::from_millis(500)));
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn stored_plans_name_manager_and_store_by_key() {
         { "when": { "at": 1_000_000_000 }, "deed": { "kill": { "whom": "etcd", "part": "node" } } },
         { "when": { "at": 2_000_000_000 }, "deed": { "kill": { "whom": "primary", "part": "patroni" } } },
     ]);
-    for it in [stored, former] {
-        assert_eq!(serde_json::from_value::<Vec<Fault>>(it).unwrap(), setup.faults);
+    for text in [stored, former] {
+        assert_eq!(serde_json::from_value::<Vec<Fault>>(text).unwrap(), setup.faults);
     }
     let unknown = json!({ "keeper": { "ttl": 1 } });
     assert!(serde_json::from_value::<FailoverManager>(unknown).is_err());

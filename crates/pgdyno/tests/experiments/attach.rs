@@ -258,7 +258,7 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
     let (_supervisor, postgres) = start_server();
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
-    for it in [
+    for statement in [
         "create role loader login password 'loader'",
         "create database shop owner loader",
         "create database measured owner loader",
@@ -267,7 +267,7 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
         "comment on database strange is 'pgdyno: made to be measured'",
         "create database strange_template owner loader",
     ] {
-        connection.query(it).unwrap_or_else(|error| panic!("{it}: {error}"));
+        connection.query(statement).unwrap_or_else(|error| panic!("{statement}: {error}"));
     }
     for (database, expected) in [
         ("nowhere", "run in another database:  CREATE DATABASE \"nowhere\""),
@@ -397,14 +397,14 @@ fn a_dataset_is_measured_on_an_attached_server() {
     }
     drop(inside);
     let active = "select count(*) from pg_stat_activity where usename = 'loader' and state = 'active'";
-    for it in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM] {
         let running = begin();
         retry_until("the index is built", || {
             let count = superuser.value(active).expect("it answers");
             if count.as_deref() == Some("1") { Ok(()) } else { Err(format!("{count:?}")) }
         });
-        running.signal(it);
+        running.signal(signal);
         running.wait();
-        assert_eq!(superuser.value(active).expect("it answers").as_deref(), Some("0"), "{it:?}");
+        assert_eq!(superuser.value(active).expect("it answers").as_deref(), Some("0"), "{signal:?}");
     }
 }

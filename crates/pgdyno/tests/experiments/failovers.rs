@@ -61,8 +61,8 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     assert_eq!(lost(survival), (0, 0), "{survival_text}");
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(200), "{survival_text}");
     assert!(survival["control"]["lost"].as_u64() > Some(0), "{survival_text}");
-    for it in ["outage", "promoted", "healthy", "rejoined"] {
-        assert!(survival[it]["median_ns"].as_u64() > Some(0), "{it}: {survival_text}");
+    for word in ["outage", "promoted", "healthy", "rejoined"] {
+        assert!(survival[word]["median_ns"].as_u64() > Some(0), "{word}: {survival_text}");
     }
     bench.await_cleanup();
 }
@@ -155,14 +155,14 @@ fn repeated_failovers_lose_no_writes() {
     let out = folder.to_str().expect("a plain name");
     let ended = RunOutput::run(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
     let times: u64 = times.parse().expect("a number");
-    for it in &survivals(&ended) {
-        let (broken, all) = lost(it);
+    for survival in &survivals(&ended) {
+        let (broken, all) = lost(survival);
         println!(
             "cell {}: {} failovers, {} acknowledged, {broken} lost, {all} by any kind of loss; control: {}",
-            it["cell"], it["failovers"], it["counts"]["acknowledged"], it["control"]
+            survival["cell"], survival["failovers"], survival["counts"]["acknowledged"], survival["control"]
         );
-        assert_eq!(broken, 0, "{it}");
-        let control = &it["control"];
+        assert_eq!(broken, 0, "{survival}");
+        let control = &survival["control"];
         if let Some(lossy) = control["lossy_trials"].as_u64() {
             assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
         }

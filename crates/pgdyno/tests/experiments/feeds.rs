@@ -30,11 +30,11 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
         let objectives: Vec<_> =
             document["matrix"]["objectives"].as_array().expect("a list").iter().collect();
         let (met, unknown) = if ends_early { (0, 1) } else { (1, 0) };
-        for it in objectives {
+        for objective in objectives {
             assert_eq!(
-                (it["met"].as_u64(), it["unknown"].as_u64()),
+                (objective["met"].as_u64(), objective["unknown"].as_u64()),
                 (Some(met), Some(unknown)),
-                "{load}: {it}"
+                "{load}: {objective}"
             );
         }
         let sentence = "a feed with `order: once` has only 8 rows";

@@ -137,8 +137,8 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
         assert!(page.contains(expected), "{expected} in\n{page}");
     }
     assert!(!page.contains("HTTP 400") && !page.contains("check capture"), "{page}");
-    for it in files(&bench.folder) {
-        outputs.push((it.display().to_string(), fs::read(&it).expect("it can be read")));
+    for file in files(&bench.folder) {
+        outputs.push((file.display().to_string(), fs::read(&file).expect("it can be read")));
     }
     assert!(contains_secret(format!("x{CANARY}").as_bytes()), "it would be seen");
     for (what, bytes) in outputs {

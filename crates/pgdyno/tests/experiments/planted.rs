@@ -154,8 +154,8 @@ impl ReportedLimit {
             let bounds = bounds.map(|it| format!(" [{:.2}, {:.2}]", it.0, it.1)).unwrap_or_default();
             Some(format!("{value:.2}{bounds}"))
         };
-        let proven = proof.and_then(|it| {
-            measured(&it["elasticity"]).or_else(|| Some(format!("× {}", measured(&it["ratio"])?)))
+        let proven = proof.and_then(|proof| {
+            measured(&proof["elasticity"]).or_else(|| Some(format!("× {}", measured(&proof["ratio"])?)))
         });
         ReportedLimit { first, proven, level, ..self }
     }
@@ -225,12 +225,12 @@ fn names_the_planted_limit_in_the_short_half() {
             scope.spawn(|| {
                 loop {
                     let next = half.lock().expect("nobody panics with it").pop();
-                    let Some(it) = next else { return };
-                    let named = measure(it, &arguments);
-                    println!("{}", named.row(it));
-                    wrong.lock().expect("nobody panics with it").extend(violation(it, &named));
+                    let Some(next) = next else { return };
+                    let named = measure(next, &arguments);
+                    println!("{}", named.row(next));
+                    wrong.lock().expect("nobody panics with it").extend(violation(next, &named));
                     let is_unnamed = named.first.is_none() && named.skipped.is_none();
-                    unnamed.lock().expect("nobody panics with it").extend(is_unnamed.then_some(it.name));
+                    unnamed.lock().expect("nobody panics with it").extend(is_unnamed.then_some(next.name));
                 }
             });
         }
@@ -274,13 +274,13 @@ fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
     let folder = out.to_str().expect("a plain name");
     println!("{HEAD}");
     let (mut right, mut wrong, mut falsehoods) = (0, Vec::new(), Vec::new());
-    for it in ALL.iter().filter(is_wanted) {
-        let named = measure(it, &["--out", folder]);
-        println!("{}", named.row(it));
+    for planted in ALL.iter().filter(is_wanted) {
+        let named = measure(planted, &["--out", folder]);
+        println!("{}", named.row(planted));
         match () {
-            () if named.is_false(it) => falsehoods.push(it.name),
-            () if named.matches(it.limits) => right += 1,
-            () if named.skipped.is_none() => wrong.push(it.name),
+            () if named.is_false(planted) => falsehoods.push(planted.name),
+            () if named.matches(planted.limits) => right += 1,
+            () if named.skipped.is_none() => wrong.push(planted.name),
             () => {}
         }
     }

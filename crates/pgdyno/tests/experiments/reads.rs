@@ -29,12 +29,12 @@ fn delayed_replicas_are_stale_for_the_delay() {
     let replicas = cell["replicas"].as_array().expect("a list");
     let names: Vec<&Value> = replicas.iter().map(|it| &it["node"]).collect();
     assert_eq!(names, ["postgres-2", "postgres-3"], "the primary is none: {cell:#}");
-    for it in replicas {
-        let (old, all) = (it["stale"]["stale"].as_u64(), it["stale"]["total"].as_u64());
-        assert!(old == all && all >= Some(20), "every read is stale: {it:#}");
-        let median = it["p50"]["within_ns"].as_u64().map_or(0, |it| it / 1_000_000);
-        assert!((250..1000).contains(&median), "{median} ms: {it:#}");
-        assert_eq!(it["not_visible"], 0, "all was waited for: {it:#}");
+    for replica in replicas {
+        let (old, all) = (replica["stale"]["stale"].as_u64(), replica["stale"]["total"].as_u64());
+        assert!(old == all && all >= Some(20), "every read is stale: {replica:#}");
+        let median = replica["p50"]["within_ns"].as_u64().map_or(0, |it| it / 1_000_000);
+        assert!((250..1000).contains(&median), "{median} ms: {replica:#}");
+        assert_eq!(replica["not_visible"], 0, "all was waited for: {replica:#}");
     }
     // Round-robin reads on both replicas have the same delay.
     assert!(cell["round_robin"]["total"].as_u64() >= Some(40), "{cell:#}");

@@ -29,8 +29,8 @@ impl Servers {
         let (supervisor, servers) = start_servers(["first", "second"]);
         let password = servers[0].password().reveal().to_owned();
         let alter = format!("alter role postgres password '{password}'");
-        let systems = servers.each_ref().map(|it| {
-            let mut connection = connect(it);
+        let systems = servers.each_ref().map(|server| {
+            let mut connection = connect(server);
             let system = connection.value("select system_identifier from pg_control_system()");
             connection.query(&alter).expect("it serves");
             system.expect("it serves").expect("a row")

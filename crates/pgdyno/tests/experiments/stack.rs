@@ -49,8 +49,8 @@ impl Deref for StackWorkspace {
 impl Drop for StackWorkspace {
     fn drop(&mut self) {
         let logs = fs::read_dir(place(self)).into_iter().flatten().flatten().map(|it| it.path());
-        for it in logs.filter(|path| path.extension().is_some_and(|it| it == "log")) {
-            let name = it.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
+        for log in logs.filter(|path| path.extension().is_some_and(|it| it == "log")) {
+            let name = log.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
             // A stack that has just ended cannot be stopped, so errors are ignored.
             let _ = command(self, &["down", &name]).output();
         }
@@ -119,8 +119,8 @@ fn brings_a_stack_up_and_down() {
     up.expect(0);
     let (application, superuser) = (lines(&up.out, "application"), lines(&up.out, "superuser"));
     assert_eq!((application.len(), superuser.len()), (2, 1), "{}", up.out);
-    for it in &application {
-        assert_eq!(ask(it, "select current_user, count(*) from book.tickets"), "app|1000");
+    for address in &application {
+        assert_eq!(ask(address, "select current_user, count(*) from book.tickets"), "app|1000");
     }
     assert_eq!(ask(&superuser[0], "select usesuper from pg_user where usename = current_user"), "t");
     let console = lines(&up.out, "console");
@@ -137,8 +137,11 @@ fn brings_a_stack_up_and_down() {
     let arguments = processes.map(|it| fs::read(it.path().join("cmdline")).unwrap_or_default());
     let arguments: String = arguments.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
     let log = fs::read_to_string(place(&bench).join("modes.log")).expect("it is ours");
-    for it in secrets {
-        assert!(![&up.out, &up.err, &arguments, &log].iter().any(|output| output.contains(it)), "a password");
+    for secret in secrets {
+        assert!(
+            ![&up.out, &up.err, &arguments, &log].iter().any(|output| output.contains(secret)),
+            "a password"
+        );
     }
 
     let twice = stack(&bench, &["up", "modes.yaml"]);

@@ -207,8 +207,8 @@ fn dashboard() -> Vec<String> {
     let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let panels = list(&dashboard["panels"]).into_iter().flat_map(|it| list(&it["targets"]));
     let all = panels.chain(list(&dashboard["annotations"]["list"]));
-    let fill = |it: &str| {
-        let query = it.replace("$__rate_interval", "5s").replace("$__interval", "5s");
+    let fill = |expression: &str| {
+        let query = expression.replace("$__rate_interval", "5s").replace("$__interval", "5s");
         query.replace("$run", ".*").replace("$operation", ".*")
     };
     let queries: Vec<String> = all.filter_map(|it| Some(fill(it["expr"].as_str()?))).collect();

@@ -55,8 +55,8 @@ impl Workspace {
         // one.
         let folder = PathBuf::from(format!("/var/tmp/dyno-test-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("tmp")).expect("/var/tmp can be written to");
-        for it in [&folder, &folder.join("tmp")] {
-            fs::set_permissions(it, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        for directory in [&folder, &folder.join("tmp")] {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).expect("it is ours");
         }
         let file = folder.join(format!("{name}.yaml"));
         fs::write(&file, yaml).expect("it is ours");
@@ -325,8 +325,8 @@ pub fn figure(row: &Value, name: &str) -> Option<f64> {
 
 /// All stored trials, with their outcomes and reasons.
 pub fn trials(run: &Run) -> Vec<(TrialHeader, RunStatus, String)> {
-    let ended = |it: TrialRecord| match it.state {
-        State::Ended(outcome) => (it.trial, outcome.status, outcome.reason.unwrap_or_default()),
+    let ended = |record: TrialRecord| match record.state {
+        State::Ended(outcome) => (record.trial, outcome.status, outcome.reason.unwrap_or_default()),
         other => panic!("it has not ended: {other:?}"),
     };
     run.trials().unwrap_or_else(|error| panic!("{error}")).into_iter().map(ended).collect()

@@ -30,7 +30,7 @@ fn pid(number: u32) -> Pid {
 }
 
 /// Sends a signal and waits until it was received, because two equal pending signals may merge.
-fn signal(run: &Child, signal: Signal) {
+fn send_signal(run: &Child, signal: Signal) {
     kill_process(pid(run.id()), signal).expect("it runs");
     until("the signal is taken", || {
         let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
@@ -64,8 +64,8 @@ fn second_signal_cancels_running_statements() {
         let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
         let run = SHARED.spawn(&arguments);
         until("its statements run", || sleeping(&mut connection) == 4);
-        signal(&run, Signal::INT);
-        signal(&run, Signal::INT);
+        send_signal(&run, Signal::INT);
+        send_signal(&run, Signal::INT);
         reported(driver, &run.wait_with_output().expect("it ends"));
         until("nothing of it runs", || sleeping(&mut connection) == 0);
     }
@@ -75,8 +75,8 @@ fn second_signal_cancels_running_statements() {
 fn every_signal_ends_a_run_with_a_report() {
     let script = Script::new("short", "SELECT 1;\n");
     let mut connection = SHARED.connect();
-    for it in [Signal::TERM, Signal::HUP, Signal::QUIT] {
-        let name = format!("{it:?}").replace(|it: char| !it.is_ascii_alphanumeric(), "");
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let name = format!("{signal:?}").replace(|it: char| !it.is_ascii_alphanumeric(), "");
         let run = SHARED
             .command(&["-n", "-f", script.path(), "-c", "2", "-T", "600"])
             .env("PGAPPNAME", &name)
@@ -88,7 +88,7 @@ fn every_signal_ends_a_run_with_a_report() {
             "select 1 from pg_stat_activity where query like 'SELECT 1;%' and application_name like '%{name}%'"
         );
         until("it measures", || connection.value(&query).expect("it answers").is_some());
-        signal(&run, it);
+        send_signal(&run, signal);
         reported(&name, &run.wait_with_output().expect("it ends"));
     }
 }
@@ -104,9 +104,9 @@ fn gives_up_a_frozen_server() {
     until("their statements run", || sleeping(&mut connection) == 8);
     let frozen = processes(&server);
     frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("it runs"));
-    signal(&once, Signal::INT);
-    signal(&twice, Signal::INT);
-    signal(&twice, Signal::INT);
+    send_signal(&once, Signal::INT);
+    send_signal(&twice, Signal::INT);
+    send_signal(&twice, Signal::INT);
     until("a third signal ends it", || {
         let ended = thrice.try_wait().expect("it is our child");
         if ended.is_none() {
@@ -147,15 +147,15 @@ fn a_signal_cancels_the_statements_of_a_preparation() {
         "select count(*) from pg_stat_activity where datname = 'locked' and wait_event_type = 'Lock'";
     let mut is_waiting = || connection.value(waiting).expect("it answers").as_deref() == Some("1");
     for arguments in [&["-i", "-I", "v"][..], &["-i", "-I", "d"], &["-i", "-I", "g"], &["-c", "1"]] {
-        for it in [Signal::INT, Signal::TERM] {
+        for signal in [Signal::INT, Signal::TERM] {
             let run = command(arguments).spawn().expect("pgdyno can be run");
             until("its statement waits", &mut is_waiting);
-            signal(&run, it);
+            send_signal(&run, signal);
             let output = run.wait_with_output().expect("it ends");
             let text = combined_output(&output);
-            assert_eq!(output.status.code(), Some(1), "{arguments:?} {it:?}: {text}");
-            assert!(text.contains("stopped by a signal"), "{arguments:?} {it:?}: {text}");
-            assert!(!is_waiting(), "{arguments:?} {it:?}: the server has answered the cancel request");
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {signal:?}: {text}");
+            assert!(text.contains("stopped by a signal"), "{arguments:?} {signal:?}: {text}");
+            assert!(!is_waiting(), "{arguments:?} {signal:?}: the server has answered the cancel request");
         }
     }
 }

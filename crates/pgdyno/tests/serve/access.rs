@@ -111,16 +111,16 @@ fn rejects_paths_outside_the_directory() {
         "%2e",
         "",
     ];
-    for it in names {
+    for name in names {
         for what in ["", "/document", "/events", "/report.html"] {
-            paths.push(format!("/runs/{it}{what}"));
+            paths.push(format!("/runs/{name}{what}"));
         }
     }
     for path in paths {
         let answer = server.ask(&format!("GET {path}"), &[]);
         assert!([400, 404].contains(&answer.status), "{path}: {answer:?}");
-        for it in ["root:", "secret\n"] {
-            assert!(!answer.body.contains(it), "{path}: {answer:?}");
+        for secret in ["root:", "secret\n"] {
+            assert!(!answer.body.contains(secret), "{path}: {answer:?}");
         }
     }
     server.assert_healthy();

@@ -195,10 +195,10 @@ impl Iterator for Events {
                 return None;
             }
             // Chunk lengths appear in lines of their own, which are skipped.
-            if let Some(it) = line.strip_prefix("event: ") {
-                kind = Some(it.trim_end().to_owned());
-            } else if let Some(it) = line.strip_prefix("id: ") {
-                id = Some(it.trim_end().to_owned());
+            if let Some(event) = line.strip_prefix("event: ") {
+                kind = Some(event.trim_end().to_owned());
+            } else if let Some(text) = line.strip_prefix("id: ") {
+                id = Some(text.trim_end().to_owned());
             } else if let (Some(data), Some(kind)) = (line.strip_prefix("data: "), kind.take()) {
                 let data = serde_json::from_str(data).unwrap_or_else(|it| panic!("{it}: {data}"));
                 return Some(Event { kind, id, data });

@@ -68,8 +68,8 @@ impl GrowingRun {
 /// Adds the points of a trial as a page does, without duplicates.
 fn points(shown: &mut Vec<Vec<f64>>, trial: usize, at: &Value) {
     shown.resize(shown.len().max(trial + 1), Vec::new());
-    for it in at.as_array().expect("moments") {
-        let seconds = it.as_f64().expect("seconds");
+    for moment in at.as_array().expect("moments") {
+        let seconds = moment.as_f64().expect("seconds");
         if shown[trial].last().is_none_or(|last| seconds > *last) {
             shown[trial].push(seconds);
         }

@@ -27,8 +27,8 @@ fn requires_the_token() {
     let answer = login(&origin, "token=tell+nobody+of+this");
     assert_eq!(answer.status, 303, "{answer:?}");
     let cookie = answer.header("set-cookie").expect("it is let in");
-    for it in ["httponly", "samesite=strict", "path=/"] {
-        assert!(cookie.contains(it), "{cookie}");
+    for attribute in ["httponly", "samesite=strict", "path=/"] {
+        assert!(cookie.contains(attribute), "{cookie}");
     }
     assert!(!answer.head.contains("nobody"), "the token itself is kept nowhere: {answer:?}");
     let cookie = format!("Cookie: {}", cookie.split(';').next().expect("a name and a value"));

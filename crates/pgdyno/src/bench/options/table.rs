@@ -240,18 +240,18 @@ pub static TABLE: &[Opt] = &[
 
     opt('b', "builtin", "NAME[@W]", Phase::Run,
         &[(Section::Scripts, "add a built-in script with weight W (default: 1);\n\"-b list\" lists them")],
-        |draft, it| {
-            if it == "list" {
+        |draft, value_text| {
+            if value_text == "list" {
                 draft.immediate = Some(BenchCommand::ListBuiltins);
                 return Ok(());
             }
-            let (name, weight) = value::weighted(it)?;
+            let (name, weight) = value::weighted(value_text)?;
             draft.script(Source::Builtin(value::builtin(name)?), weight)
         }),
     opt('f', "file", "FILE[@W]", Phase::Run,
         &[(Section::Scripts, "add the script FILE with weight W; - is standard input")],
-        |draft, it| {
-            let (name, weight) = value::weighted(it)?;
+        |draft, value_text| {
+            let (name, weight) = value::weighted(value_text)?;
             draft.script(Source::File(name.to_owned()), weight)
         }),
     opt('N', "skip-some-updates", "", Phase::Run,
@@ -333,10 +333,10 @@ pub static TABLE: &[Opt] = &[
         read!(schedule = value::schedule)),
     opt(NONE, "arrivals", "even|poisson", Phase::Run,
         &[(Section::Extended, "spacing of arrivals (default: poisson with -R, else even)")],
-        read!(arrivals = |it| match it {
+        read!(arrivals = |spacing| match spacing {
             "even" => Ok(Spacing::Even),
             "poisson" => Ok(Spacing::Poisson),
-            _ => Err(OptionDiagnostic::new(format!("invalid spacing of arrivals: \"{it}\""), "write --arrivals=even or --arrivals=poisson")),
+            _ => Err(OptionDiagnostic::new(format!("invalid spacing of arrivals: \"{spacing}\""), "write --arrivals=even or --arrivals=poisson")),
         })),
     opt(NONE, "max-in-flight", "NUM", Phase::Run,
         &[(Section::Extended, "same as -c: at most NUM transactions in flight")],
@@ -377,9 +377,9 @@ pub static TABLE: &[Opt] = &[
 
     opt(NONE, "http", "URL", Phase::Run,
         &[(Section::Http, "measure this service instead of PostgreSQL:\nhttp://host:port/path, https://..., unix:/socket:/path")],
-        |draft, it| {
+        |draft, url| {
             draft.has_http = true;
-            draft.url = Some(value::url(it)?);
+            draft.url = Some(value::url(url)?);
             Ok(())
         }),
     opt(NONE, "method", "METHOD", Phase::Http,
@@ -453,11 +453,11 @@ pub fn usage(program: &str) -> String {
     );
     for (section, title) in SECTIONS {
         write!(out, "\n{title}\n").expect("a String takes it");
-        for it in TABLE {
-            let Some((_, help)) = it.help.iter().find(|(place, _)| *place == section) else { continue };
-            let short = it.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
-            let value = if it.value.is_empty() { String::new() } else { format!("={}", it.value) };
-            let name = format!("{short}--{}{value}", it.long);
+        for option in TABLE {
+            let Some((_, help)) = option.help.iter().find(|(place, _)| *place == section) else { continue };
+            let short = option.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
+            let value = if option.value.is_empty() { String::new() } else { format!("={}", option.value) };
+            let name = format!("{short}--{}{value}", option.long);
             for (i, line) in help.lines().enumerate() {
                 let name = if i == 0 { name.as_str() } else { "" };
                 writeln!(out, "  {name:<34}{line}").expect("a String takes it");

@@ -26,8 +26,8 @@ fn check_diagnostics(line: &str, expected: &[&str]) {
     let mistakes = parse(&args(line), &no_env).expect_err(line);
     let got: Vec<&str> = mistakes.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(got, expected, "{line}");
-    for it in &mistakes {
-        assert!(!it.hint.is_empty(), "{it:?}");
+    for diagnostic in &mistakes {
+        assert!(!diagnostic.hint.is_empty(), "{diagnostic:?}");
     }
 }
 
@@ -237,8 +237,8 @@ fn reads_the_language_from_the_environment() {
 #[test]
 fn help_names_every_option_within_100_columns() {
     let help = usage("pgbench");
-    for it in table::TABLE {
-        assert!(help.contains(&format!("--{}", it.long)), "{}", it.long);
+    for option in table::TABLE {
+        assert!(help.contains(&format!("--{}", option.long)), "{}", option.long);
     }
     for line in help.lines() {
         assert!(line.chars().count() <= 100, "{line}");

@@ -214,10 +214,10 @@ pub fn weighted(text: &str) -> Result<(&str, u32), OptionDiagnostic> {
     let (name, weight) = (&text[..at], &text[at + 1..]);
     let instead = format!("write a whole number from 0 after the @, as in {name}@3");
     match weight.trim_start().parse::<i64>() {
-        Ok(it) => match u32::try_from(it).ok().filter(|it| *it <= INT_MAX) {
+        Ok(weight) => match u32::try_from(weight).ok().filter(|it| *it <= INT_MAX) {
             Some(it) => Ok((name, it)),
             None => Err(OptionDiagnostic::new(
-                format!("weight specification out of range (0 .. {INT_MAX}): {it}"),
+                format!("weight specification out of range (0 .. {INT_MAX}): {weight}"),
                 instead,
             )),
         },

@@ -63,8 +63,8 @@ impl LedgerRecorder {
         };
         let file = LedgerFile::create(&path, &header).map_err(|it| CommandError::new(it.to_string()))?;
         let clocks = move || (clock.now(), system_us());
-        let keeper = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|it| {
-            CommandError::new(format!("cannot write {}: {}", path.display(), os_error_text(&it)))
+        let keeper = ledger::start_writer(file, DrainSource(drain), clocks).map_err(|error| {
+            CommandError::new(format!("cannot write {}: {}", path.display(), os_error_text(&error)))
         })?;
         Ok(LedgerRecorder { path, keeper })
     }
@@ -76,8 +76,8 @@ impl LedgerRecorder {
 
     /// Flushes the ledger and returns its path.
     pub fn finish(self) -> Result<PathBuf, CommandError> {
-        let failed = |it| {
-            CommandError::new(format!("cannot complete {}: {}", self.path.display(), os_error_text(&it)))
+        let failed = |error| {
+            CommandError::new(format!("cannot complete {}: {}", self.path.display(), os_error_text(&error)))
         };
         self.keeper.finish().map_err(failed)?;
         Ok(self.path)
@@ -112,8 +112,8 @@ pub struct LedgerReader {
 impl LedgerReader {
     pub fn new(ledger: PathBuf, queries: Vec<String>, secret: u64) -> Result<LedgerReader, CommandError> {
         let mut reserved = Vec::new();
-        for it in entries(&ledger)? {
-            if let LedgerEntry::Reserved { session, until } = it {
+        for entry in entries(&ledger)? {
+            if let LedgerEntry::Reserved { session, until } = entry {
                 let session = session as usize;
                 if reserved.len() <= session {
                     reserved.resize(session + 1, 0);
@@ -135,10 +135,10 @@ impl LedgerReader {
         let (node, (started, known), mut snapshot) = find_primary(servers, clock)?;
         let mut rows = KeySet::new(&self.reserved);
         let mut count = 0;
-        for it in &self.queries {
+        for query in &self.queries {
             let secret = self.secret;
             snapshot
-                .read_rows(it, |text| {
+                .read_rows(query, |text| {
                     if let Some(token) = Token::find(text) {
                         count += 1;
                         rows.add(token.key, token.is_authentic(secret));
@@ -214,10 +214,10 @@ fn find_primary(
 
 /// Promises of the servers that accept writes. Unknown settings yield no promise.
 fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
-    let promised = |it: &stack::roles::CommitSettings| {
-        let standbys = replication::parse(&it.synchronous_standby_names).ok()?;
-        let promise = replication::promise(&it.synchronous_commit, standbys.as_ref())?;
-        Some(PromiseChange { at: it.at, server: it.server.clone(), promise })
+    let promised = |settings: &stack::roles::CommitSettings| {
+        let standbys = replication::parse(&settings.synchronous_standby_names).ok()?;
+        let promise = replication::promise(&settings.synchronous_commit, standbys.as_ref())?;
+        Some(PromiseChange { at: settings.at, server: settings.server.clone(), promise })
     };
     watched.settings.iter().filter_map(promised).collect()
 }
@@ -244,8 +244,8 @@ fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nano
         FaultEvent { at, fails_over: must || followed }
     };
     // The effect of blocked replication appears only with the next fault.
-    let has_effect = |it: &&(usize, &InjectedFault)| {
-        !it.1.nodes.is_empty() && !matches!(it.1.action, FaultAction::BlockReplication { .. })
+    let has_effect = |fault: &&(usize, &InjectedFault)| {
+        !fault.1.nodes.is_empty() && !matches!(fault.1.action, FaultAction::BlockReplication { .. })
     };
     let done = all.iter().enumerate().filter(|it| has_effect(&it));
     done.map(fault).collect()

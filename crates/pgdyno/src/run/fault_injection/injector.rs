@@ -76,8 +76,8 @@ impl<'a> FaultInjector<'a> {
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
-            (Some(FailoverManager::Builtin(it)), Some(primary)) => {
-                PromotionMode::Pgdyno(*it, Monitor::start(primary, since.clone()))
+            (Some(FailoverManager::Builtin(manager)), Some(primary)) => {
+                PromotionMode::Pgdyno(*manager, Monitor::start(primary, since.clone()))
             }
             (Some(FailoverManager::External(_)), _) => PromotionMode::Manager,
             _ => PromotionMode::Nobody,
@@ -136,8 +136,8 @@ impl<'a> FaultInjector<'a> {
     }
 
     fn finish(mut self, hurried: &AtomicBool) -> InjectionResult {
-        for it in self.schedule.take_active() {
-            self.revert(it);
+        for fault in self.schedule.take_active() {
+            self.revert(fault);
         }
         if !self.schedule.is_over() {
             let left = self.faults.len() - self.injection.injected.len();
@@ -172,16 +172,16 @@ impl<'a> FaultInjector<'a> {
                 return self.add_error(error.to_string());
             }
         };
-        for it in &done.nodes {
-            self.send_event(at, it, EventKind::Fault, fault_keyword(action).to_owned());
+        for node in &done.nodes {
+            self.send_event(at, node, EventKind::Fault, fault_keyword(action).to_owned());
         }
         let inflicted = InjectedFault { at, reverted: None, action: action.clone(), nodes: done.nodes };
         self.injection.injected.push(inflicted);
-        if let Some(it) = done.active_fault {
-            self.active_faults.insert(number, it);
+        if let Some(active_fault) = done.active_fault {
+            self.active_faults.insert(number, active_fault);
         }
-        if let Some(it) = done.promotion {
-            self.record_promotion(it, true);
+        if let Some(promotion) = done.promotion {
+            self.record_promotion(promotion, true);
         } else if hits_primary && matches!(self.promoter, PromotionMode::Manager) {
             // A paused server, or only its postmaster, may return before the manager promotes another one.
             let must = matches!(action, FaultAction::Kill { scope: FaultScope::Node, .. });
@@ -196,10 +196,10 @@ impl<'a> FaultInjector<'a> {
         }
         let at = self.since.now();
         // Faults start in their order, each once.
-        let Some(it) = self.injection.injected.get_mut(number) else { return };
-        it.reverted = Some(at);
-        let text = fault_keyword(&it.action).to_owned();
-        for node in it.nodes.clone() {
+        let Some(fault) = self.injection.injected.get_mut(number) else { return };
+        fault.reverted = Some(at);
+        let text = fault_keyword(&fault.action).to_owned();
+        for node in fault.nodes.clone() {
             self.send_event(at, &node, EventKind::Reverted, text.clone());
         }
     }
@@ -252,15 +252,18 @@ impl<'a> FaultInjector<'a> {
             }
             PromotionMode::Manager => {
                 let Some((start, _)) = self.leaderless else { return };
-                if let Ok(it) = self.chain.await_promotion(self.supervisor, start, PRIMARY_LOOK_TIMEOUT) {
+                if let Ok(promotion) =
+                    self.chain.await_promotion(self.supervisor, start, PRIMARY_LOOK_TIMEOUT)
+                {
                     self.leaderless = None;
                     // The manager makes a running former primary follow the new one.
                     let lives = |name: &str| {
                         let servers = self.chain.servers();
                         servers.iter().find(|it| it.plan.name == name).and_then(|it| it.node)
                     };
-                    let follows = lives(&it.from).is_some_and(|it| self.supervisor.end_of(it).is_none());
-                    self.record_promotion(it, follows);
+                    let follows =
+                        lives(&promotion.from).is_some_and(|it| self.supervisor.end_of(it).is_none());
+                    self.record_promotion(promotion, follows);
                 }
             }
             _ => {}
@@ -289,11 +292,11 @@ impl<'a> FaultInjector<'a> {
     fn rejoin_nodes(&mut self, nodes: Vec<String>) {
         for node in nodes {
             match rejoin(self.chain, self.supervisor, &node, &self.since) {
-                Ok(it) => {
-                    let how = if it.rewound { "rewound" } else { "copied" };
-                    self.send_event(it.at, &node, EventKind::Rejoined, how.to_owned());
-                    self.schedule.record_event(TriggerEvent::Rejoined, it.at);
-                    self.injection.rejoins.push(it);
+                Ok(rejoin) => {
+                    let how = if rejoin.rewound { "rewound" } else { "copied" };
+                    self.send_event(rejoin.at, &node, EventKind::Rejoined, how.to_owned());
+                    self.schedule.record_event(TriggerEvent::Rejoined, rejoin.at);
+                    self.injection.rejoins.push(rejoin);
                 }
                 Err(error) => self.add_error(error.to_string()),
             }

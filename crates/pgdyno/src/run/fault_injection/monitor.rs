@@ -72,8 +72,8 @@ impl Monitor {
 impl Drop for Monitor {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        if let Some(it) = self.thread.take() {
-            it.join().expect("asking does not panic");
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("asking does not panic");
         }
     }
 }
@@ -88,12 +88,12 @@ impl MonitorState {
             let opened = known.map_or_else(|| target.open(ANSWER_TIMEOUT), Ok);
             let answer = opened.and_then(|mut it| it.query("select 1").map(|_| it));
             let current = self.target.lock().expect("nobody panics with it");
-            if let Ok(it) = answer
+            if let Ok(role) = answer
                 && current.1 == turn
             {
                 self.last_answer.fetch_max(start.0, Ordering::AcqRel);
                 self.is_new.store(false, Ordering::Release);
-                session = Some((it, turn));
+                session = Some((role, turn));
             }
             drop(current);
             thread::sleep(POLL_INTERVAL);

@@ -42,11 +42,11 @@ impl<'a> FaultSchedule<'a> {
         if let Some(at) = healed.filter(|at| start.is_none_or(|it| self.active[*at].1 <= it)) {
             return Some(DueAction::Revert(self.active.remove(at).0));
         }
-        let (at, (it, left)) = (start?, self.remaining.split_first()?);
+        let (at, (fault, left)) = (start?, self.remaining.split_first()?);
         let number = self.done;
         (self.remaining, self.done) = (left, self.done + 1);
         self.events.clear();
-        if let Some(duration) = fault_duration(&it.action) {
+        if let Some(duration) = fault_duration(&fault.action) {
             self.active.push((number, at.max(now) + duration));
             self.active.sort_by_key(|it| it.1);
         }

@@ -43,8 +43,8 @@ impl TerminalEmulator {
 
     fn write(&mut self, text: &str) {
         let mut left = text.chars().peekable();
-        while let Some(it) = left.next() {
-            match it {
+        while let Some(character) = left.next() {
+            match character {
                 '\r' => self.column = 0,
                 '\n' => self.down(),
                 '\x1b' => {
@@ -55,14 +55,14 @@ impl TerminalEmulator {
                     }
                     self.execute(left.next().expect("a letter ends it"), &code);
                 }
-                it => {
+                character => {
                     if self.column == self.size.columns {
                         self.down();
                         self.column = 0;
                     }
                     let row = &mut self.rows[self.row];
                     row.resize(row.len().max(self.column + 1), ' ');
-                    row[self.column] = it;
+                    row[self.column] = character;
                     self.column += 1;
                 }
             }
@@ -94,9 +94,9 @@ impl TerminalEmulator {
 
     fn resize(&mut self, columns: usize) {
         self.size.columns = columns;
-        let broken = |it: &Vec<char>| match it.is_empty() {
+        let broken = |row: &Vec<char>| match row.is_empty() {
             true => vec![Vec::new()],
-            false => it.chunks(columns).map(<[char]>::to_vec).collect(),
+            false => row.chunks(columns).map(<[char]>::to_vec).collect(),
         };
         self.rows = self.rows.iter().flat_map(broken).collect();
         self.row = self.rows.len() - 1;

@@ -174,10 +174,10 @@ impl Generator {
     /// Schedule of at most three seconds, so that it is not longer than the load.
     fn schedule(&mut self) -> String {
         let count = self.rng.u64_range(1, 3);
-        let part = |it: &mut Generator| {
+        let part = |generator: &mut Generator| {
             let rates = ["0", "1", "0.5", "17", "100", "0.000001", "1000"];
-            let (from, to) = (it.pick(&rates), it.pick(&rates));
-            match it.rng.u64_range(0, 2) {
+            let (from, to) = (generator.pick(&rates), generator.pick(&rates));
+            match generator.rng.u64_range(0, 2) {
                 0 => format!("const({from}, 1s)"),
                 1 => format!("line({from}, {to}, 1s)"),
                 _ => format!("step({from}, {from}, 1, 1s)"),
