@@ -4,23 +4,23 @@ use crate::{
     Answer, AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, ReplayCounts, SizeUnit, Successes,
 };
 
-/// Measurement of one thread, or of all after merging, from one time to another.
-#[derive(Clone, Debug)]
-pub struct Interval {
+/// Measurement of one thread, or of all after merging, from one time to another. `H` is the form of the histograms.
+#[derive(Clone, Debug, Default)]
+pub struct Interval<H = LatencyHistogram> {
     pub from: Nanos,
     pub to: Nanos,
     /// Transactions started; minus those that ended, it is the number in flight.
     pub started: u64,
-    /// Ends of successful transactions by the run's clock; `None` if there were none.
+    /// Ends of successful transactions by the run's clock; `None` if there were none, or if they were read compactly.
     pub successes: Option<Successes>,
     /// Counts by script.
-    pub scripts: Vec<ScriptCounts>,
+    pub scripts: Vec<ScriptCounts<H>>,
     /// Time from the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
-    pub send_lag: LatencyHistogram,
+    pub send_lag: H,
     /// Time from the intended start to the send, of arrivals that had to wait for a client: the backlog.
-    pub backlog_wait: LatencyHistogram,
+    pub backlog_wait: H,
     /// Time from `connect` to the end of login.
-    pub connects: LatencyHistogram,
+    pub connects: H,
     pub refused: FailureCounts,
     /// Sizes of expected HTTP responses and rows of successful statements, in the order of operations and commands.
     pub answers: Vec<AnswerSizes>,
@@ -81,22 +81,56 @@ pub struct ThreadUsage {
     pub wall: Nanos,
 }
 
-impl Interval {
-    /// Empty interval; `statements[i]` is the number of commands of script i that are measured individually.
-    pub fn new(statements: &[usize]) -> Interval {
+impl<H> Interval<H> {
+    /// Empty interval; `commands[i]` is the number of commands of script i that are measured individually.
+    pub fn with_commands(commands: &[usize]) -> Interval<H>
+    where
+        H: Default,
+    {
+        Interval { scripts: commands.iter().map(|&n| ScriptCounts::new(n)).collect(), ..Interval::default() }
+    }
+
+    /// Measurement with histograms of another form.
+    pub fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> Interval<T> {
         Interval {
-            from: Nanos::ZERO,
-            to: Nanos::ZERO,
-            started: 0,
-            successes: None,
-            scripts: statements.iter().map(|&n| ScriptCounts::new(n)).collect(),
-            send_lag: LatencyHistogram::new(),
-            backlog_wait: LatencyHistogram::new(),
-            connects: LatencyHistogram::new(),
-            refused: FailureCounts::default(),
-            answers: Vec::new(),
-            replays: Vec::new(),
+            from: self.from,
+            to: self.to,
+            started: self.started,
+            successes: self.successes,
+            scripts: self.scripts.iter().map(|it| it.convert(&histogram)).collect(),
+            send_lag: histogram(&self.send_lag),
+            backlog_wait: histogram(&self.backlog_wait),
+            connects: histogram(&self.connects),
+            refused: self.refused.clone(),
+            answers: self.answers.clone(),
+            replays: self.replays.clone(),
         }
+    }
+
+    /// Adds the measurement of another thread or of the following interval; `histogram` adds a histogram.
+    pub(crate) fn add<T>(&mut self, other: &Interval<T>, histogram: impl Fn(&mut H, &T)) {
+        self.from = self.from.min(other.from);
+        self.to = self.to.max(other.to);
+        self.started += other.started;
+        match (&mut self.successes, &other.successes) {
+            (Some(sum), Some(addend)) => sum.merge(addend),
+            (None, addend) => self.successes = *addend,
+            (Some(_), None) => {}
+        }
+        self.scripts.iter_mut().zip(&other.scripts).for_each(|(sum, addend)| sum.add(addend, &histogram));
+        histogram(&mut self.send_lag, &other.send_lag);
+        histogram(&mut self.backlog_wait, &other.backlog_wait);
+        histogram(&mut self.connects, &other.connects);
+        self.refused.merge(&other.refused);
+        AnswerSizes::merge(&mut self.answers, &other.answers);
+        self.replays.iter_mut().zip(&other.replays).for_each(|(sum, addend)| sum.merge(addend));
+    }
+}
+
+impl Interval {
+    /// Empty interval with full histograms, see [`Interval::with_commands`].
+    pub fn new(commands: &[usize]) -> Interval {
+        Interval::with_commands(commands)
     }
 
     /// Enables size measurement for these commands: ascending pairs of operation and command number.
@@ -138,21 +172,7 @@ impl Interval {
 
     /// Adds the measurement of another thread or of the following interval.
     pub fn merge(&mut self, other: &Interval) {
-        self.from = self.from.min(other.from);
-        self.to = self.to.max(other.to);
-        self.started += other.started;
-        match (&mut self.successes, &other.successes) {
-            (Some(sum), Some(addend)) => sum.merge(addend),
-            (None, addend) => self.successes = *addend,
-            (Some(_), None) => {}
-        }
-        self.scripts.iter_mut().zip(&other.scripts).for_each(|(cell, other)| cell.merge(other));
-        self.send_lag.merge(&other.send_lag);
-        self.backlog_wait.merge(&other.backlog_wait);
-        self.connects.merge(&other.connects);
-        self.refused.merge(&other.refused);
-        AnswerSizes::merge(&mut self.answers, &other.answers);
-        self.replays.iter_mut().zip(&other.replays).for_each(|(sum, addend)| sum.merge(addend));
+        self.add(other, LatencyHistogram::merge);
     }
 
     /// Records a successful transaction at this time.

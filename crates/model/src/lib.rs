@@ -57,7 +57,7 @@ pub use random::SplitMix64;
 pub use record::{ClientId, Outcome, Record, ScriptId};
 pub use replay::{Answer, ReplayCounts, ReplayFigures};
 pub use schedule::{Curve, Schedule, Stream, UserRamp};
-pub use second::{OperationSecond, Second, SecondSum};
+pub use second::{CompactInterval, OperationSecond, Second, SecondSum};
 pub use sizes::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit, StatementRows};
 pub use spacing::Spacing;
 pub use stale_directory::{RetainReason, StaleRunDirectory};

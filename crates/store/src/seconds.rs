@@ -9,7 +9,8 @@ use crate::record::TrialId;
 use crate::rows::{self, FailureClass, HistogramKind, NO_OPERATION, count, nanos};
 use model::product::current_series_name;
 use model::{
-    FailureCounts, HistogramDecoder, Interval, OperationSecond, Sample, Second, SecondSum, SparseHistogram,
+    CompactInterval, FailureCounts, HistogramDecoder, Interval, LatencyHistogram, Sample, Second, SecondSum,
+    SparseHistogram,
 };
 use rusqlite::Row;
 use std::borrow::Cow;
@@ -97,7 +98,7 @@ impl Run {
         for second in self.seconds(trial, HistogramSelection::All)? {
             all.add(&second?);
         }
-        Ok((&all.to_second()).into())
+        Ok(all.to_interval().convert(LatencyHistogram::from))
     }
 
     /// Calls `each` for every sample of these series, in the order in which they were written.
@@ -168,17 +169,17 @@ impl Seconds<'_> {
         let run = self.run;
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
         let between = (*first, *last);
-        let operations = self.commands.iter().map(|&n| OperationSecond::new(n)).collect();
-        let empty = Second { operations, ..Second::default() };
+        let empty = Second { interval: CompactInterval::with_commands(&self.commands), ..Second::default() };
         let mut all = vec![empty; ids.len()];
         // Rows are in the order of ticks; rows of another trial are skipped.
         let place = |row: &Row<'_>| Ok::<_, rusqlite::Error>(ids.binary_search(&row.get(0)?).ok());
         let sql = "SELECT id, second, from_ns, to_ns, begun, in_flight FROM tick WHERE id BETWEEN ? AND ? ORDER BY id";
         run.for_each(sql, between, |row| {
             if let Some(second) = place(row)?.map(|it| &mut all[it]) {
-                (second.second, second.started, second.in_flight) =
-                    (count(row, 1)?, count(row, 4)?, count(row, 5)?);
-                (second.from, second.to) = (nanos(row, 2)?, nanos(row, 3)?);
+                (second.second, second.in_flight) = (count(row, 1)?, count(row, 5)?);
+                let interval = &mut second.interval;
+                (interval.from, interval.to) = (nanos(row, 2)?, nanos(row, 3)?);
+                interval.started = count(row, 4)?;
             }
             Ok(())
         })?;
@@ -192,8 +193,8 @@ impl Seconds<'_> {
         let sql = "SELECT tick, operation, ok, late, dropped, retried, retries, above_limit
                    FROM outcome WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
-            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-            let Some(operation) = get_mut(&mut second.operations, row.get(1)?) else {
+            let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
+            let Some(operation) = get_mut(&mut interval.scripts, row.get(1)?) else {
                 wrong = Some("an operation");
                 return Ok(());
             };
@@ -209,14 +210,14 @@ impl Seconds<'_> {
         let sql = "SELECT tick, class, operation, code, count FROM failure
                    WHERE tick BETWEEN ? AND ? ORDER BY tick, class, operation, number";
         run.for_each(sql, between, |row| {
-            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let (class, operation, code): (i64, i64, Option<String>) =
                 (row.get(1)?, row.get(2)?, row.get(3)?);
             let failures: Option<&mut FailureCounts> =
                 if class == FailureClass::Refused as i64 && operation == NO_OPERATION {
-                    Some(&mut second.refused)
+                    Some(&mut interval.refused)
                 } else {
-                    let of = get_mut(&mut second.operations, operation);
+                    let of = get_mut(&mut interval.scripts, operation);
                     of.map(|counts| {
                         if class == FailureClass::Failed as i64 {
                             &mut counts.failed
@@ -235,8 +236,8 @@ impl Seconds<'_> {
         let sql =
             "SELECT tick, operation, command, failures, retries FROM statement WHERE tick BETWEEN ? AND ?";
         run.for_each(sql, between, |row| {
-            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
-            match get_mut(&mut second.operations, row.get(1)?)
+            let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
+            match get_mut(&mut interval.scripts, row.get(1)?)
                 .and_then(|it| get_mut(&mut it.statements, row.get(2).ok()?))
             {
                 Some(it) => (it.failures, it.retries) = (count(row, 3)?, count(row, 4)?),
@@ -246,11 +247,11 @@ impl Seconds<'_> {
         })?;
         for sql in &self.answer_queries {
             run.for_each(sql, between, |row| {
-                let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+                let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
                 match rows::answer_sizes(row, 1)?
-                    .filter(|it| usize::from(it.operation) < second.operations.len())
+                    .filter(|it| usize::from(it.operation) < interval.scripts.len())
                 {
-                    Some(it) => second.answers.push(it),
+                    Some(it) => interval.answers.push(it),
                     None => wrong = Some("sizes of answers"),
                 }
                 Ok(())
@@ -268,10 +269,10 @@ impl Seconds<'_> {
                    ORDER BY tick";
         let parameters = (between.0, between.1, kinds.0, kinds.1, other_kinds);
         run.for_each(sql, parameters, |row| {
-            let Some(second) = place(row)?.map(|it| &mut all[it]) else { return Ok(()) };
+            let Some(interval) = place(row)?.map(|it| &mut all[it].interval) else { return Ok(()) };
             let number = |at| row.get::<_, Option<i64>>(at).map(Option::unwrap_or_default);
             let (operation, command) = (number(2)?, number(3)?);
-            let slot = slot(second, row.get(1)?, operation, command);
+            let slot = slot(interval, row.get(1)?, operation, command);
             match slot.zip(unpacker.decode(&rows::encoded_histogram(row, 4)?).ok()) {
                 Some((slot, it)) => *slot = it,
                 None => wrong = Some("a histogram"),
@@ -289,15 +290,20 @@ fn get_mut<T>(all: &mut [T], number: i64) -> Option<&mut T> {
     usize::try_from(number).ok().and_then(|it| all.get_mut(it))
 }
 
-fn slot(second: &mut Second, kind: i64, operation: i64, command: i64) -> Option<&mut SparseHistogram> {
+fn slot(
+    interval: &mut CompactInterval,
+    kind: i64,
+    operation: i64,
+    command: i64,
+) -> Option<&mut SparseHistogram> {
     match HistogramKind::from_number(kind)? {
-        HistogramKind::SendLag => Some(&mut second.send_lag),
-        HistogramKind::BacklogWait => Some(&mut second.backlog_wait),
-        HistogramKind::Connects => Some(&mut second.connects),
-        HistogramKind::Response => Some(&mut get_mut(&mut second.operations, operation)?.response),
-        HistogramKind::Service => Some(&mut get_mut(&mut second.operations, operation)?.service),
+        HistogramKind::SendLag => Some(&mut interval.send_lag),
+        HistogramKind::BacklogWait => Some(&mut interval.backlog_wait),
+        HistogramKind::Connects => Some(&mut interval.connects),
+        HistogramKind::Response => Some(&mut get_mut(&mut interval.scripts, operation)?.response),
+        HistogramKind::Service => Some(&mut get_mut(&mut interval.scripts, operation)?.service),
         HistogramKind::Statement => {
-            let operation = get_mut(&mut second.operations, operation)?;
+            let operation = get_mut(&mut interval.scripts, operation)?;
             get_mut(&mut operation.statements, command).map(|it| &mut it.service)
         }
     }

@@ -147,8 +147,8 @@ impl LoadLines {
     }
 
     fn push(&mut self, second: &Second) {
-        self.seconds += (second.to - second.from).as_secs_f64();
-        for it in &second.operations {
+        self.seconds += (second.interval.to - second.interval.from).as_secs_f64();
+        for it in &second.interval.scripts {
             self.ended += it.ok - it.late;
             self.median.gathered.add(&it.response);
             self.p99.gathered.add(&it.response);

@@ -20,7 +20,7 @@
 //! HdrHistogram's correction by an expected interval is not used. It needs the interval between arrivals, which a
 //! closed model does not have, and it would correct slow statements too.
 
-use model::{Interval, LatencyHistogram, Nanos, Outage, Second, Successes};
+use model::{Interval, LatencyHistogram, Nanos, Outage, Successes};
 
 /// Shortest outage: a dozen buckets of [`model::Successes`].
 const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
@@ -55,25 +55,14 @@ pub struct SecondCounts {
     successes: Option<Successes>,
 }
 
-impl From<&Interval> for SecondCounts {
-    fn from(interval: &Interval) -> SecondCounts {
+impl<H> From<&Interval<H>> for SecondCounts {
+    fn from(interval: &Interval<H>) -> SecondCounts {
         let arrivals: u64 = interval.scripts.iter().map(model::ScriptCounts::arrivals).sum();
         let ok: u64 = interval.scripts.iter().map(|cell| cell.ok).sum();
         let dropped: u64 = interval.scripts.iter().map(|cell| cell.dropped).sum();
         let failed = arrivals - ok + interval.refused.total();
         let (from, to, begun, successes) = (interval.from, interval.to, interval.started, interval.successes);
         SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes }
-    }
-}
-
-impl From<&Second> for SecondCounts {
-    fn from(second: &Second) -> SecondCounts {
-        let arrivals: u64 = second.operations.iter().map(model::OperationSecond::arrivals).sum();
-        let ok: u64 = second.operations.iter().map(|cell| cell.ok).sum();
-        let dropped: u64 = second.operations.iter().map(|cell| cell.dropped).sum();
-        let failed = arrivals - ok + second.refused.total();
-        let (from, to, begun) = (second.from, second.to, second.started);
-        SecondCounts { from, to, begun, ended: arrivals - dropped, ok, failed, successes: None }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! An error page or a login page with status 200 counts as success; only its size distinguishes it.
 
-use model::{AnswerSizes, Second, SizeFigures, SizeHistogram, SizeUnit};
+use model::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit};
 
 /// Minimum number of answers from which a population of sizes is judged.
 const ANSWERS_MIN: u64 = 200;
@@ -172,8 +172,9 @@ pub struct SizeDrop {
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 
 impl SizeSeriesSet {
-    pub fn second(&mut self, number: usize, second: &Second) {
-        for AnswerSizes { operation, command, unit, sizes } in &second.answers {
+    /// Adds the sizes of the second with this number, counted from the window's start.
+    pub fn second(&mut self, number: usize, answers: &[AnswerSizes]) {
+        for AnswerSizes { operation, command, unit, sizes } in answers {
             if *unit != SizeUnit::Bytes {
                 continue;
             }

@@ -50,15 +50,15 @@ pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
 
 /// Transactions that succeeded within the window, per second.
 pub fn delivered(second: &Second) -> f64 {
-    let duration = (second.to - second.from).as_secs_f64();
-    let ok: u64 = second.operations.iter().map(|it| it.ok - it.late).sum();
+    let duration = (second.interval.to - second.interval.from).as_secs_f64();
+    let ok: u64 = second.interval.scripts.iter().map(|it| it.ok - it.late).sum();
     if duration > 0.0 { ok as f64 / duration } else { 0.0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::OperationSecond;
+    use model::{CompactInterval, OperationSecond};
 
     #[test]
     fn finds_the_second_of_the_steady_rate() {
@@ -90,9 +90,12 @@ mod tests {
             let operation = |ok| OperationSecond { ok: ok + 3, late: 3, ..OperationSecond::default() };
             Second {
                 second: at,
-                from,
-                to,
-                operations: vec![operation(ok / 2), operation(ok - ok / 2)],
+                interval: CompactInterval {
+                    from,
+                    to,
+                    scripts: vec![operation(ok / 2), operation(ok - ok / 2)],
+                    ..CompactInterval::default()
+                },
                 ..Second::default()
             }
         };

@@ -31,7 +31,10 @@ use model::search::{CellSuspects, SearchStep, StepPurpose, StepResult, Trend};
 use model::stop::StopEvent;
 use model::summary::{BenchPlan, Server};
 use model::target::TargetState;
-use model::{EmptyStatement, EventKind, LogEvent, Nanos, ReplayFigures, Sample, Second, SecondSum, Summary};
+use model::{
+    CompactInterval, EmptyStatement, EventKind, LatencyHistogram, LogEvent, Nanos, ReplayFigures, Sample,
+    SecondSum, Summary,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
@@ -89,7 +92,7 @@ pub struct StoredTrial {
     /// Messages of the failures.
     pub messages: Messages,
     /// Sum of all seconds.
-    pub whole: Second,
+    pub whole: CompactInterval,
     pub late: TailLoad,
     pub statements: Statements,
 }
@@ -184,7 +187,9 @@ fn read_trial(
     let mut charting = loaded.charting.expect("it was given").merge_samples(charting);
     let events = run.events(id).map_err(to_command_error)?;
     events.iter().for_each(|it| charting.event(it));
-    let mut measured = run.measurement_with(id, || Ok((&together).into())).map_err(to_command_error)?;
+    let mut measured = run
+        .measurement_with(id, || Ok(together.convert(LatencyHistogram::from)))
+        .map_err(to_command_error)?;
     if let Some(measured) = &mut measured {
         measured.empty_statements = loaded.empty_statements;
         measured.outages = outages.unwrap_or_else(|| loaded.gaps.finish(measured.window));
@@ -318,7 +323,7 @@ pub fn load_duration(setup: &Setup) -> Nanos {
 /// Data collected from a trial's seconds.
 struct TrialLoad {
     charting: Option<ChartBuilder>,
-    whole: Second,
+    whole: CompactInterval,
     late: TailLoad,
     /// Delivered throughput of each whole second.
     delivered: Vec<f64>,
@@ -362,10 +367,10 @@ fn read_seconds(
     let mut empty_statements = EmptyStatementDetector::default();
     for (number, second) in seconds.enumerate() {
         let second = second.map_err(|it| CommandError::new(it.to_string()))?;
-        answers.second(number, &second);
-        empty_statements.second(&second.answers);
+        answers.second(number, &second.interval.answers);
+        empty_statements.second(&second.interval.answers);
         together.add(&second);
-        gaps.second(&second);
+        gaps.second(&second.interval);
         if let Some(charting) = consumers.charting.as_mut().filter(|_| number < full_seconds) {
             charting.second(&second);
         }
@@ -373,7 +378,7 @@ fn read_seconds(
             delivered.push(steady::delivered(&second));
         }
         if (full_seconds * 2 / 3..full_seconds).contains(&number) {
-            late.add(&second);
+            late.add(&second.interval);
         }
         if let Some(soaking) = consumers.soaking.as_mut().filter(|_| number < full_seconds) {
             soaking.second(&second);
@@ -384,7 +389,7 @@ fn read_seconds(
     }
     Ok(TrialLoad {
         charting: consumers.charting,
-        whole: together.to_second(),
+        whole: together.to_interval(),
         late,
         delivered,
         answers: answers.finish(),

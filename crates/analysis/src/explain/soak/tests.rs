@@ -1,6 +1,6 @@
 use super::*;
 use model::search::TrendVerdict;
-use model::{LatencyHistogram, OperationSecond};
+use model::{CompactInterval, LatencyHistogram, OperationSecond};
 
 fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str, value: f64) -> Sample {
     Sample { at: Nanos::from_secs(at), node: node.into(), series: series.into(), label: label.into(), value }
@@ -12,7 +12,8 @@ fn second(at: u64, slow: Nanos) -> Second {
     (0..2000).for_each(|n| response.record(if n % 50 == 0 { slow } else { Nanos::from_millis(2) }));
     let operation = OperationSecond { ok: 2003, late: 3, response: (&response).into(), ..Default::default() };
     let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
-    Second { second: at, from, to, operations: vec![operation], ..Second::default() }
+    let interval = CompactInterval { from, to, scripts: vec![operation], ..Default::default() };
+    Second { second: at, interval, ..Second::default() }
 }
 
 fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> {
@@ -93,9 +94,10 @@ fn merges_slices_with_few_transactions() {
     for at in 0..900 {
         let mut response = LatencyHistogram::new();
         (0..34).for_each(|n| response.record(Nanos::from_micros(2000 + 10 * at + 100 * n)));
-        let operations = vec![OperationSecond { ok: 34, response: (&response).into(), ..Default::default() }];
+        let scripts = vec![OperationSecond { ok: 34, response: (&response).into(), ..Default::default() }];
         let (from, to) = (Nanos::from_secs(at), Nanos::from_secs(at + 1));
-        soaking.second(&Second { second: at, from, to, operations, ..Second::default() });
+        let interval = CompactInterval { from, to, scripts, ..Default::default() };
+        soaking.second(&Second { second: at, interval, ..Second::default() });
     }
     let found = trends(soaking);
     let kinds: Vec<(&TrendMetric, TrendVerdict)> = found.iter().map(|it| (&it.0, it.1)).collect();

@@ -28,7 +28,7 @@ fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut SplitMix64, u64) -> 
     for second in 0..60 {
         let mut sizes = AnswerSizes::new((0, 0));
         (0..rate).for_each(|_| sizes.sizes.record(size(&mut rng, second)));
-        all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
+        all.second(second as usize, &[sizes]);
     }
     all.finish().remove(0)
 }
@@ -105,7 +105,7 @@ fn long_trials_have_few_intervals() {
     for second in 0..10_000_u64 {
         let mut sizes = AnswerSizes::new((1, 2));
         sizes.sizes.record(if second < 5_000 { 40_000 } else { 1_000 });
-        all.second(second as usize, &Second { answers: vec![sizes], ..Second::default() });
+        all.second(second as usize, &[sizes]);
     }
     let it = all.finish().remove(0);
     assert!(it.stretches.len() <= STRETCHES_MAX);

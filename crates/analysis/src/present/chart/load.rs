@@ -92,10 +92,10 @@ impl LoadSeries {
         }
         let operations = self.operations.len();
         let OpenPoint { point, all, by_operation, unanswered, lag, .. } = &mut self.current;
-        point.seconds += (second.to - second.from).as_secs_f64();
-        point.offered += second.started;
+        point.seconds += (second.interval.to - second.interval.from).as_secs_f64();
+        point.offered += second.interval.started;
         point.delivered.resize(operations, 0);
-        for (number, of) in second.operations.iter().enumerate() {
+        for (number, of) in second.interval.scripts.iter().enumerate() {
             point.offered += of.dropped;
             point.dropped += of.dropped;
             point.delivered[number] += of.ok - of.late;
@@ -109,10 +109,10 @@ impl LoadSeries {
             count(&mut self.codes, point, FailureClass::Failed, &of.failed);
             count(&mut self.codes, point, FailureClass::Unknown, &of.unknown);
         }
-        count(&mut self.codes, point, FailureClass::Refused, &second.refused);
+        count(&mut self.codes, point, FailureClass::Refused, &second.interval.refused);
         point.in_flight = (point.in_flight.0 + second.in_flight, point.in_flight.1 + 1);
-        point.queued += second.backlog_wait.count();
-        lag.add(&second.send_lag);
+        point.queued += second.interval.backlog_wait.count();
+        lag.add(&second.interval.send_lag);
     }
 
     /// Series of the points from `from` on; only those with a value at any point.

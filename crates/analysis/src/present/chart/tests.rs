@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::trial;
-use model::{Code, EventKind, LatencyHistogram, OperationSecond};
+use model::{Code, CompactInterval, EventKind, LatencyHistogram, OperationSecond};
 
 const OPERATIONS: [&str; 2] = ["read", "write"];
 
@@ -18,12 +18,14 @@ fn second(number: u64, each: u64, millis: u64) -> Second {
     let operation = OperationSecond { ok: each, response: (&times).into(), ..OperationSecond::default() };
     Second {
         second: number,
-        from: Nanos::from_secs(number),
-        to: Nanos::from_secs(number + 1),
-        started: 2 * each,
         in_flight: number,
-        operations: vec![operation; 2],
-        ..Second::default()
+        interval: CompactInterval {
+            from: Nanos::from_secs(number),
+            to: Nanos::from_secs(number + 1),
+            started: 2 * each,
+            scripts: vec![operation; 2],
+            ..CompactInterval::default()
+        },
     }
 }
 
@@ -66,10 +68,10 @@ fn charts_the_load() {
     let mut it = charting("direct", 4);
     it.second(&second(0, 10, 5));
     let mut failing = second(1, 1000, 8);
-    failing.to = Nanos::from_millis(2500);
-    failing.operations[1].failed.add(Code::SqlState(*b"40P01"), 3);
-    failing.operations[0].unknown.add(Code::Net(104), 6);
-    failing.operations[0].dropped = 15;
+    failing.interval.to = Nanos::from_millis(2500);
+    failing.interval.scripts[1].failed.add(Code::SqlState(*b"40P01"), 3);
+    failing.interval.scripts[0].unknown.add(Code::Net(104), 6);
+    failing.interval.scripts[0].dropped = 15;
     it.second(&failing);
     it.second(&second(3, 5, 2));
     let all = it.charts();
@@ -104,7 +106,9 @@ fn merges_histograms_of_several_seconds_in_one_point() {
     let three = [1, 1, 9].map(|millis| second(0, 6, millis));
     for number in 0..duration {
         let (from, to) = (Nanos::from_secs(number), Nanos::from_secs(number + 1));
-        it.second(&Second { second: number, from, to, ..three[number as usize % 3].clone() });
+        let mut second = Second { second: number, ..three[number as usize % 3].clone() };
+        (second.interval.from, second.interval.to) = (from, to);
+        it.second(&second);
     }
     let all = it.charts();
     assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));

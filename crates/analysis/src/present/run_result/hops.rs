@@ -12,7 +12,7 @@ use model::plan::{GENERATOR, Limits, Setup};
 use model::product::Role;
 use model::run_result::HopMetrics;
 use model::summary::ServerTransport as Transport;
-use model::{Nanos, Sample, Second};
+use model::{CompactInterval, Nanos, Sample};
 
 /// Load in the last third of a window, towards which schedules grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,11 +30,11 @@ pub struct TailLoad {
 }
 
 impl TailLoad {
-    pub fn add(&mut self, second: &Second) {
+    pub fn add(&mut self, interval: &CompactInterval) {
         let seconds = |nanos: u128| nanos as f64 / 1e9;
-        self.seconds += (second.to - second.from).as_secs_f64();
-        self.backlog_wait += seconds(second.backlog_wait.sum());
-        for it in &second.operations {
+        self.seconds += (interval.to - interval.from).as_secs_f64();
+        self.backlog_wait += seconds(interval.backlog_wait.sum());
+        for it in &interval.scripts {
             self.ended += it.ok - it.late;
             self.failed += it.failed.total() + it.unknown.total();
             self.count += it.response.count();

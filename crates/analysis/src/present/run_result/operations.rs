@@ -7,14 +7,14 @@ use crate::verdict::summary::{merge_failures, unanswered};
 use model::plan::Setup;
 use model::run_result::{OperationResult, Quantiles};
 use model::{
-    AnswerSizes, HistogramSum, Nanos, OperationSecond, PerSecond, Second, SizeFigures, SizeHistogram,
-    SizeUnit,
+    AnswerSizes, CompactInterval, HistogramSum, Nanos, OperationSecond, PerSecond, SizeFigures,
+    SizeHistogram, SizeUnit,
 };
 
 /// Part of one trial: all its seconds merged, and the length of its window.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialPart<'a> {
-    pub sum: &'a Second,
+    pub sum: &'a CompactInterval,
     pub window: Nanos,
 }
 
@@ -29,7 +29,7 @@ pub fn operation_results(
         return None;
     }
     let names: Vec<String> = setup.operations.iter().map(|it| it.name.clone()).collect();
-    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.sum.operations).collect();
+    let all: Vec<&OperationSecond> = parts.iter().flat_map(|it| &it.sum.scripts).collect();
     let longest = parts.iter().map(|it| it.window).max().unwrap_or_default();
     let total = operation_result("", &all, (window, longest), response_limit(setup, &names, None));
     let total = OperationResult { sizes: sizes(parts, |_| true), ..total };
@@ -37,8 +37,7 @@ pub fn operation_results(
     parts.iter().for_each(|it| AnswerSizes::merge(&mut answers, &it.sum.answers));
     let rows = statement_rows(&answers);
     let each = names.iter().enumerate().map(|(number, name)| {
-        let its: Vec<&OperationSecond> =
-            parts.iter().filter_map(|it| it.sum.operations.get(number)).collect();
+        let its: Vec<&OperationSecond> = parts.iter().filter_map(|it| it.sum.scripts.get(number)).collect();
         let limit =
             response_limit(setup, &names, Some(number)).or_else(|| response_limit(setup, &names, None));
         let sizes = sizes(parts, |it| usize::from(it) == number);

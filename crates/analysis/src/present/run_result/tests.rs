@@ -2,8 +2,8 @@ use super::*;
 use crate::fixture::trial::{TestRun, experiment};
 use model::plan::{Limits, Operation, Replication, SyncMode};
 use model::{
-    AnswerSizes, Code, LatencyHistogram, Nanos, OperationSecond, Sample, Second, SizeFigures, SizeUnit,
-    StatementKind, StatementRows,
+    AnswerSizes, Code, CompactInterval, LatencyHistogram, Nanos, OperationSecond, Sample, SizeFigures,
+    SizeUnit, StatementKind, StatementRows,
 };
 
 /// An operation with `count` transactions of these response and service times in milliseconds.
@@ -23,9 +23,9 @@ fn counts_good_transactions_within_the_objective() {
     let mut slow = operation(20, 90, 80);
     slow.failed.add(Code::SqlState(*b"40P01"), 4);
     slow.dropped = 6;
-    let first = Second { operations: vec![operation(80, 5, 4), slow], ..Second::default() };
+    let first = CompactInterval { scripts: vec![operation(80, 5, 4), slow], ..Default::default() };
     let late = OperationSecond { late: 10, ..operation(20, 30, 20) };
-    let second = Second { operations: vec![late, OperationSecond::default()], ..Second::default() };
+    let second = CompactInterval { scripts: vec![late, OperationSecond::default()], ..Default::default() };
     let parts = [&first, &second].map(|sum| TrialPart { sum, window: Nanos::from_secs(5) });
     let mut check = |objectives: &[&str], expected: [Option<f64>; 3]| {
         setup.objectives = objectives.iter().map(|&it| it.to_owned()).collect();
@@ -58,7 +58,7 @@ fn sizes_of_answers_are_those_of_the_operation() {
             (0..count).for_each(|_| it.sizes.record(bytes));
             it
         });
-        Second { answers: answers.collect(), ..Second::default() }
+        CompactInterval { answers: answers.collect(), ..Default::default() }
     };
     let sum = [second(&[(0, 0, 600, 10), (0, 1, 399, 10), (1, 0, 19, 12)]), second(&[(0, 1, 1, 15)])];
     let parts: Vec<TrialPart<'_>> =
@@ -78,7 +78,7 @@ fn rows_of_statements_are_those_of_the_operation() {
     let mut answers = AnswerSizes::new((1, 2));
     let update = StatementKind::Update;
     (0..1000).for_each(|n| answers.record(SizeUnit::Rows(update), u64::from(n % 4 == 0)));
-    let sum = Second { answers: vec![answers], ..Second::default() };
+    let sum = CompactInterval { answers: vec![answers], ..Default::default() };
     let part = TrialPart { sum: &sum, window: Nanos::from_secs(5) };
     let (total, each) = operation_results(&setup, &[part, part]).expect("there are two parts");
     assert!(total.rows.is_empty() && each[0].rows.is_empty());
@@ -99,8 +99,8 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     let facts = run.facts(&experiment);
     // 1,000 transactions per second, each 10 ms in flight: ten at a time, three of them in PostgreSQL.
     let mut late = TailLoad::default();
-    let operations = vec![operation(1000, 12, 10)];
-    late.add(&Second { to: Nanos::from_secs(1), operations, ..Second::default() });
+    let scripts = vec![operation(1000, 12, 10)];
+    late.add(&CompactInterval { to: Nanos::from_secs(1), scripts, ..Default::default() });
     let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
     let hop = |place: usize| {
         let it = &all[place];
@@ -114,7 +114,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
         let mut it = OperationSecond::default();
         it.failed.add(Code::SqlState(*b"40P01"), failed);
         it.unknown.add(Code::RESET, unknown);
-        late.add(&Second { operations: vec![it], ..Second::default() });
+        late.add(&CompactInterval { scripts: vec![it], ..Default::default() });
         let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
         all.iter().map(|hop| hop.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
     };

@@ -51,16 +51,16 @@ pub struct SecondSummary {
 
 impl From<&Second> for SecondSummary {
     fn from(second: &Second) -> SecondSummary {
-        let sum = |of: fn(&OperationSecond) -> u64| second.operations.iter().map(of).sum();
+        let sum = |of: fn(&OperationSecond) -> u64| second.interval.scripts.iter().map(of).sum();
         SecondSummary {
             second: second.second,
-            from: second.from,
-            to: second.to,
+            from: second.interval.from,
+            to: second.interval.to,
             succeeded: sum(|it| it.ok.saturating_sub(it.late)),
             ended: sum(|it| (it.ok + it.failed.total() + it.unknown.total()).saturating_sub(it.late)),
             in_flight: second.in_flight,
             responses: sum(|it| it.response.count()),
-            response_ns: second.operations.iter().map(|it| it.response.sum()).sum(),
+            response_ns: second.interval.scripts.iter().map(|it| it.response.sum()).sum(),
         }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
     use crate::fixture::{closed_plan, millis, open_plan, quiet_measurement};
     use crate::verdict::summary::summarise;
     use model::summary::{BenchPlan, Server};
-    use model::{Code, LatencyHistogram, Measurement};
+    use model::{Code, CompactInterval, LatencyHistogram, Measurement};
 
     /// Twenty valid seconds at 1000 per second; 30 transactions are in flight.
     struct TestTrial {
@@ -261,15 +261,24 @@ mod tests {
         stage: StepPurpose,
     }
 
+    /// Second with the same counts that begins at `from`.
+    fn moved(second: &Second, from: Nanos) -> Second {
+        let mut second = Second { second: from.0 / 1_000_000_000, ..second.clone() };
+        (second.interval.from, second.interval.to) = (from, from + Nanos::from_secs(1));
+        second
+    }
+
     impl TestTrial {
         fn new() -> TestTrial {
             let second = |n: u64| Second {
                 second: n,
-                from: Nanos::from_secs(n),
-                to: Nanos::from_secs(n + 1),
                 in_flight: 30 + n * 7 % 5,
-                operations: vec![OperationSecond { ok: 1000, ..OperationSecond::default() }],
-                ..Second::default()
+                interval: CompactInterval {
+                    from: Nanos::from_secs(n),
+                    to: Nanos::from_secs(n + 1),
+                    scripts: vec![OperationSecond { ok: 1000, ..OperationSecond::default() }],
+                    ..CompactInterval::default()
+                },
             };
             TestTrial {
                 plan: open_plan(),
@@ -331,24 +340,23 @@ mod tests {
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
         // 5 % less all the time; or 1.5 % less, which growth of transactions in flight would show.
-        check(|trial| trial.each(|_, it| it.operations[0].ok = 950), "behind 0.950");
-        check(|trial| trial.each(|_, it| it.operations[0].ok = 985), "held");
+        check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 950), "behind 0.950");
+        check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 985), "held");
         // Transactions that ended after the window count as late.
-        check(|trial| trial.each(|_, it| it.operations[0].late = 100), "behind 0.900");
+        check(|trial| trial.each(|_, it| it.interval.scripts[0].late = 100), "behind 0.900");
         // Only in the first quarter, while the system warms up.
-        check(|trial| trial.each(|n, it| it.operations[0].ok = if n < 5 { 0 } else { 1000 }), "held");
+        check(|trial| trial.each(|n, it| it.interval.scripts[0].ok = if n < 5 { 0 } else { 1000 }), "held");
         // After the last arrival, transactions in flight only drain.
         let ending = |it: &mut TestTrial| {
-            let from = Nanos::from_secs(20);
-            let mut last = Second { second: 20, from, to: Nanos::from_secs(21), ..it.seconds[0].clone() };
-            last.operations[0].ok = 2;
+            let mut last = moved(&it.seconds[0], Nanos::from_secs(20));
+            last.interval.scripts[0].ok = 2;
             it.seconds.push(last);
         };
         check(ending, "held");
         // A closed model has no offered rate.
         let none = |trial: &mut TestTrial| {
             trial.plan = closed_plan();
-            trial.each(|_, it| it.operations[0].ok = 100);
+            trial.each(|_, it| it.interval.scripts[0].ok = 100);
         };
         check(none, "held");
     }
@@ -357,8 +365,8 @@ mod tests {
     fn failures_count_as_not_delivered_unless_allowed() {
         let fail = |trial: &mut TestTrial| {
             trial.each(|_, it| {
-                it.operations[0].ok = 900;
-                (0..100).for_each(|_| it.operations[0].failed.count(Code::SqlState(*b"40P01")));
+                it.interval.scripts[0].ok = 900;
+                (0..100).for_each(|_| it.interval.scripts[0].failed.count(Code::SqlState(*b"40P01")));
             });
         };
         check(fail, "behind 0.900");
@@ -388,7 +396,7 @@ mod tests {
             trial.each(|n, it| {
                 let mut times = LatencyHistogram::new();
                 (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
-                it.operations[0].response = (&times).into();
+                it.interval.scripts[0].response = (&times).into();
             });
         };
         check(waiting, "growing 15.0");
@@ -404,14 +412,11 @@ mod tests {
         check(
             |trial| {
                 trial.stage = StepPurpose::Confirm;
-                let more = |from: &Second| {
-                    let (from, to) = (from.from + Nanos::from_secs(20), from.to + Nanos::from_secs(20));
-                    Second { second: from.0 / 1_000_000_000, from, to, ..trial.seconds[0].clone() }
-                };
-                trial.seconds.extend(trial.seconds.iter().map(more).collect::<Vec<_>>());
+                let more = (20..40).map(|n| moved(&trial.seconds[0], Nanos::from_secs(n)));
+                trial.seconds.extend(more.collect::<Vec<_>>());
                 trial.measured.window = Nanos::from_secs(40);
                 under_way(|n| if n < 20 { 60 * n } else { 1200 })(trial);
-                trial.each(|n, it| it.operations[0].ok = (50 * n).min(1000));
+                trial.each(|n, it| it.interval.scripts[0].ok = (50 * n).min(1000));
             },
             "held",
         );
@@ -471,7 +476,7 @@ mod tests {
         check(slow(250), "not: p99 < 200ms");
         let behind = |trial: &mut TestTrial| {
             waits(trial);
-            trial.each(|_, it| it.operations[0].ok = 500);
+            trial.each(|_, it| it.interval.scripts[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
         // Too few arrivals waited for this to be the reason.

@@ -11,7 +11,7 @@ use model::SplitMix64;
 use model::search::{SearchStep, StepPurpose, StepResult};
 use model::summary::{Distribution, Server, Summary};
 use model::validity::{Doubt, InvalidReason};
-use model::{Nanos, OperationSecond, PerSecond, Second};
+use model::{CompactInterval, Nanos, OperationSecond, PerSecond, Second};
 use std::sync::OnceLock;
 
 /// Irregular behaviour of a system.
@@ -159,9 +159,9 @@ impl SimulatedSystem {
             summary.validity.reasons.push(late);
             summary.validity.valid = false;
         }
-        let mut under_way = 0;
+        let mut in_flight = 0;
         let second = |n: usize| {
-            under_way = under_way + came[n] - went[n];
+            in_flight = in_flight + came[n] - went[n];
             let mut times = model::LatencyHistogram::new();
             if self.clients.is_some() && went[n] > 0 {
                 let mean = Nanos::from_secs_f64(sums[n] / went[n] as f64);
@@ -171,11 +171,13 @@ impl SimulatedSystem {
                 if self.clients.is_some() { (&times).into() } else { model::SparseHistogram::default() };
             Second {
                 second: n as u64,
-                from: Nanos::from_secs(n as u64),
-                to: Nanos::from_secs(n as u64 + 1),
-                in_flight: self.clients.map_or(under_way, |it| under_way.min(it as u64)),
-                operations: vec![OperationSecond { ok: went[n], response, ..OperationSecond::default() }],
-                ..Second::default()
+                in_flight: self.clients.map_or(in_flight, |it| in_flight.min(it as u64)),
+                interval: CompactInterval {
+                    from: Nanos::from_secs(n as u64),
+                    to: Nanos::from_secs(n as u64 + 1),
+                    scripts: vec![OperationSecond { ok: went[n], response, ..OperationSecond::default() }],
+                    ..CompactInterval::default()
+                },
             }
         };
         (summary, (0..whole_seconds).map(second).collect())
