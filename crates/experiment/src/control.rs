@@ -5,11 +5,11 @@ use crate::setup::CellSetup;
 use model::Nanos;
 use model::plan::Cell;
 
-/// Label of a control: axis and value.
+/// Axis name in the label of a positive control.
 const AXIS: &str = "control";
 const WAY: &str = "async, log withheld";
 
-/// Cell that follows the ordinary ones.
+/// Cell of a positive control. Control cells follow the ordinary cells.
 #[derive(Debug)]
 pub struct Control {
     pub cell: Cell,
@@ -18,7 +18,7 @@ pub struct Control {
 
 /// Positive controls of all cells that require one.
 ///
-/// Cells with equal controls share one. Its label has the parts that their labels have in common.
+/// Cells with equal control setups share one control. Its label has the parts that all their labels have in common.
 pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
     let mut all: Vec<Control> = Vec::new();
     for (i, (label, made)) in read.iter().enumerate() {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Maximum number of diagnostics to report.
 pub const MAX_DIAGNOSTICS: usize = 100;
-/// Reading stops after this many, including duplicates from several cells.
+/// Number of collected diagnostics at which reading stops. Includes duplicates from several cells.
 pub const MAX_COLLECTED: usize = 4 * MAX_DIAGNOSTICS;
 
 /// Text that diagnostics refer to.
@@ -26,11 +26,11 @@ pub struct Span {
     pub bytes: Range<usize>,
 }
 
-/// One error of the user.
+/// Error in the user's file or command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub span: Span,
-    /// The error; its help is the correction.
+    /// Text of the error. Its help text is the correction.
     pub message: Message,
 }
 
@@ -98,7 +98,7 @@ fn mask_passwords(text: &str) -> String {
 
 /// Text in backquotes, on one line and at most 40 characters long.
 pub(crate) fn quote(text: &str) -> String {
-    // Before it is cut: an incomplete address is not recognised as one.
+    // Passwords are masked before the text is cut, because an incomplete address is not recognised.
     let text = mask_passwords(text);
     let clean = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(40) {
@@ -107,7 +107,7 @@ pub(crate) fn quote(text: &str) -> String {
     }
 }
 
-/// Alternatives: keywords of the file.
+/// Keywords of the file, as alternatives in a message.
 pub(crate) fn any_of<T: Into<String>>(keywords: impl IntoIterator<Item = T>) -> Vec<Message> {
     keywords.into_iter().map(|keyword| message!("experiment-keyword", keyword = keyword.into())).collect()
 }
@@ -169,7 +169,7 @@ mod tests {
         let sources = vec![Source { name: "a".to_owned(), text: String::new() }];
         let diagnostics = Diagnostics::new(sources, vec![Diagnostic::new(&at, message)]);
         assert!(!format!("{diagnostics:?}").contains("secret"), "{diagnostics:?}");
-        // A cut address has no @, by which passwords are recognised.
+        // Passwords are recognised by the @, which a cut address lacks.
         assert!(!quote(&address).contains("secret"), "{}", quote(&address));
     }
 

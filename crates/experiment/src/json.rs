@@ -53,7 +53,7 @@ fn write(node: &Node, out: &mut String) {
         Value::Map(entries) => {
             for (i, (key, value)) in entries.iter().enumerate() {
                 *out += if i == 0 { "{" } else { "," };
-                // Names have no variables.
+                // Names contain no variables, so a `$` in a name is literal.
                 *out += &quoted(&key.text.replace('$', "$$"));
                 *out += ":";
                 write(value, out);
@@ -63,7 +63,7 @@ fn write(node: &Node, out: &mut String) {
     }
 }
 
-/// An unquoted number, boolean or variable stays as it is; `1_000` is a thousand.
+/// JSON text of a scalar. Unquoted numbers, booleans and variables are unchanged, except that `1_000` becomes 1000.
 fn scalar(text: &str, style: Style) -> String {
     if style == Style::Plain {
         let digits = text.replace('_', "");

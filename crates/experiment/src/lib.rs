@@ -38,12 +38,12 @@ use std::sync::LazyLock;
 pub struct GrammarDiagnostic {
     /// Byte range in that text; an empty range means all of it.
     pub span: Range<usize>,
-    /// The error; its help is the correction.
+    /// Text of the error. Its help text is the correction.
     pub message: Message,
 }
 
 impl GrammarDiagnostic {
-    /// Error in the words of the crate that parses the text.
+    /// Error with the text of the crate that parses the grammar.
     pub fn from_text(
         span: Range<usize>,
         found: impl Into<String>,
@@ -157,7 +157,7 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(file::File).into()
 }
 
-/// Built once: that takes longer than reading a file.
+/// Index of the schema. It is built once, because that takes longer than reading a file.
 static SHAPE: LazyLock<schema_index::SchemaIndex> =
     LazyLock::new(|| schema_index::SchemaIndex::new(schema()));
 
@@ -176,7 +176,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     };
     form(&tree, false, &mut diagnostics);
     let quick = tree.get("quick").map(|it| it.1.entries().to_vec()).unwrap_or_default();
-    // Both ways, so that an error in `quick` is reported even if it is not used.
+    // The file is read with and without `quick`, so that errors in `quick` are always reported.
     let ways = if quick.is_empty() { vec![request.quick] } else { vec![!request.quick, request.quick] };
     let mut plan = None;
     for is_quick in ways {
@@ -212,7 +212,7 @@ pub fn read(request: &Request<'_>) -> Result<Plan, Diagnostics> {
     }
 }
 
-/// Name, seed and repeat are equal in all cells: no axis may set them.
+/// Builds the plan. Name, seed and repeat come from the first cell, because no axis may set them.
 fn build_plan(baseline: Option<usize>, read: Vec<(matrix::Label, setup::CellSetup)>) -> Plan {
     let first = &read.first().expect("a matrix without errors has a cell").1;
     let (name, seed, repeat) = (first.name.clone(), first.seed, first.repeat);
@@ -247,7 +247,7 @@ fn assignments(
             diagnostics.push(Diagnostic::new(&span(0..set.len()), message));
             continue;
         };
-        // Padded so that positions refer to the argument.
+        // The padding makes positions refer to the whole argument.
         let blanks = " ".repeat(path.len() + 1);
         if let Some(mut node) = tree::parse(&format!("{blanks}{value}"), source, diagnostics) {
             if value.trim().is_empty() {

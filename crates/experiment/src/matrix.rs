@@ -6,10 +6,10 @@ use crate::path::{self, META, Path};
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use model::message;
-/// More cells would take too long to measure.
+/// Maximum number of cells. A larger matrix would take too long to measure.
 const MAX_CELLS: usize = 1000;
 
-/// Axes of a cell: name and value of each.
+/// Name and value of each axis of a cell.
 pub type Label = Vec<(String, String)>;
 
 /// Cells to measure.

@@ -4,7 +4,7 @@ use crate::diagnostic::quote;
 use model::message;
 use model::message::Message;
 
-/// Longest name, in bytes.
+/// Maximum length of a name, in bytes.
 const BYTES_MAX: usize = 64;
 
 /// Error in a name that the user gives.
@@ -25,13 +25,13 @@ pub(crate) fn appearance_error(name: &str) -> Option<Message> {
     (plain != name).then(message)
 }
 
-/// The name as a reader sees it: without invisible characters, and with single blanks between words.
+/// Name without invisible characters and with single blanks between words, as it appears on a screen.
 pub(crate) fn plain(name: &str) -> String {
     let shown: String = name.chars().filter(|it| !is_invisible(*it)).collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The name with escapes in place of what a reader does not see; blanks at its ends are between the backquotes.
+/// Name with escapes in place of invisible characters. Blanks at its ends are visible between the backquotes.
 fn spelled(name: &str) -> String {
     let mut out = String::new();
     for character in name.chars().take(BYTES_MAX) {

@@ -126,7 +126,7 @@ fn follow<'a>(root: &'a Node, path: &str) -> (Span, Option<&'a Node>) {
         }
         let fits =
             |key: &str| rest.strip_prefix(key).is_some_and(|it| it.is_empty() || it.starts_with(['.', '[']));
-        // The longest key: keys may contain these characters.
+        // The longest matching key is used, because keys may contain these characters.
         let found = node.entries().iter().filter(|it| fits(&it.0.text)).max_by_key(|it| it.0.text.len());
         let Some((key, value)) = found else { return (at, None) };
         rest = rest[key.text.len()..].trim_start_matches('.');

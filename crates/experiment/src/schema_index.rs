@@ -170,7 +170,7 @@ impl SchemaReader<'_> {
             },
             Value::Map(entries) => {
                 let objects: Vec<&Json> = all.iter().copied().filter(|it| is_object(it)).collect();
-                // Among several alternatives, the one with the most keys present.
+                // Ranks an alternative by whether a required key is present, then by the number of known keys.
                 let there = |object: &&Json| {
                     let required = object.get("required").and_then(Json::as_array);
                     let has = |key: &&Json| key.as_str().is_some_and(|key| node.get(key).is_some());
@@ -238,7 +238,8 @@ impl SchemaReader<'_> {
         Datum::Null
     }
 
-    /// Handles an empty value.
+    /// Reads an empty value as null, an empty mapping or an empty list. Reports an error if the schema allows none of
+    /// them.
     fn null(&mut self, schema: &Json, node: &Node, path: &str, at: &Span) -> Datum {
         let allowed = |schema: &Json| has_type(schema, "null");
         let nullable = allowed(schema)
@@ -341,7 +342,7 @@ fn list(keys: &[&str]) -> String {
 }
 
 type ScalarResult = Result<Datum, Message>;
-/// Integer; `1_000_000` is a million.
+/// Parses an integer within the schema's bounds. Underscores may separate digits, as in `1_000_000`.
 fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     let digits = text.replace('_', "");
     let most = match schema.get("format").and_then(Json::as_str) {
@@ -374,7 +375,7 @@ fn integer(schema: &Json, text: &str, path: &str) -> ScalarResult {
     }
 }
 
-/// Most likely meaning of `10k`, `1e6` or `8.0`.
+/// Integer that a text such as `10k`, `1e6` or `8.0` most likely means.
 fn whole(text: &str) -> Option<u64> {
     let (digits, times) = match text.char_indices().last()? {
         (i, 'k' | 'K') => (&text[..i], 1e3),
@@ -403,7 +404,7 @@ fn boolean(text: &str, plain: bool, path: &str) -> ScalarResult {
     Err(message!("experiment-boolean", value = quote(text), path = quote(path), nearest))
 }
 
-/// Value without a schema.
+/// Converts a value that has no schema.
 fn untyped(node: &Node) -> Datum {
     match &node.value {
         _ if node.is_null() => Datum::Null,

@@ -1,7 +1,7 @@
 //! Builds the setup of one cell.
 //!
-//! Each submodule converts its section and reports values that make no sense. A value is returned in any case; it
-//! is not used if there are errors.
+//! Each submodule converts its section and reports invalid values. It returns a value in any case, which is not used if
+//! there are errors.
 
 mod dataset;
 mod excerpt;
@@ -31,7 +31,7 @@ use model::message::Message;
 use model::plan::{Goal, Setup};
 use operations::Context;
 
-/// Cell, and settings that are equal in all cells.
+/// Setup of one cell, with the settings that are equal in all cells.
 #[derive(Debug)]
 pub struct CellSetup {
     pub name: String,
@@ -39,7 +39,7 @@ pub struct CellSetup {
     pub repeat: u32,
     pub find: Goal,
     pub setup: Setup,
-    /// Setup of the positive control without a promise, if there is to be one.
+    /// Setup of the cell's positive control, which promises no durability. `None` without a control.
     pub control: Option<Setup>,
     /// Duration of a trial, warm-up included.
     pub duration: Nanos,
@@ -162,18 +162,18 @@ fn seconds(duration: Nanos) -> String {
     format!("{}s", duration.as_secs_f64())
 }
 
-/// Error of a duration that must be whole seconds; the last key of `path` has it.
+/// Error for a duration that is not a whole number of seconds. The last key of `path` names the setting.
 fn whole_seconds(path: &str, duration: Nanos) -> Message {
     let key = path.rsplit('.').next();
     message!("experiment-whole-seconds", key, value = seconds(duration))
 }
 
-/// Error of a list or mapping with more than `max` entries.
+/// Error for a list or mapping with more than `max` entries.
 fn too_many(key: &str, count: usize, max: usize) -> Message {
     message!("experiment-too-many", key, count = count.to_string(), max = max.to_string())
 }
 
-/// Valid name: lowercase letters, digits and `-`, at most 64 characters.
+/// Converts a text into a valid name: lowercase letters, digits and `-`, at most 64 characters.
 fn tame(name: &str) -> String {
     let tame = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.chars().map(tame).take(64).collect();

@@ -26,7 +26,7 @@ pub fn is_name(name: &str) -> bool {
     letters.next().is_some_and(is_start) && letters.all(|it| is_start(it) || it.is_ascii_digit())
 }
 
-/// Name of the environment variable.
+/// Name of the environment variable in `env:NAME`; `None` for other variables.
 pub fn secret(name: &str) -> Option<&str> {
     name.strip_prefix("env:").filter(|it| is_name(it))
 }

@@ -8,11 +8,11 @@ use model::message;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use std::collections::HashMap;
 
-/// Deeper than any handwritten file.
+/// Maximum nesting depth. It exceeds that of any handwritten file.
 const MAX_DEPTH: usize = 64;
-/// Bytes.
+/// Maximum size of a text, in bytes.
 const MAX_SIZE: usize = 256 * 1024;
-/// Number of keys and values, including those that aliases expand to.
+/// Maximum number of keys and values, including those that aliases expand to.
 const MAX_NODES: usize = 20_000;
 
 /// Value and its position. A list's or mapping's span covers only its beginning.

@@ -41,7 +41,7 @@ pub fn describe(unit: &str) -> Message {
 
 type Quantity<T> = Result<T, Message>;
 
-/// 100 days.
+/// Longest duration, in seconds: 100 days.
 const LONGEST: f64 = 100.0 * 86_400.0;
 
 const SECONDS: [(&str, f64); 8] = [
@@ -82,7 +82,7 @@ fn duration(text: &str) -> Quantity<Nanos> {
     Ok(Nanos::from_secs_f64(seconds))
 }
 
-/// Like PostgreSQL's units: a kB is 1024 bytes.
+/// Units of sizes, in bytes. As in PostgreSQL, a kB is 1024 bytes.
 const BYTES: [(&str, u64); 10] = [
     ("", 1),
     ("B", 1),
@@ -138,7 +138,7 @@ fn pause(text: &str) -> Quantity<ThinkTime> {
         ("lognormal", [median, sigma]) => {
             let median = duration(median)?;
             match sigma.parse::<f64>() {
-                // Beyond that, one pause in a thousand is a million times as long as the median.
+                // With a larger sigma, one pause in a thousand is a million times as long as the median.
                 Ok(sigma) if (0.0..=4.0).contains(&sigma) => Ok(ThinkTime::LogNormal { median, sigma }),
                 _ => Err(message!("experiment-sigma", text = quote(sigma))),
             }

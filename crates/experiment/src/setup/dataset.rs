@@ -9,7 +9,7 @@ use model::{message, parse_utc};
 const ROWS: u64 = 100_000;
 const BOOKS: u64 = 1_000_000;
 const SOCIAL: u64 = 100_000;
-/// Four million receivers.
+/// Default scale of `delivery`: four million receivers.
 const DELIVERY: f64 = 0.025;
 const USERS: u64 = 5;
 const PER_USER: u64 = 2;

@@ -61,7 +61,7 @@ mod tests {
         let found = locate_excerpt(&source, start..end, text, at..at + part.len());
         assert_eq!(&source[found.clone()], expected, "{marked}");
         if expected == part {
-            // Must not be an earlier, similar range.
+            // The range must not be an earlier occurrence of a similar text.
             assert!(
                 source[found.start..]
                     .starts_with(&text[at..].split('\n').next().unwrap_or_default()[..part.len()])

@@ -65,7 +65,7 @@ impl SetupBuilder<'_> {
         control_enabled.then(|| self.control(setup)).flatten()
     }
 
-    /// Setup without any promise, and with replication blocked before the primary fails.
+    /// Setup of the positive control: no promise of durability, and replication blocked before the primary fails.
     fn control(&mut self, setup: &Setup) -> Option<Setup> {
         let mut control = setup.without_promise();
         let Some(first) = setup.faults.iter().position(takes_primary) else {

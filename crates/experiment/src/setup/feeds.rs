@@ -8,14 +8,14 @@ use crate::template::is_name;
 use model::message;
 use model::plan::{Feed, FeedFormat, FeedOrder, FeedSource, NodeKind, Stack};
 
-/// More rows belong in a file.
+/// Maximum number of rows in the experiment file. Larger feeds belong in a file of their own.
 const MAX_ROWS: usize = 1000;
 
-/// Feed, as far as operations use it.
+/// Properties of a feed that operations need.
 #[derive(Clone, Debug)]
 pub struct FeedInfo {
     pub name: String,
-    /// `None` if only the query's result names them.
+    /// Column names. `None` if only the query's result defines them.
     pub columns: Option<Vec<String>>,
     /// True if its rows are whole requests.
     pub is_ammo: bool,
@@ -136,7 +136,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// Rows written in the experiment file: all with the same columns.
+    /// Checks the rows that the experiment file contains. All must have the same columns.
     fn rows(
         &mut self,
         path: &str,

@@ -66,7 +66,7 @@ impl SetupBuilder<'_> {
         place: &UrlTarget,
     ) -> Option<Guard> {
         let path = |key: &str| format!("stack.{}.{key}", attached.node);
-        // An address of this machine may lead to another one; that is detected when it is attached.
+        // A local address may lead to another machine. pgdyno detects that when it attaches the system.
         if place.is_local && allow.is_none() {
             if caps.is_some() {
                 let (node, address) = (attached.node, &place.address);

@@ -14,18 +14,18 @@ use model::message::Message;
 use model::percent_encode;
 use model::plan::{CaptureSource, Expectation, HttpStep, Load, Operation, OperationKind, RequestBody};
 
-/// Longer operations are unreadable.
+/// Maximum number of steps of an operation. Longer operations are unreadable.
 const MAX_STEPS: usize = 100;
 /// Variables that are always defined.
 pub(super) const PREDEFINED: [&str; 3] = ["client_id", "default_seed", "random_seed"];
 
 /// Headers that pgdyno generates itself.
-const OURS: [&str; 4] = ["Host", "Content-Length", "Transfer-Encoding", "Connection"];
+const GENERATED_HEADERS: [&str; 4] = ["Host", "Content-Length", "Transfer-Encoding", "Connection"];
 
 /// Variables of an operation.
 #[derive(Debug, Default)]
 pub struct Variables {
-    /// Known names.
+    /// Names of the defined variables.
     pub names: Vec<String>,
     /// True if a query's result defines further names.
     pub open: bool,
@@ -258,7 +258,7 @@ impl SetupBuilder<'_> {
         let token = |it: char| it.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(it);
         if name.is_empty() || !name.chars().all(token) {
             self.report(&at, message!("experiment-header-name", name = quote(&name)));
-        } else if let Some(reserved) = OURS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
+        } else if let Some(reserved) = GENERATED_HEADERS.iter().find(|it| it.eq_ignore_ascii_case(&name)) {
             self.report(&at, message!("experiment-header-reserved", header = *reserved));
         }
         if value.contains(|it: char| it.is_control() && it != '\t') {
@@ -267,7 +267,7 @@ impl SetupBuilder<'_> {
         (name, value.trim().to_owned())
     }
 
-    /// A scalar in place of a value must already be JSON.
+    /// Checks a JSON body. A scalar in place of a value must already be JSON text.
     fn json(&mut self, path: &str, text: String) -> String {
         if let Some(Value::Scalar(..)) = path::node(self.tree, path).map(|it| &it.value)
             && let Some((at, reason)) = json::find_json_error(&text)
@@ -318,7 +318,7 @@ impl SetupBuilder<'_> {
         (name, from)
     }
 
-    /// Checks that operation `whose` knows the variables in all texts at a path.
+    /// Checks that operation `whose` defines all variables in the texts at a path.
     fn check_variables(&mut self, path: &str, whose: &str, variables: &mut Variables) {
         fn leaves<'a>(node: &'a Node, all: &mut Vec<&'a Node>) {
             match &node.value {
@@ -396,7 +396,7 @@ fn suggest_json_pointer(text: &str) -> Option<String> {
     Some(if plain.is_empty() { "/items/0/id".to_owned() } else { format!("/{plain}") })
 }
 
-/// Characters outside of variables, with their positions.
+/// Characters of a text outside its variables, with their positions.
 fn outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let variables = template::variables(text);
     text.char_indices().filter(move |(i, _)| !variables.iter().any(|it| it.at.contains(i)))

@@ -13,7 +13,8 @@ use model::plan::{NodeKind, Operation, OperationKind};
 const TOKEN: &str = "token";
 
 impl SetupBuilder<'_> {
-    /// Query that reads an operation's tokens, without its semicolon. Also defines the variable for the operation.
+    /// Returns the query that reads an operation's tokens, without its semicolon. Also defines the variable for the
+    /// operation.
     pub(super) fn ledger(
         &mut self,
         path: &str,
@@ -81,7 +82,7 @@ impl SetupBuilder<'_> {
         }
     }
 
-    /// All operations of a client share its variables: one operation must not overwrite another's token.
+    /// Reports operations that overwrite another operation's token. All operations of a client share its variables.
     pub(super) fn check_token_conflicts(&mut self, all: &[Operation]) {
         if !all.iter().any(|it| it.ledger.is_some()) {
             return;

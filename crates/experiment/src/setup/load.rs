@@ -20,7 +20,7 @@ pub struct RequestedLoad {
 }
 
 impl SetupBuilder<'_> {
-    /// `max`, if given, determines level and duration: a search, or a level to hold.
+    /// Builds the load of a cell. `max`, if given, is a search or a fixed level that determines level and duration.
     pub(super) fn load(&mut self, source: &file::Load, mix: &Mix, max: Option<&MaxSearch>) -> RequestedLoad {
         let (model, extent) = match source.model {
             Model::Closed => self.closed(source, mix, max),
@@ -131,7 +131,7 @@ impl SetupBuilder<'_> {
         (LoadModel::Open { schedule, arrivals, max_in_flight: source.max_in_flight.unwrap_or(1) }, extent)
     }
 
-    /// Parses a schedule; a zero extent if it has an error.
+    /// Parses a schedule. Returns a zero extent if the schedule has an error.
     pub(super) fn schedule(&mut self, path: &str, text: &str) -> ScheduleExtent {
         (self.request.grammars.schedule)(text).unwrap_or_else(|diagnostics| {
             let at = self.span_of(path);
@@ -193,7 +193,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// First step of a search; the file or [`FROM`] determines its rate.
+/// Schedule of a search's first step. The file or [`FROM`] determines its rate.
 fn searched(max: &MaxSearch) -> (String, ScheduleExtent) {
     let from = max.from.unwrap_or(FROM);
     let schedule = format!("const({}, {}s)", decimal(from), max.window.0 / 1_000_000_000);

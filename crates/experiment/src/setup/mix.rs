@@ -90,7 +90,7 @@ impl SetupBuilder<'_> {
     }
 }
 
-/// Smallest integers with the same ratios; rounded if they would be too large.
+/// Smallest integers with the ratios of `rates`. They are rounded if exact integers would be too large.
 fn proportions(rates: &[f64]) -> Vec<u32> {
     const MOST: f64 = 1e9;
     let largest = rates.iter().copied().fold(0.0, f64::max);

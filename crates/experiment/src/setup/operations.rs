@@ -15,10 +15,10 @@ use model::plan::{Node, NodeKind, Operation, OperationKind, SqlTarget, Stack};
 use model::summary::QueryMode;
 use std::path::PathBuf;
 
-/// Same limit as pgbench's.
+/// Maximum number of operations. pgbench has the same limit for scripts.
 const MAX_OPERATIONS: usize = 128;
 
-/// Context of operations.
+/// Parts of the setup on which operations depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     pub stack: &'a Stack,
@@ -209,7 +209,7 @@ impl SetupBuilder<'_> {
         Some(feed)
     }
 
-    /// Computed variables; each may use the ones before it.
+    /// Parses the computed variables. Each may use the ones before it.
     fn sets(
         &mut self,
         path: &str,

@@ -125,8 +125,8 @@ impl SetupBuilder<'_> {
         ClusterManager { product, store_servers, settings: made }
     }
 
-    /// Converts the faults. Servers to be isolated get a network of their own, those whose disk is to be filled a
-    /// disk.
+    /// Converts the faults. Servers get separate networks if a fault isolates one, and separate disks if a fault fills
+    /// one.
     pub(super) fn faults(&mut self, faults: Vec<file::Fault>, stack: &mut Stack) -> Vec<Fault> {
         let mut made = Vec::new();
         for (i, source) in faults.into_iter().enumerate() {
@@ -205,7 +205,7 @@ impl SetupBuilder<'_> {
             }
             (_, it) => Some(self.fault_target(path, it, stack)?),
         };
-        let someone = || whom.clone().expect("only a switchover goes to anyone");
+        let someone = || whom.clone().expect("only a switchover has no fixed target");
         let action = match keyword {
             "kill" => {
                 let scope = source.part.map_or(FaultScope::Node, |it| it.0);
@@ -221,7 +221,7 @@ impl SetupBuilder<'_> {
         Some(Fault { trigger: when, action })
     }
 
-    /// Role, or a node that exists and that pgdyno starts.
+    /// Parses a fault's target: a role, or an existing node that pgdyno starts.
     fn fault_target(&mut self, path: &str, name: &str, stack: &Stack) -> Option<FaultTarget> {
         let replicas = stack.replication.as_ref().map_or(0, |it| it.replicas);
         let store = stack.replication.as_ref().and_then(|replication| match &replication.manager {

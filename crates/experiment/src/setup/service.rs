@@ -11,7 +11,7 @@ use model::Nanos;
 use model::message;
 use model::plan::{Node, NodeKind, Service, Transport};
 
-/// Health endpoint of the three services of this project.
+/// Default readiness path. The three services of this project have it.
 const READY: &str = "/health";
 const SECTION: AttachedSection = AttachedSection { node: "service", address: "url" };
 

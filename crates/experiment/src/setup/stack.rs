@@ -14,7 +14,7 @@ use model::plan::{
 };
 use model::product::{self, PoolerTraits, Product, Role};
 
-/// PostgreSQL's defaults.
+/// Default of PostgreSQL's `max_connections`.
 const MAX_CONNECTIONS: u32 = 100;
 const SUPERUSER_RESERVED: u32 = 3;
 /// Default pool size.
@@ -113,7 +113,7 @@ impl SetupBuilder<'_> {
         const SECTION: AttachedSection = AttachedSection { node: "pooler", address: "attach" };
         let product = source.kind.0;
         let traits = product.pooler.as_ref().expect("the kind is a pooler");
-        // Keys that not all poolers have.
+        // Only some poolers have these keys.
         let options = [
             ("version", source.version.is_some()),
             ("workers", source.workers.is_some()),

@@ -8,11 +8,11 @@ use model::Nanos;
 use model::message;
 use model::plan::{LoadModel, MaxSearch, ThinkTime, UserStage};
 
-/// More stages are unreadable.
+/// Maximum number of stages. A longer ramp is unreadable.
 const MAX_STAGES: usize = 1000;
 
 impl SetupBuilder<'_> {
-    /// `max`: a search that determines the number of clients and the duration.
+    /// Builds a closed load. `max` is a search that determines the number of clients and the duration.
     pub(super) fn closed(
         &mut self,
         source: &file::Load,
