@@ -4,7 +4,8 @@ use wire::pg::conninfo::{ConfigFile, Environment, resolve};
 
 const PASSWORD: &str = "hUnTeR2!";
 
-/// Four texts, separated by NUL: connection string, service file, password file, an environment variable.
+/// Runs one input: four texts, separated by NUL (connection string, service file, password file, an environment
+/// variable).
 pub fn run(data: &[u8]) {
     let text = crate::text(data);
     let mut parts = text.splitn(4, '\0');
@@ -36,9 +37,9 @@ pub fn run(data: &[u8]) {
                 wire::pg::Channel::new(login, wire::pg::Transport::Unix, [0; 18]).open();
             }
         }
-        Err(mistakes) => {
-            assert!(!mistakes.is_empty());
-            for diagnostic in &mistakes {
+        Err(diagnostics) => {
+            assert!(!diagnostics.is_empty());
+            for diagnostic in &diagnostics {
                 assert!(
                     !diagnostic.place.is_empty()
                         && !diagnostic.found.is_empty()

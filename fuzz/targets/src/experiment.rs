@@ -65,13 +65,13 @@ pub fn run(data: &[u8]) {
                 assert_eq!(cell.label.len(), experiment.cells[0].label.len());
             }
         }
-        Err(mistakes) => {
-            assert!(!mistakes.list.is_empty());
-            for diagnostic in &mistakes.list {
-                let source = &mistakes.sources[diagnostic.span.source].text;
+        Err(diagnostics) => {
+            assert!(!diagnostics.list.is_empty());
+            for diagnostic in &diagnostics.list {
+                let source = &diagnostics.sources[diagnostic.span.source].text;
                 assert!(
                     source.get(diagnostic.span.bytes.clone()).is_some()
-                        && mistakes.line_and_column(&diagnostic.span) >= (1, 1)
+                        && diagnostics.line_and_column(&diagnostic.span) >= (1, 1)
                 );
                 assert!(!diagnostic.message.id.is_empty());
             }

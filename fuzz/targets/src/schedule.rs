@@ -17,15 +17,15 @@ pub fn run(data: &[u8]) {
                 assert!(due.is_sorted() && due.last().is_none_or(|last| *last <= duration));
             }
         }
-        Err(mistakes) => {
-            assert!(!mistakes.items.is_empty());
-            for diagnostic in &mistakes.items {
+        Err(diagnostics) => {
+            assert!(!diagnostics.items.is_empty());
+            for diagnostic in &diagnostics.items {
                 assert!(
                     text.get(diagnostic.span.clone()).is_some()
-                        && mistakes.line_and_column(diagnostic.span.start) >= (1, 1)
+                        && diagnostics.line_and_column(diagnostic.span.start) >= (1, 1)
                 );
             }
-            assert!(!mistakes.to_string().is_empty());
+            assert!(!diagnostics.to_string().is_empty());
         }
     }
 }

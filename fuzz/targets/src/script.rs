@@ -11,9 +11,9 @@ pub fn run(data: &[u8]) {
         let source = ScriptSource::new("fuzz.sql", data);
         match parse(&[source], mode, true, &["given"]) {
             Ok(program) => execute(&program),
-            Err(mistakes) => {
-                assert!(!mistakes.is_empty());
-                for mistake in &mistakes {
+            Err(diagnostics) => {
+                assert!(!diagnostics.is_empty());
+                for mistake in &diagnostics {
                     assert!(mistake.line as usize <= data.split(|byte| *byte == b'\n').count());
                     assert!(!mistake.message.is_empty() && !mistake.hint.is_empty());
                     assert!(!mistake.to_string().is_empty());

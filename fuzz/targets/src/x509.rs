@@ -48,7 +48,7 @@ pub fn run(der: &[u8]) {
         assert!(first.abs_diff(0) < 1 << 40 && last.abs_diff(0) < 1 << 40);
     }
     let name = ServerName::try_from("db.test").expect("a name");
-    // In 2030, when the test certificates without an early expiry are valid.
+    // The time is in 2030, when the test certificates without an early expiry are valid.
     let now = UnixTime::since_unix_epoch(Duration::from_secs(1_900_000_000));
     if VERIFIER.verify_server_cert(&CertificateDer::from(der), &[], &name, &[], now).is_ok() {
         let certificate = read.expect("a trusted certificate can be parsed");

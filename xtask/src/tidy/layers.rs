@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn every_layer_is_acyclic() {
-        // Each crate is listed after all crates that it may import.
+        // LAYERS lists each crate after all crates that it may import.
         for (i, wall) in LAYERS.iter().enumerate() {
             let earlier: Vec<_> = LAYERS[..i].iter().map(|it| it.krate).collect();
             assert!(wall.imports.iter().all(|it| earlier.contains(it)), "{}", wall.krate);

@@ -20,7 +20,7 @@ pub struct Source {
     pub syntax_error: Option<String>,
 }
 
-/// `mod name;`
+/// Declaration `mod name;`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Module {
     /// Name with its enclosing inline modules: `outer/name`.
