@@ -161,7 +161,7 @@ impl Bench<'_> {
         };
         let mut ratios = [(); 2].map(|()| Vec::new());
         for round in 0..self.rounds {
-            // wrk2 falls further and further behind at a rate that it cannot sustain; it sustains this one.
+            // wrk2 sustains this rate. At a rate that it cannot sustain, it falls further and further behind.
             let open = ["-t1", "-c64", &format!("-d{secs}"), "-R20000"];
             let (wrk2, epoll, uring);
             if round % 2 == 0 {

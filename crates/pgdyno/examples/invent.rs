@@ -34,7 +34,7 @@ fn main() {
     let header = RunHeader {
         name: experiment.name.clone(),
         text: "name: invented\n".to_owned(),
-        experiment: serde_json::to_value(&experiment).expect("plain data"),
+        experiment: serde_json::to_value(&experiment).expect("plain data can be serialised"),
         machine: json!({"processors": 2, "system": "invented"}),
         versions: Vec::new(),
         seed: 1,
@@ -126,7 +126,7 @@ fn main() {
         ended_ms: BEGUN_MS + 5000 + seconds * 1000 + after,
     };
     let valid = Some(summary.validity.valid);
-    let summary = Some(serde_json::to_value(&summary).expect("plain data"));
+    let summary = Some(serde_json::to_value(&summary).expect("plain data can be serialised"));
     writer.end_trial(id, TrialEnd { outcome: ended(0), summary, valid, measurement: Some(measured) });
     let path = writer.finish(ended(500)).expect("the file can be written");
     println!("{}", path.display());
@@ -190,7 +190,7 @@ fn experiment(seconds: u64, operations: usize) -> Experiment {
     }
 }
 
-/// Random run from a seed.
+/// Generator of random values, from a seed.
 #[derive(Debug)]
 struct Rng(SplitMix64);
 
@@ -287,7 +287,7 @@ impl Rng {
     }
 }
 
-/// Ids of all statements together (empty), and of twenty statements.
+/// Statement ids: the empty id for all statements together, and twenty single ones.
 const IDS: [&str; 21] = [
     "", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27",
     "28", "29", "30",

@@ -43,11 +43,11 @@ const INVALID: u8 = 3;
 
 /// Runs the command. `program` is the name that messages begin with.
 pub fn main(program: &str, args: &[String]) -> ExitCode {
-    let voice = Terminal { program: program.to_owned() };
+    let terminal = Terminal { program: program.to_owned() };
     let command = match options::parse(args, &env) {
         Ok(it) => it,
-        Err(mistakes) => {
-            voice.print_diagnostics(&mistakes);
+        Err(diagnostics) => {
+            terminal.print_diagnostics(&diagnostics);
             return ExitCode::from(START_FAILED);
         }
     };
@@ -59,8 +59,8 @@ pub fn main(program: &str, args: &[String]) -> ExitCode {
             errln!("Available builtin scripts:\n{}", listed.concat());
         }
         BenchCommand::ShowScript(it) => errln!("-- {}: {}\n{}", it.name, it.description, it.text),
-        BenchCommand::Initialise(it) => return to_exit_code(initialise(&it, &voice), &voice),
-        BenchCommand::Run(it) => return to_exit_code(run(&it, &voice), &voice),
+        BenchCommand::Initialise(it) => return to_exit_code(initialise(&it, &terminal), &terminal),
+        BenchCommand::Run(it) => return to_exit_code(run(&it, &terminal), &terminal),
     }
     ExitCode::SUCCESS
 }
@@ -69,78 +69,80 @@ fn env(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn initialise(options: &InitOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
-    let Some(settings) = connect::settings(&options.target, voice) else {
+fn initialise(options: &InitOptions, terminal: &Terminal) -> Result<ExitCode, CommandError> {
+    let Some(settings) = connect::settings(&options.target, terminal) else {
         return Ok(ExitCode::from(START_FAILED));
     };
-    let (place, mut connection) = connect::open(&settings)?;
-    let location = location::locate_server(&place.target.address, &mut connection);
-    let (address, yes_load) = (&place.server.address, options.yes_load.as_deref());
+    let (connected, mut connection) = connect::open(&settings)?;
+    let location = location::locate_server(&connected.target.address, &mut connection);
+    let (address, yes_load) = (&connected.server.address, options.yes_load.as_deref());
     if options.steps.iter().any(|it| "dgG".contains(*it)) {
         guard::check_drop_allowed(&mut connection, &location, address, yes_load)?;
     }
-    guard::check_load_allowed(&location, address, yes_load, voice)?;
+    guard::check_load_allowed(&location, address, yes_load, terminal)?;
     connection.stop_on(listen()?.interrupted);
     initialise::run(options, &mut connection)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn to_exit_code(done: Result<ExitCode, CommandError>, voice: &Terminal) -> ExitCode {
+fn to_exit_code(done: Result<ExitCode, CommandError>, terminal: &Terminal) -> ExitCode {
     done.unwrap_or_else(|error| {
-        error.print(voice);
+        error.print(terminal);
         ExitCode::from(START_FAILED)
     })
 }
 
-fn run(options: &BenchOptions, voice: &Terminal) -> Result<ExitCode, CommandError> {
+fn run(options: &BenchOptions, terminal: &Terminal) -> Result<ExitCode, CommandError> {
     if let Some(http_options) = &options.http {
-        return http::run(options, http_options, voice);
+        return http::run(options, http_options, terminal);
     }
-    let program = scripts::compile(options, voice);
-    let settings = connect::settings(&options.target, voice);
+    let program = scripts::compile(options, terminal);
+    let settings = connect::settings(&options.target, terminal);
     let (Some(program), Some(settings)) = (program, settings) else {
         return Ok(ExitCode::from(START_FAILED));
     };
     let seed = ready::seed(options.seed, clock::unix_time())?;
     if options.seed != (SeedOption::Time { explicit: false }) {
-        voice.info(&format!("setting random seed to {seed}"));
+        terminal.info(&format!("setting random seed to {seed}"));
     }
-    let (place, mut connection) = connect::open(&settings)?;
-    let location = location::locate_server(&place.target.address, &mut connection);
-    guard::check_load_allowed(&location, &place.server.address, options.yes_load.as_deref(), voice)?;
-    guard::warn_if_shared(&mut connection, voice);
+    let (connected, mut connection) = connect::open(&settings)?;
+    let location = location::locate_server(&connected.target.address, &mut connection);
+    guard::check_load_allowed(&location, &connected.server.address, options.yes_load.as_deref(), terminal)?;
+    guard::warn_if_shared(&mut connection, terminal);
     if !options.json {
-        outln!("{}", report::bench::banner(&place.server.version));
+        outln!("{}", report::bench::banner(&connected.server.version));
     }
     let signals = listen()?;
     connection.stop_on(Arc::clone(&signals.interrupted));
     let builtin = options.scripts.iter().any(|it| matches!(it.source, Source::Builtin(_)));
     let tables = match builtin {
-        true => Some(prepare::inspect_tables(&mut connection, &place.server.database, &voice.program)?),
+        true => {
+            Some(prepare::inspect_tables(&mut connection, &connected.server.database, &terminal.program)?)
+        }
         false => None,
     };
     if let (Some(tables), Some(_)) = (tables, options.scale) {
         let scale = tables.scale;
-        voice.warning(&format!("scale option ignored, using count from pgbench_branches table ({scale})"));
+        terminal.warning(&format!("scale option ignored, using count from pgbench_branches table ({scale})"));
     }
-    prepare::vacuum(&mut connection, options.vacuum, voice);
+    prepare::vacuum(&mut connection, options.vacuum, terminal);
     drop(connection);
-    let (summary, complete) = measure(options, program, &place, tables, seed, &signals, voice)?;
-    if let Some(change) = place.address_change() {
-        voice.warning(&change);
+    let (summary, complete) = measure(options, program, &connected, tables, seed, &signals, terminal)?;
+    if let Some(change) = connected.address_change() {
+        terminal.warning(&change);
     }
-    Ok(print_result(options, &summary, complete, voice))
+    Ok(print_result(options, &summary, complete, terminal))
 }
 
 /// Prints the result and returns the exit status.
-fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, voice: &Terminal) -> ExitCode {
+fn print_result(options: &BenchOptions, summary: &Summary, complete: bool, terminal: &Terminal) -> ExitCode {
     if options.json {
         terminal::json(&to_json(summary));
     } else {
         out!("{}", text(options, summary));
     }
     if !complete {
-        voice.error("Run was aborted; the above results are incomplete.");
+        terminal.error("Run was aborted; the above results are incomplete.");
     }
     status(summary, complete, options.strict)
 }
@@ -155,24 +157,32 @@ pub fn listen() -> Result<Signals, CommandError> {
 pub fn measure(
     options: &BenchOptions,
     program: Program,
-    place: &ConnectedServer,
+    connected: &ConnectedServer,
     tables: Option<Tables>,
     seed: u64,
     signals: &Signals,
-    voice: &Terminal,
+    terminal: &Terminal,
 ) -> Result<(Summary, bool), CommandError> {
     let scale = plan::scale(options, tables);
     if options.debug {
-        let Server { address, database, transport, .. } = &place.server;
-        voice.info(&format!(
+        let Server { address, database, transport, .. } = &connected.server;
+        terminal.info(&format!(
             "server {address} ({transport:?}), database {database}, scale {scale}, seed {seed}"
         ));
         let (clients, threads, pace, until) =
             (options.clients, options.threads, &options.pace, options.until);
-        voice.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
+        terminal.info(&format!("{clients} clients on {threads} threads, {pace:?}, until {until:?}"));
     }
-    let prepared = ready::prepare(options, program, place, scale, seed)?;
-    run_prepared(options, prepared, (&place.server, &place.description), tables, seed, signals, voice)
+    let prepared = ready::prepare(options, program, connected, scale, seed)?;
+    run_prepared(
+        options,
+        prepared,
+        (&connected.server, &connected.description),
+        tables,
+        seed,
+        signals,
+        terminal,
+    )
 }
 
 /// Measures a prepared load. `named` is the server's name in messages.
@@ -183,12 +193,13 @@ fn run_prepared(
     tables: Option<Tables>,
     seed: u64,
     signals: &Signals,
-    voice: &Terminal,
+    terminal: &Terminal,
 ) -> Result<(Summary, bool), CommandError> {
     let plan = plan::plan(options, &ready, tables, seed);
     let epoch = clock::unix_time();
     let logs = logfile::create_all(options, epoch, samples)?;
-    let mut show = BenchDisplay::new(options, voice, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
+    let mut show =
+        BenchDisplay::new(options, terminal, named.to_owned(), Arc::clone(&ready.work), epoch, logs);
     ready.abandon = Arc::clone(&signals.abandoned);
     let interrupted = &signals.interrupted;
     let watch = clock::StepDetector::start();

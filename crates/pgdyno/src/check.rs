@@ -70,7 +70,7 @@ pub fn read(path: &Path, sets: &[String], quick: bool) -> Result<Plan, PlanError
     read_with_text(path, sets, quick).map(|it| it.0)
 }
 
-/// Like [`read`], and returns the file's text too: a pipe can be read only once.
+/// Reads and plans an experiment file, and also returns its text, because a pipe can be read only once.
 pub fn read_with_text(path: &Path, sets: &[String], quick: bool) -> Result<(Plan, String), PlanError> {
     let unreadable = |error| PlanError::Unreadable { path: path.to_owned(), error: os_error_text(&error) };
     let text = read_text(path).map_err(unreadable)?;

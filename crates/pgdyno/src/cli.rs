@@ -98,10 +98,10 @@ impl CommandError {
         CommandError { hint: Some(hint.into()), ..self }
     }
 
-    pub fn print(&self, voice: &Terminal) {
-        voice.error(&self.message);
+    pub fn print(&self, terminal: &Terminal) {
+        terminal.error(&self.message);
         if let Some(hint) = &self.hint {
-            voice.hint(hint);
+            terminal.hint(hint);
         }
     }
 }

@@ -93,9 +93,9 @@ fn run(args: &Args) -> Result<ExitCode, CommandError> {
         std::iter::once(&args.base).chain(&args.runs).map(find).collect::<Result<_, _>>()?;
     let request = CompareRequest { by_time: args.by_time, expected: &args.expect, conditions: &args.fail_if };
     let compared = compare_files(&paths, request)?;
-    let voice = Terminal { program: "pgdyno compare".to_owned() };
+    let terminal = Terminal { program: "pgdyno compare".to_owned() };
     for error in &compared.unreadable {
-        voice.error(&say!(lang, "runs-not-compared", error = &error.message));
+        terminal.error(&say!(lang, "runs-not-compared", error = &error.message));
     }
     let comparison = match compared.comparison {
         Ok(it) => it,

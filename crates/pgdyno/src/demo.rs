@@ -77,14 +77,14 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Terminal { program: "pgdyno demo".to_owned() };
-    run(&args, &voice).unwrap_or_else(|error| {
-        error.print(&voice);
+    let terminal = Terminal { program: "pgdyno demo".to_owned() };
+    run(&args, &terminal).unwrap_or_else(|error| {
+        error.print(&terminal);
         ExitCode::from(FAILED)
     })
 }
 
-fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
+fn run(args: &Args, terminal: &Terminal) -> Result<ExitCode, CommandError> {
     let lang = args.language.lang()?;
     let search = InstallationSearch::from_environment(args.pg_bin.clone(), args.pg_version);
     let print_download = |major: u32| errln!("{}", say!(lang, "demo-downloading", major = major.to_string()));
@@ -103,15 +103,15 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     let postgres = Postgres::start(&mut supervisor, &installation, &settings).map_err(failed)?;
     let (port, took) = (postgres.port.to_string(), lang.time(begun.elapsed().into()));
     errln!("{}", say!(lang, "demo-ready", port, took));
-    let place = connect(&postgres, &installation)?;
-    load_dataset(args.rows, &place, lang)?;
+    let connected = connect(&postgres, &installation)?;
+    load_dataset(args.rows, &connected, lang)?;
 
     let program = program(args.rows);
     let seconds = args.seconds;
     errln!("\n{}", say!(lang, "demo-closed", clients = CLIENTS, seconds = seconds.to_string()));
     let closed = options(&format!("-M prepared -c {CLIENTS} -T {seconds} -P 5"));
     let signals = bench::listen()?;
-    let closed = measure(&closed, program.clone(), &place, &signals, voice)?;
+    let closed = measure(&closed, program.clone(), &connected, &signals, terminal)?;
 
     let rate = two_digits(LOAD_SHARE * closed.summary.total.tps.0);
     let (climb, hold) = (seconds / 2, seconds - seconds / 2);
@@ -119,7 +119,7 @@ fn run(args: &Args, voice: &Terminal) -> Result<ExitCode, CommandError> {
     errln!("\n{}", say!(lang, "demo-open", schedule = &schedule));
     let open = options(&format!("-M prepared -c {IN_FLIGHT} -P 5 --arrivals=poisson --schedule={schedule}"));
     let open = match closed.complete {
-        true => Some(measure(&open, program, &place, &signals, voice)?),
+        true => Some(measure(&open, program, &connected, &signals, terminal)?),
         false => None,
     };
 
@@ -150,11 +150,11 @@ fn connect(postgres: &Postgres, installation: &Installation) -> Result<Connected
     Ok(ConnectedServer::from_target(target, server))
 }
 
-fn load_dataset(rows: u64, place: &ConnectedServer, lang: &Lang) -> Result<(), CommandError> {
+fn load_dataset(rows: u64, connected: &ConnectedServer, lang: &Lang) -> Result<(), CommandError> {
     let begun = Instant::now();
     let failed =
         |error| CommandError::new(say!(lang, "demo-load-failed", error = prepare::libpq_text(&error)));
-    let mut connection = place.target.open(Duration::from_secs(30)).map_err(failed)?;
+    let mut connection = connected.target.open(Duration::from_secs(30)).map_err(failed)?;
     let mut shown = Instant::now();
     let mut show = |stage| match stage {
         Stage::Rows(sent) if shown.elapsed() > Duration::from_secs(1) => {
@@ -193,11 +193,11 @@ struct DemoResult {
 fn measure(
     options: &BenchOptions,
     program: Program,
-    place: &ConnectedServer,
+    connected: &ConnectedServer,
     signals: &Signals,
-    voice: &Terminal,
+    terminal: &Terminal,
 ) -> Result<DemoResult, CommandError> {
-    let (summary, complete) = bench::measure(options, program, place, None, 42, signals, voice)?;
+    let (summary, complete) = bench::measure(options, program, connected, None, 42, signals, terminal)?;
     let text = bench::text(options, &summary);
     Ok(DemoResult { summary, text, complete })
 }

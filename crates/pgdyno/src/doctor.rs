@@ -336,7 +336,7 @@ impl TextColumns<'_> {
 
     fn section(&mut self, title: &str) {
         let space = if self.text.is_empty() { "" } else { "\n" };
-        writeln!(self.text, "{space}{title}").expect("strings grow");
+        writeln!(self.text, "{space}{title}").expect("writing to a String cannot fail");
     }
 
     fn line(&mut self, name: &str, value: &str) {
@@ -361,7 +361,7 @@ impl TextColumns<'_> {
         for word in words.split(' ') {
             let length = word.chars().count();
             if column > indent && column + 1 + length > WIDTH {
-                writeln!(self.text, "{}", line.trim_end()).expect("strings grow");
+                writeln!(self.text, "{}", line.trim_end()).expect("writing to a String cannot fail");
                 line = " ".repeat(indent);
                 column = indent;
             }
@@ -372,7 +372,7 @@ impl TextColumns<'_> {
             line.push_str(word);
             column += length;
         }
-        writeln!(self.text, "{}", line.trim_end()).expect("strings grow");
+        writeln!(self.text, "{}", line.trim_end()).expect("writing to a String cannot fail");
     }
 }
 

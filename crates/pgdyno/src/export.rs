@@ -260,7 +260,8 @@ fn csv_field(field: &str) -> String {
 
 fn fact_json(FactRecord { trial, fact }: &FactRecord) -> Value {
     let kind = fact.kind();
-    let payload = fact.serialize_payload(serde_json::value::Serializer).expect("plain data");
+    let payload =
+        fact.serialize_payload(serde_json::value::Serializer).expect("plain data can be serialised");
     json!({ "trial": trial.map(|id| id.0), "kind": kind.name, "version": kind.version, "payload": payload })
 }
 

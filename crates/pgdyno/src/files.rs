@@ -43,9 +43,9 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("pgdyno-test-{}-files", std::process::id()));
         fs::create_dir_all(&folder).expect("the temporary directory can be written to");
         let (regular, fifo, link) = (folder.join("regular"), folder.join("fifo"), folder.join("link"));
-        fs::write(&regular, "text").expect("it is ours");
+        fs::write(&regular, "text").expect("the file can be written");
         assert!(Command::new("mkfifo").arg(&fifo).status().expect("coreutils are there").success());
-        std::os::unix::fs::symlink(&fifo, &link).expect("it is ours");
+        std::os::unix::fs::symlink(&fifo, &link).expect("the link can be created");
         let refused = |path: &Path| read(path).expect_err("no regular file").to_string();
         assert_eq!(read(&regular).expect("it is one"), b"text");
         assert_eq!(refused(&fifo), "it is a FIFO; name a regular file");

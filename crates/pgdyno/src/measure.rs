@@ -106,7 +106,7 @@ pub fn run_with_ledger(
             let (line, mut tally) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
-                // Reserves while clients connect, long before the window begins.
+                // The producer reserves while clients connect, long before the window begins.
                 tap.prepare();
                 tally = tally.with_ledger(tap);
             }

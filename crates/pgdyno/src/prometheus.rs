@@ -175,8 +175,8 @@ mod tests {
     #[test]
     fn dashboard_queries_only_exported_metrics() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json");
-        let text = std::fs::read_to_string(path).expect("it is there");
-        serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON");
+        let text = std::fs::read_to_string(path).expect("the file can be read");
+        serde_json::from_str::<serde_json::Value>(&text).expect("the text is JSON");
         let series = component::probes().flat_map(|it| it.series).map(prometheus::metric_name);
         let mut known: BTreeSet<String> = series.collect();
         let about = RunLabels { run: String::new(), program: String::new(), seed: 0, trials: 0 };

@@ -107,9 +107,9 @@ pub fn main(args: &[String]) -> ExitCode {
         Ok(it) => it,
         Err(error) => return terminal::usage(&error),
     };
-    let voice = Terminal { program: "pgdyno run".to_owned() };
+    let terminal = Terminal { program: "pgdyno run".to_owned() };
     run(&args).unwrap_or_else(|error| {
-        error.print(&voice);
+        error.print(&terminal);
         ExitCode::from(FAILED)
     })
 }
@@ -195,9 +195,9 @@ struct Runner {
     /// Index of the next trial in the order of all trials. A trial that was interrupted is measured again at its index.
     position: usize,
     known_nodes: KnownNodes,
-    /// Reports of host names that lead to another address than the one that is measured.
+    /// Messages about host names that now lead to another address than the measured one.
     address_changes: Vec<String>,
-    /// Set if a node is not the one that earlier trials measured: how it differs. It ends the run.
+    /// Message about a node that is not the one that earlier trials measured. `Some` ends the run.
     changed_node: Option<String>,
     ended: Vec<EndedTrial>,
     /// Reason why a cell's component is unavailable, by cell.
@@ -401,9 +401,9 @@ impl Runner {
         let step_result =
             step.map(|it| search::judge(it.clone(), &summary, &seconds, &objectives, fired.as_ref()));
         // Bloat that this trial left would have slowed the next one.
-        let told_of =
+        let bloat_text =
             |it: Bloat| format!("{}: {} bytes, then {}, {} dead", it.table, it.before, it.now, it.dead);
-        let grown = self.test_bed.bloat().into_iter().map(told_of).collect::<Vec<_>>().join("; ");
+        let grown = self.test_bed.bloat().into_iter().map(bloat_text).collect::<Vec<_>>().join("; ");
         if !grown.is_empty() {
             self.writer.note(Note { trial: Some(id), subject: "growth".to_owned(), text: grown });
         }
@@ -454,7 +454,7 @@ impl Runner {
         let broken = objectives.iter().any(|it| it.verdict == ObjectiveVerdict::Violated);
         let end = TrialEnd {
             outcome: RunOutcome { status, reason: reason.clone(), ended_ms: now_ms() },
-            summary: Some(serde_json::to_value(&summary).expect("plain data")),
+            summary: Some(serde_json::to_value(&summary).expect("plain data can be serialised")),
             valid: Some(summary.validity.verdict == Verdict::Valid),
             measurement: Some(measured),
         };

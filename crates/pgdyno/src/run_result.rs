@@ -78,14 +78,14 @@ fn freshness(reading: &StoredRun, ended: &[&StoredTrial]) -> Vec<FreshnessResult
 
 /// Result of one cell. `facts` correspond one to one to `ended`.
 fn cell(reading: &StoredRun, facts: &[TrialFacts<'_>], ended: &[&StoredTrial], number: usize) -> CellResult {
-    let its = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
+    let counted = || facts.iter().zip(ended).filter(|(it, _)| it.cell == number && it.valid().is_some());
     let setup = &reading.experiment.cells[number].setup;
     let window = |facts: &TrialFacts<'_>| facts.summary.map_or(Nanos::ZERO, |it| it.window);
     let parts: Vec<TrialPart<'_>> =
-        its().map(|(facts, it)| TrialPart { sum: &it.whole, window: window(facts) }).collect();
+        counted().map(|(facts, it)| TrialPart { sum: &it.whole, window: window(facts) }).collect();
     let passages: Vec<TrialPassage<'_>> =
-        its().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
-    let called: Vec<&Statements> = its().map(|(_, it)| &it.statements).collect();
+        counted().map(|(facts, it)| TrialPassage { facts, late: it.late }).collect();
+    let called: Vec<&Statements> = counted().map(|(_, it)| &it.statements).collect();
     let (mut total, operations) = analysis::present::run_result::operation_results(setup, &parts).unzip();
     let mut operations: Vec<OperationResult> = operations.unwrap_or_default();
     let find_message = |code: &str| {

@@ -57,7 +57,7 @@ fn command(postgres: &Postgres, args: &[&str]) -> Command {
 
 impl Run {
     fn execute(postgres: &Postgres, args: &[&str]) -> Run {
-        let output = command(postgres, args).output().expect("the program runs");
+        let output = command(postgres, args).output().expect("the program can be started");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
         Run { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }
@@ -112,12 +112,14 @@ fn prints_one_json_document() {
 #[test]
 fn writes_log_files() {
     let directory = std::env::temp_dir().join(format!("pgdyno-log-{}", std::process::id()));
-    fs::create_dir_all(&directory).expect("there is room");
+    fs::create_dir_all(&directory).expect("the directory can be created");
     let prefix = directory.join("log").display().to_string();
     check(&format!("-S -n -t 10 -c 4 -j 2 -l --log-prefix={prefix}"), 0, &["processed: 40/40"]);
     let mut lines = 0;
     for file in fs::read_dir(&directory).expect("it was made above") {
-        for line in fs::read_to_string(file.expect("it is listed").path()).expect("text").lines() {
+        for line in
+            fs::read_to_string(file.expect("it is listed").path()).expect("the file can be read").lines()
+        {
             let numbers: Vec<u64> = line.split(' ').map(|it| it.parse().expect(line)).collect();
             let [client, nth, micros, script, seconds, fraction] = numbers[..] else { panic!("{line}") };
             assert!(client < 4 && nth < 10 && micros > 0 && script == 0, "{line}");
@@ -140,7 +142,7 @@ fn failing_outputs_do_not_panic() {
             let mut command = command(&server.1, &args);
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             change(&mut command);
-            let output = command.output().expect("the program runs");
+            let output = command.output().expect("the program can be started");
             (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
         };
         let (status, message) = run(&|it| {
@@ -193,8 +195,8 @@ impl Running {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .expect("the program runs");
-        let err = BufReader::new(child.stderr.take().expect("piped"));
+            .expect("the program can be started");
+        let err = BufReader::new(child.stderr.take().expect("the stream is piped"));
         Running { child, err, said: String::new() }
     }
 
@@ -209,14 +211,19 @@ impl Running {
 
     fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.child.id() as i32).expect("a process has a number");
-        kill_process(pid, signal).expect("it runs");
+        kill_process(pid, signal).expect("the process is running");
     }
 
     fn finish(mut self) -> Run {
         let mut out = String::new();
-        self.child.stdout.take().expect("piped").read_to_string(&mut out).expect("text");
-        self.err.read_to_string(&mut self.said).expect("text");
-        let status = self.child.wait().expect("it is our child");
+        self.child
+            .stdout
+            .take()
+            .expect("the stream is piped")
+            .read_to_string(&mut out)
+            .expect("the stream can be read");
+        self.err.read_to_string(&mut self.said).expect("the stream can be read");
+        let status = self.child.wait().expect("the process is a child of this one");
         Run { status: status.code().unwrap_or(-1), out, err: self.said }
     }
 }
@@ -241,7 +248,7 @@ fn an_unreadable_environment_is_refused() {
     for name in ["PGHOST", "PGDATABASE", "PGPASSWORD"] {
         let mut command = Command::new(PGDYNO);
         command.args(["bench", "-S", "-n", "-t", "1"]).envs(server.1.client_environment()).env(name, odd);
-        let output = command.stdin(Stdio::null()).output().expect("the program runs");
+        let output = command.stdin(Stdio::null()).output().expect("the program can be started");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{err}");
         assert!(err.contains(&format!("the environment variable {name} is not UTF-8")), "{err}");
@@ -273,7 +280,7 @@ fn remote_run(postgres: &Postgres, args: &[&str]) -> Option<Run> {
     }
     let mut command = Command::new("unshare");
     command.args(apart).arg(PGDYNO).arg("bench").args(args).envs(postgres.client_environment());
-    let output = command.stdin(Stdio::null()).output().expect("the program runs");
+    let output = command.stdin(Stdio::null()).output().expect("the program can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it prints UTF-8");
     let status = output.status.code().unwrap_or(-1);
     Some(Run { status, out: text(output.stdout), err: text(output.stderr) })

@@ -55,7 +55,7 @@ fn check(folder: &Path, yaml: &str, more: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn reports_every_diagnostic() {
     let folder = Folder::new("mistakes");
-    fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("written");
+    fs::write(folder.0.join("wrong.pgbench"), "\\set x 1 +\nSELECT :x;\n").expect("the file can be written");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/mistakes.txt");
     let rows = fs::read_to_string(&path).expect("the rows are there");
     let (mut fresh, mut wrong, mut count) = (String::new(), Vec::new(), 0);
@@ -118,9 +118,11 @@ fn templates_are_valid_and_never_overwritten() {
 fn documented_and_shipped_experiments_are_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
     let folder = Folder::new("docs");
-    fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n").expect("written");
-    fs::write(folder.0.join("books.csv"), "author,name\nx,y\n").expect("written");
-    fs::write(folder.0.join("access.log"), "127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200 1\n").expect("written");
+    fs::write(folder.0.join("transfer.pgbench"), "BEGIN;\nSELECT 1;\nCOMMIT;\n")
+        .expect("the file can be written");
+    fs::write(folder.0.join("books.csv"), "author,name\nx,y\n").expect("the file can be written");
+    fs::write(folder.0.join("access.log"), "127.0.0.1 - - [x] \"GET / HTTP/1.1\" 200 1\n")
+        .expect("the file can be written");
     let service =
         "stack: { service: { url: \"http://[::1]:80\" }, postgres: { attach: \"postgres:///d\" } }\n";
     for (page, stack, least) in [
@@ -131,7 +133,7 @@ fn documented_and_shipped_experiments_are_valid() {
         ("maximum", COMMON[0].1, 6),
         ("failover", COMMON[0].1, 1),
     ] {
-        let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("it is there");
+        let text = fs::read_to_string(root.join(format!("docs/{page}.md"))).expect("the file can be read");
         let mut count = 0;
         for block in text.split("```yaml\n").skip(1) {
             let block = block.split("```").next().unwrap_or_default();
@@ -235,7 +237,7 @@ fn sets_values_from_the_command_line() {
 fn prints_the_schema() {
     let (status, out, _) = pgdyno(Path::new("."), &["schema"]);
     assert_eq!(status, Some(0));
-    let schema: serde_json::Value = serde_json::from_str(&out).expect("it is JSON");
+    let schema: serde_json::Value = serde_json::from_str(&out).expect("the text is JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     assert!(schema["$defs"]["Pooler"]["properties"]["size"]["description"].is_string());
     // Members common to operations and steps appear in both schemas, which allow no others.

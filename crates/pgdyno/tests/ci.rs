@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn pipelines_use_existing_options() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/ci.md");
-    let text = fs::read_to_string(path).expect("it is there");
+    let text = fs::read_to_string(path).expect("the file can be read");
     let mut help: BTreeMap<String, String> = BTreeMap::new();
     let mut wrong = Vec::new();
     let mut commands = 0;

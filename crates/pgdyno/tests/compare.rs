@@ -29,7 +29,13 @@ impl Folder {
 
     fn pgdyno(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-        command.args(args).arg("--dir").arg(&self.0).env_remove("PGDYNO_LANG").output().expect("it is built")
+        command
+            .args(args)
+            .arg("--dir")
+            .arg(&self.0)
+            .env_remove("PGDYNO_LANG")
+            .output()
+            .expect("the program can be started")
     }
 }
 
@@ -104,7 +110,7 @@ impl Run {
         let header = RunHeader {
             name: "book".into(),
             text: String::new(),
-            experiment: serde_json::to_value(&experiment).expect("plain data"),
+            experiment: serde_json::to_value(&experiment).expect("plain data can be serialised"),
             machine: json!({ "kernel": "6.1" }),
             versions: Vec::new(),
             seed: 7,
@@ -253,7 +259,7 @@ fn reports_changes_and_fails_on_met_conditions() {
     assert!(same.contains("no evidence of a difference"), "{same}");
     let document: Value =
         serde_json::from_slice(&folder.pgdyno(&["compare", &base, &run, "--format", "json"]).stdout)
-            .expect("JSON");
+            .expect("the text is JSON");
     let p99 = &document["comparison"]["runs"][0]["cells"][0]["figures"][3];
     assert_eq!((&p99["metric"], &p99["verdict"]), (&json!("p99"), &json!("higher")));
     let page = out(&folder.pgdyno(&["compare", &base, &run, "--format", "html", "--lang", "ru"]), 0);
@@ -314,8 +320,8 @@ fn history_reports_the_change() {
         text.contains("2 changes in 14 runs") && text.contains("postgres.build: 15.18 → 15.19"),
         "{text}"
     );
-    let document: Value =
-        serde_json::from_slice(&folder.pgdyno(&["history", "--format", "json"]).stdout).expect("JSON");
+    let document: Value = serde_json::from_slice(&folder.pgdyno(&["history", "--format", "json"]).stdout)
+        .expect("the text is JSON");
     let changes = document["history"]["series"][0]["changes"].as_array().expect("changes").clone();
     assert!(changes.iter().all(|it| it["point"] == 7), "{changes:?}");
     assert!(out(&folder.pgdyno(&["history", "boot"]), 1).contains("experiments with runs: book"));

@@ -80,7 +80,8 @@ fn run(name: &str) -> Folder {
 /// Standard output of a command; for a failure, standard error and the exit status.
 fn pgdyno(args: &[&str], dir: &Path) -> Result<String, (String, i32)> {
     let program = env!("CARGO_BIN_EXE_pgdyno");
-    let done = Command::new(program).args(args).arg("--dir").arg(dir).output().expect("it can be run");
+    let done =
+        Command::new(program).args(args).arg("--dir").arg(dir).output().expect("the program can be started");
     let text = |bytes| String::from_utf8(bytes).expect("it is UTF-8");
     if done.status.success() {
         return Ok(text(done.stdout));
@@ -152,7 +153,7 @@ fn csv_contains_no_formulas() {
 fn json_contains_everything() {
     let folder = run("json");
     export(&folder, "json");
-    let document: Value = serde_json::from_str(&read(&folder, "json")).expect("it is JSON");
+    let document: Value = serde_json::from_str(&read(&folder, "json")).expect("the text is JSON");
     assert_eq!(
         (&document["name"], &document["seed"], &document["status"]),
         (&json!("book"), &json!(7), &json!("complete"))
@@ -168,7 +169,7 @@ fn lists_shows_and_removes_runs() {
     let folder = run("list");
     let name = "book-20261121T115331Z";
     let size =
-        fs::metadata(folder.0.join(format!("{name}.dyno"))).expect("it is there").len() as f64 / 1024.0;
+        fs::metadata(folder.0.join(format!("{name}.dyno"))).expect("the file exists").len() as f64 / 1024.0;
     let list = format!(
         "NAME                   WHEN (UTC)           CELLS  TRIALS  STATUS         SIZE\n\
          {name}  2026-11-21 11:53:31      1       1  complete  {size:.1} KiB\n"
@@ -177,7 +178,7 @@ fn lists_shows_and_removes_runs() {
     let shown = pgdyno(&["runs", "show", "book"], &folder.0).expect("it is there");
     assert!(!shown.contains("\nTRIAL "), "{shown}");
     let data = pgdyno(&["runs", "show", "book", "--json"], &folder.0).expect("it is there");
-    let data: Value = serde_json::from_str(&data).expect("JSON");
+    let data: Value = serde_json::from_str(&data).expect("the text is JSON");
     assert_eq!(data["run"]["name"], "book");
     let shown = pgdyno(&["runs", "show", "book", "--trials"], &folder.0).expect("it is there");
     assert!(shown.contains("\nTRIAL  CELL  REPEAT  STATUS    VALID  SECONDS  SETTING\n"), "{shown}");

@@ -21,11 +21,11 @@ impl Folder {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
         for to in ["one", "two"] {
             fs::copy(root.join("fixtures/runs/shop.dyno"), path.join(format!("runs/{to}.dyno")))
-                .expect("it is there");
+                .expect("the file can be copied");
         }
         let connection = Connection::open(path.join("runs/two.dyno")).expect("it is there");
         change(&connection);
-        fs::write(path.join("x.yaml"), "name: \u{1b}[31m\n").expect("there is room");
+        fs::write(path.join("x.yaml"), "name: \u{1b}[31m\n").expect("the file can be written");
         Folder(path)
     }
 
@@ -78,10 +78,10 @@ const OTHERS: [&str; 7] = [
 fn full_and_closed_outputs_do_not_panic() {
     let folder = Folder::new("full", |_| ());
     for args in OF_RUNS.iter().chain(&OTHERS) {
-        let complete = folder.pgdyno(args).output().expect("it is built");
+        let complete = folder.pgdyno(args).output().expect("the program can be started");
         assert!(!complete.stdout.is_empty(), "{args}: {complete:?}");
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let full = folder.pgdyno(args).stdout(full).output().expect("it is built");
+        let full = folder.pgdyno(args).stdout(full).output().expect("the program can be started");
         let message = String::from_utf8_lossy(&full.stderr).into_owned();
         let expected = complete.status.code().filter(|it| *it != 0).or(Some(1));
         assert_eq!(full.status.code(), expected, "{args}: {message}");
@@ -90,7 +90,7 @@ fn full_and_closed_outputs_do_not_panic() {
         // A pipe whose reader is closed.
         let (reader, writer) = std::io::pipe().expect("there are descriptors");
         drop(reader);
-        let closed = folder.pgdyno(args).stdout(writer).output().expect("it is built");
+        let closed = folder.pgdyno(args).stdout(writer).output().expect("the program can be started");
         assert_eq!(closed.status.code(), complete.status.code(), "{args}: {closed:?}");
         assert_eq!(closed.stderr, complete.stderr, "{args}");
     }
@@ -98,9 +98,9 @@ fn full_and_closed_outputs_do_not_panic() {
     for args in
         ["runs show none", "check x.yaml", "schedule x", "compare one two --fail-if p99", "bench -c x"]
     {
-        let complete = folder.pgdyno(args).output().expect("it is built");
+        let complete = folder.pgdyno(args).output().expect("the program can be started");
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let full = folder.pgdyno(args).stderr(full).output().expect("it is built");
+        let full = folder.pgdyno(args).stderr(full).output().expect("the program can be started");
         assert_eq!(full.status.code(), complete.status.code(), "{args}");
     }
 }
@@ -166,7 +166,7 @@ fn hostile(connection: &Connection) {
             statement.query_map([], rows).expect("it is there").map(|it| it.expect("it is text")).collect();
         for (id, text) in all {
             let Some(text) = text else { continue };
-            let mut json: Value = serde_json::from_str(&text).expect("it is JSON");
+            let mut json: Value = serde_json::from_str(&text).expect("the text is JSON");
             spoil(&mut json, column == "versions" || column == "machine" || column == "label");
             let sql = format!("UPDATE {table} SET {column} = ?1 WHERE id = ?2");
             connection.execute(&sql, (json.to_string(), id)).expect("there is room");
@@ -184,7 +184,8 @@ fn no_output_contains_terminal_control_characters() {
         "runs show \u{1b}[31m",
         "bench \u{1b}[31m -x",
     ]) {
-        let Output { status, stdout, stderr } = folder.pgdyno(args).output().expect("it is built");
+        let Output { status, stdout, stderr } =
+            folder.pgdyno(args).output().expect("the program can be started");
         let text = format!("{}\n{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
         assert_eq!(unsafe_in(&text), None, "{args}: {text:?}");
         shown += usize::from(text.contains("u{202e}") || text.contains("u202e"));
@@ -195,9 +196,9 @@ fn no_output_contains_terminal_control_characters() {
         }
     }
     assert!(shown >= 8, "only {shown} outputs show it at all");
-    for file in fs::read_dir(folder.0.join("out")).expect("it was written") {
+    for file in fs::read_dir(folder.0.join("out")).expect("the directory can be read") {
         let path = file.expect("it was written").path();
-        let text = fs::read_to_string(&path).expect("it was written");
+        let text = fs::read_to_string(&path).expect("the file can be read");
         assert_eq!(unsafe_in(&text), None, "{}", path.display());
     }
 }
@@ -208,19 +209,21 @@ fn doctor_holds_nothing_that_a_terminal_obeys() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("doctor", |_| ());
     let programs = folder.0.join(format!("bin{HOSTILE}"));
-    fs::create_dir(&programs).expect("there is room");
+    fs::create_dir(&programs).expect("the directory can be created");
     for name in
         ["pgbench", "pgbouncer", "odyssey", "haproxy", "patroni", "etcd", "postgres", "initdb", "pg_ctl"]
     {
         let path = programs.join(name);
         fs::write(&path, format!("#!/bin/sh\nprintf '%s\\n' 'PgBouncer 1.2{HOSTILE}'\n"))
-            .expect("there is room");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+            .expect("the file can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+            .expect("the permissions can be changed");
     }
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").expect("it is set"));
     let bin = programs.to_str().expect("it is UTF-8");
     for args in [&["doctor"][..], &["doctor", "--json"], &["doctor", "--pg-bin", bin], &["doctor", HOSTILE]] {
-        let done = Command::new(PGDYNO).args(args).env("PATH", &path).output().expect("it is built");
+        let done =
+            Command::new(PGDYNO).args(args).env("PATH", &path).output().expect("the program can be started");
         let text =
             format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
         assert_eq!(unsafe_in(&text), None, "{args:?}: {text:?}");
@@ -238,12 +241,12 @@ fn written_files_are_private() {
         ("report one --format md --out page.md", "page.md"),
         ("export one --format hlog --out out", "out"),
     ] {
-        let done = folder.pgdyno(args).output().expect("it is built");
+        let done = folder.pgdyno(args).output().expect("the program can be started");
         assert!(done.status.success(), "{args}: {done:?}");
         let path = folder.0.join(file);
         let all = if path.is_dir() {
             fs::read_dir(&path)
-                .expect("it was written")
+                .expect("the directory can be read")
                 .map(|it| it.expect("it was written").path())
                 .collect()
         } else {
@@ -251,7 +254,7 @@ fn written_files_are_private() {
         };
         for path in all {
             assert_eq!(
-                fs::metadata(&path).expect("it was written").permissions().mode() & 0o777,
+                fs::metadata(&path).expect("the file exists").permissions().mode() & 0o777,
                 0o600,
                 "{}",
                 path.display()
@@ -260,10 +263,11 @@ fn written_files_are_private() {
     }
     // An existing file keeps its permissions.
     let path = folder.0.join("page.md");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("it is ours");
-    let done = folder.pgdyno("report one --format md --out page.md").output().expect("it is built");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("the permissions can be changed");
+    let done =
+        folder.pgdyno("report one --format md --out page.md").output().expect("the program can be started");
     assert!(done.status.success(), "{done:?}");
-    assert_eq!(fs::metadata(&path).expect("it was written").permissions().mode() & 0o777, 0o644);
+    assert_eq!(fs::metadata(&path).expect("the file exists").permissions().mode() & 0o777, 0o644);
 }
 
 /// An unreadable file is named, and the others are listed.
@@ -278,9 +282,10 @@ fn a_hostile_run_does_not_block_others() {
         ("blob", "UPDATE whole SET clients = zeroblob(17000000)", "a value of more than 16 MiB"),
     ] {
         let folder = Folder::new(name, |it| it.execute_batch(sql).expect(sql));
-        fs::copy(folder.0.join("runs/one.dyno"), folder.0.join("runs/three.dyno")).expect("there is room");
+        fs::copy(folder.0.join("runs/one.dyno"), folder.0.join("runs/three.dyno"))
+            .expect("the file can be copied");
         let pgdyno_output = |args: &str| {
-            let output = folder.pgdyno(args).output().expect("it is built");
+            let output = folder.pgdyno(args).output().expect("the program can be started");
             let text = |it: Vec<u8>| String::from_utf8_lossy(&it).into_owned();
             (output.status.code(), text(output.stdout), text(output.stderr))
         };
@@ -313,16 +318,17 @@ fn does_not_execute_a_run_file_of_another_user() {
     let path = folder.0.join("runs/one.dyno");
     for args in ["run --resume one --out runs", "advise one --apply"] {
         for mode in [0o644, 0o660, 0o604] {
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("it is ours");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode))
+                .expect("the permissions can be changed");
             let before = fs::read(&path).expect("it is there");
-            let done = folder.pgdyno(args).output().expect("it is built");
+            let done = folder.pgdyno(args).output().expect("the program can be started");
             let message = String::from_utf8_lossy(&done.stderr).into_owned();
             assert_eq!(done.status.code(), Some(1), "{args}: {message}");
             let reason = format!("one.dyno may come from another user: its permissions are {mode:04o}");
             assert!(message.contains(&reason) && message.contains("chmod 600"), "{args}: {message}");
             assert!(fs::read(&path).expect("it is there") == before, "{args}");
             assert_eq!(
-                fs::read_dir(folder.0.join("runs")).expect("it is there").count(),
+                fs::read_dir(folder.0.join("runs")).expect("the directory can be read").count(),
                 2,
                 "nothing was begun"
             );
@@ -333,7 +339,7 @@ fn does_not_execute_a_run_file_of_another_user() {
 /// PostgreSQL server with hostile texts. It accepts every log-in and answers every query with an error.
 fn hostile_server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     let message = |kind: u8, body: &[u8]| {
         let mut all = vec![kind];
         all.extend((body.len() as u32 + 4).to_be_bytes());
@@ -381,11 +387,11 @@ fn hostile_server() -> u16 {
 fn server_messages_are_sanitised() {
     let folder = Folder::new("server", |_| ());
     let port = hostile_server();
-    fs::write(folder.0.join("x.sql"), "SELECT 1;\n").expect("there is room");
+    fs::write(folder.0.join("x.sql"), "SELECT 1;\n").expect("the file can be written");
     for args in ["-S -t 1", "-n -f x.sql -t 1", "-n -f x.sql -t 1 --json", "-i"] {
         let args = format!("bench {args} -h 127.0.0.1 -p {port} -U x x");
         let Output { stdout, stderr, .. } =
-            folder.pgdyno(&args).env("PGSSLMODE", "disable").output().expect("it is built");
+            folder.pgdyno(&args).env("PGSSLMODE", "disable").output().expect("the program can be started");
         let text = format!("{}\n{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
         assert_eq!(unsafe_in(&text), None, "{args}: {text:?}");
         assert!(text.contains("u{202e}"), "{args}: nothing of it is shown: {text}");
@@ -396,13 +402,14 @@ fn server_messages_are_sanitised() {
 #[test]
 fn rejects_long_experiment_files() {
     let folder = Folder::new("long", |_| ());
-    fs::write(folder.0.join("long.yaml"), "a: [".to_owned() + &"1, ".repeat(2 << 20)).expect("there is room");
+    fs::write(folder.0.join("long.yaml"), "a: [".to_owned() + &"1, ".repeat(2 << 20))
+        .expect("the file can be written");
     for (args, reason) in [
         ("check long.yaml", "it is longer than 4 MiB"),
         ("run long.yaml", "it is longer than 4 MiB"),
         ("check /dev/zero", "it is a character device; name a regular file"),
     ] {
-        let done = folder.pgdyno(args).output().expect("it is built");
+        let done = folder.pgdyno(args).output().expect("the program can be started");
         let message = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(2), "{args}: {message}");
         assert!(message.contains(reason), "{args}: {message}");

@@ -33,7 +33,7 @@ fn reports_a_run_in_both_languages() {
     for lang in ["en", "ru"] {
         golden(&format!("shop.{lang}.md"), &printed(&["--format", "md", "--lang", lang]));
         let text = printed(&["--format", "json", "--lang", lang]);
-        let data: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let data: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
         assert_eq!(data["page"]["lang"], lang);
         assert_eq!(data["matrix"]["rows"].as_array().map(Vec::len), Some(3));
         assert!(data["findings"].as_array().is_some_and(|it| !it.is_empty()));
@@ -46,7 +46,7 @@ fn reports_a_run_in_both_languages() {
 #[test]
 fn writes_one_html_file() {
     let folder = env::temp_dir().join(format!("pgdyno-report-{}", std::process::id()));
-    fs::create_dir(&folder).expect("there is room");
+    fs::create_dir(&folder).expect("the directory can be created");
     let file = folder.join("a page.html");
     let output = printed(&["--lang", "ru", "--out", &file.to_string_lossy()]);
     let page = fs::read_to_string(&file);
@@ -69,28 +69,35 @@ fn writes_one_html_file() {
 #[test]
 fn does_not_overwrite_the_run_file() {
     let place = env::temp_dir().join(format!("pgdyno-report-over-{}", std::process::id()));
-    fs::create_dir_all(place.join("more")).expect("there is room");
+    fs::create_dir_all(place.join("more")).expect("the directory can be created");
     let run = place.join("shop.dyno");
     let before = fs::read(fixtures().join("shop.dyno")).expect("it is there");
-    fs::write(&run, &before).expect("there is room");
-    std::os::unix::fs::symlink(&run, place.join("link")).expect("there is room");
+    fs::write(&run, &before).expect("the file can be written");
+    std::os::unix::fs::symlink(&run, place.join("link")).expect("the link can be created");
     fs::hard_link(&run, place.join("hard")).expect("there is room");
     for out in ["shop.dyno", "more/../shop.dyno", "link", "hard"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-        let output =
-            command.arg("report").arg(&run).arg("--out").arg(place.join(out)).output().expect("it runs");
+        let output = command
+            .arg("report")
+            .arg(&run)
+            .arg("--out")
+            .arg(place.join(out))
+            .output()
+            .expect("the program can be started");
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{out}: {message}");
         assert!(message.contains("is the run itself"), "{message}");
         assert_eq!(fs::read(&run).expect("it is there"), before);
     }
     // A link that has the default name of a report is not followed.
-    fs::write(place.join("precious"), "precious").expect("there is room");
-    std::os::unix::fs::symlink(place.join("precious"), place.join("shop.html")).expect("there is room");
+    fs::write(place.join("precious"), "precious").expect("the file can be written");
+    std::os::unix::fs::symlink(place.join("precious"), place.join("shop.html"))
+        .expect("the link can be created");
     let mut command = Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-    let output = command.current_dir(&place).arg("report").arg(&run).output().expect("it runs");
+    let output =
+        command.current_dir(&place).arg("report").arg(&run).output().expect("the program can be started");
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(fs::read_to_string(place.join("precious")).expect("it is there"), "precious");
+    assert_eq!(fs::read_to_string(place.join("precious")).expect("the file can be read"), "precious");
     fs::remove_dir_all(&place).expect("it is ours");
 }
 
@@ -116,7 +123,7 @@ fn reports_errors_with_status() {
 #[test]
 fn incomplete_reports_are_named() {
     let folder = env::temp_dir().join(format!("pgdyno-report-full-{}", std::process::id()));
-    fs::create_dir_all(&folder).expect("there is room");
+    fs::create_dir_all(&folder).expect("the directory can be created");
     // With SIGXFSZ ignored, a write beyond the limit fails with an error, as on a full disk.
     let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" report \"$@\"";
     for format in ["html", "md", "json", "junit"] {

@@ -12,8 +12,8 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Folder {
         let at = std::env::temp_dir().join(format!("pgdyno-names-{}", std::process::id()));
-        std::fs::create_dir(&at).expect("there is room");
-        std::fs::write(at.join("postgresql.conf"), "").expect("there is room");
+        std::fs::create_dir(&at).expect("the directory can be created");
+        std::fs::write(at.join("postgresql.conf"), "").expect("the file can be written");
         Folder(at)
     }
 }

@@ -24,7 +24,7 @@ use store::{RunOutcome, RunStatus};
 /// Number of clients of the closed-loop load that replaces an open-loop one. An open-loop load would deliver the same
 /// rate with and without indexes, and so hide their effect.
 const CLIENTS: u32 = 16;
-/// Longest name of an experiment, in characters.
+/// Maximum length of an experiment's name, in characters.
 const LONGEST: usize = 64;
 
 pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {

@@ -25,8 +25,7 @@ use wire::pg::{ProtocolError, Secret};
 #[derive(Clone, Debug)]
 pub struct ConnectedServer {
     pub target: Target,
-    /// Target of the setup connection. Its log-in keeps the server's parameters; that takes 1 KiB, which clients do
-    /// without.
+    /// Target of the setup connection. Its log-in keeps the server's parameters (1 KiB); the clients' log-ins do not.
     setup: Target,
     /// Description in libpq's words: `on socket "…"`, or `at "host" (address), port 5432`.
     pub description: String,
@@ -42,12 +41,13 @@ const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of the check whether a name still resolves to the same address.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Connection settings from the options and the environment. Prints all mistakes and returns `None` if there are any.
-pub fn settings(target: &options::TargetOptions, voice: &Terminal) -> Option<Settings> {
+/// Connection settings from the options and the environment. Prints all diagnostics and returns `None` if there are
+/// any.
+pub fn settings(target: &options::TargetOptions, terminal: &Terminal) -> Option<Settings> {
     let flags = [("host", &target.host), ("port", &target.port), ("user", &target.user)];
     let mut flags: Vec<(&str, &str)> =
         flags.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-    flags.push(("fallback_application_name", &voice.program));
+    flags.push(("fallback_application_name", &terminal.program));
     let unreadable = RefCell::new(Vec::new());
     let env = |name: &str| {
         let value = std::env::var(name);
@@ -58,21 +58,21 @@ pub fn settings(target: &options::TargetOptions, voice: &Terminal) -> Option<Set
     };
     let around = Environment {
         env: &env,
-        read: &|file, path| read(file, path, voice),
+        read: &|file, path| read(file, path, terminal),
         os_user: &os_user().unwrap_or_default(),
     };
     let resolved = conninfo::resolve(target.database.as_deref(), &flags, around);
     if let Some(name) = unreadable.borrow().first() {
-        voice.error(&format!("the environment variable {name} is not UTF-8"));
-        voice.hint(&format!("set it to UTF-8 text, or remove it:  unset {name}"));
+        terminal.error(&format!("the environment variable {name} is not UTF-8"));
+        terminal.hint(&format!("set it to UTF-8 text, or remove it:  unset {name}"));
         return None;
     }
     match resolved {
         Ok(it) => Some(it),
-        Err(mistakes) => {
-            for diagnostic in mistakes {
-                voice.error(&format!("{}: {}", diagnostic.place, diagnostic.found));
-                voice.hint(&diagnostic.suggestion);
+        Err(diagnostics) => {
+            for diagnostic in diagnostics {
+                terminal.error(&format!("{}: {}", diagnostic.place, diagnostic.found));
+                terminal.hint(&diagnostic.suggestion);
             }
             None
         }
@@ -80,10 +80,10 @@ pub fn settings(target: &options::TargetOptions, voice: &Terminal) -> Option<Set
 }
 
 /// Contents of a configuration file; `None` if it is secret and others may read it.
-fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
+fn read(file: ConfigFile, path: &Path, terminal: &Terminal) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     if !about.is_file() {
-        voice.warning(&format!("\"{}\" is not a regular file and is ignored", path.display()));
+        terminal.warning(&format!("\"{}\" is not a regular file and is ignored", path.display()));
         return None;
     }
     let forbidden = match (file, about.uid()) {
@@ -94,8 +94,8 @@ fn read(file: ConfigFile, path: &Path, voice: &Terminal) -> Option<String> {
     };
     if about.permissions().mode() & forbidden != 0 {
         let path = path.display();
-        voice.warning(&format!("file \"{path}\" has group or world access and is ignored"));
-        voice.hint(&format!("chmod 600 {path}"));
+        terminal.warning(&format!("file \"{path}\" has group or world access and is ignored"));
+        terminal.hint(&format!("chmod 600 {path}"));
         return None;
     }
     fs::read_to_string(path).ok()

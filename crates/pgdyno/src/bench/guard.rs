@@ -8,7 +8,7 @@ use stack::location::Location;
 use stack::other_runs;
 use std::io::{IsTerminal, stderr, stdin};
 
-/// pgbench's tables and their columns, which none of them lacks.
+/// pgbench's tables, with columns that each of them has.
 const TABLES: [(&str, &str); 4] = [
     ("pgbench_accounts", "'aid', 'bid', 'abalance', 'filler'"),
     ("pgbench_branches", "'bid', 'bbalance', 'filler'"),
@@ -24,7 +24,7 @@ pub fn check_load_allowed(
     location: &Location,
     address: &str,
     yes_load: Option<&str>,
-    voice: &Terminal,
+    terminal: &Terminal,
 ) -> Result<(), CommandError> {
     if *location == Location::ThisMachine || is_named(yes_load, address) {
         return Ok(());
@@ -34,16 +34,16 @@ pub fn check_load_allowed(
     if stdin().is_terminal() && stderr().is_terminal() {
         return Err(CommandError::new(what).with_hint(hint(address)));
     }
-    voice.warning(&what);
-    voice.hint(&hint(address));
+    terminal.warning(&what);
+    terminal.hint(&hint(address));
     Ok(())
 }
 
 /// Warns if another pgdyno uses the database, because each measures the other's load.
-pub fn warn_if_shared(connection: &mut Connection, voice: &Terminal) {
+pub fn warn_if_shared(connection: &mut Connection, terminal: &Terminal) {
     // If the server does not report it, the load continues.
     if let Ok(Some(other)) = other_runs::find_other_run(connection) {
-        voice.warning(&one_line(&format!(
+        terminal.warning(&one_line(&format!(
             "another pgdyno is running in this database ({other}): each measures the load of the other"
         )));
     }
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn loads_local_servers_silently_and_remote_ones_only_if_named() {
-        let voice = Terminal { program: "bench".to_owned() };
-        assert_eq!(check_load_allowed(&Location::ThisMachine, "localhost:5432", None, &voice), Ok(()));
-        assert_eq!(check_load_allowed(&Location::OtherMachine, "db:5432", Some("db"), &voice), Ok(()));
+        let terminal = Terminal { program: "bench".to_owned() };
+        assert_eq!(check_load_allowed(&Location::ThisMachine, "localhost:5432", None, &terminal), Ok(()));
+        assert_eq!(check_load_allowed(&Location::OtherMachine, "db:5432", Some("db"), &terminal), Ok(()));
     }
 }

@@ -41,7 +41,7 @@ const CERTIFICATE_FILES: [&str; 4] = [
 pub fn run(
     options: &BenchOptions,
     http_options: &HttpOptions,
-    voice: &Terminal,
+    terminal: &Terminal,
 ) -> Result<ExitCode, CommandError> {
     let written = RequestSource {
         method: http_options.method,
@@ -55,14 +55,14 @@ pub fn run(
     let defined: Vec<&str> = given.chain(super::scripts::PREDEFINED).collect();
     let program = match Program::from_request(&written, &defined) {
         Ok(it) => it,
-        Err(mistakes) => {
-            mistakes.iter().for_each(|it| voice.error(it));
+        Err(diagnostics) => {
+            diagnostics.iter().for_each(|it| terminal.error(it));
             return Ok(ExitCode::from(START_FAILED));
         }
     };
     let seed = ready::seed(options.seed, unix_time())?;
     if options.seed != (SeedOption::Time { explicit: false }) {
-        voice.info(&format!("setting random seed to {seed}"));
+        terminal.info(&format!("setting random seed to {seed}"));
     }
     let service = Service {
         tls: tls(http_options)?,
@@ -80,7 +80,7 @@ pub fn run(
         &location::locate_listener(&reached),
         &server.address,
         options.yes_load.as_deref(),
-        voice,
+        terminal,
     )?;
     if !options.json {
         outln!("{}", report::bench::banner(&server.version));
@@ -93,11 +93,11 @@ pub fn run(
     let targets = BenchTargets { postgres: None, services: vec![(service, address)] };
     let prepared = ready::prepare_for(options, program, targets, 1, seed)?;
     let (summary, complete) =
-        run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, voice)?;
+        run_prepared(options, prepared, (&server, &named), None, seed, &super::listen()?, terminal)?;
     if let Some(change) = resolved.and_then(|(name, used)| address_change(name, used)) {
-        voice.warning(&change);
+        terminal.warning(&change);
     }
-    Ok(print_result(options, &summary, complete, voice))
+    Ok(print_result(options, &summary, complete, terminal))
 }
 
 /// Value of `${env:NAME}` in requests.

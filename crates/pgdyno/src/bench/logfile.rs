@@ -73,7 +73,9 @@ impl LogFile {
         self.line.clear();
         if let LogMode::Aggregated { current: Some(all), .. } = &mut self.form {
             let (line, style) = (&mut self.line, self.style);
-            all.advance(now - self.epoch, |it| log::aggregate(line, it, style).expect("a String takes it"));
+            all.advance(now - self.epoch, |interval| {
+                log::aggregate(line, interval, style).expect("writing to a String cannot fail");
+            });
         }
         self.out.write_all(self.line.as_bytes())?;
         self.out.flush()
@@ -89,12 +91,14 @@ impl LogFile {
             LogMode::Sampled { share, chance } => chance.f64() <= *share,
             LogMode::Aggregated { current: all, .. } => {
                 let all = all.as_mut().expect("begun by write_all");
-                all.add(record, |done| log::aggregate(line, done, style).expect("a String takes it"));
+                all.add(record, |done| {
+                    log::aggregate(line, done, style).expect("writing to a String cannot fail");
+                });
                 false
             }
         };
         if shown {
-            log::transaction(line, record, nth, epoch, style).expect("a String takes it");
+            log::transaction(line, record, nth, epoch, style).expect("writing to a String cannot fail");
         }
         self.out.write_all(line.as_bytes())
     }

@@ -72,7 +72,7 @@ pub struct BenchOptions {
     /// Variables (`-D name=value`), in the order given.
     pub defines: Vec<(String, String)>,
     pub seed: SeedOption,
-    /// `None`: the driver that suits the load.
+    /// Driver; `None` selects the one that suits the load.
     pub driver: Option<Driver>,
     /// Time before a due moment at which sleeping turns into spinning; zero for no spinning.
     pub spin: Nanos,
@@ -164,11 +164,11 @@ pub enum Vacuum {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeedOption {
-    /// From the clock. `explicit` is true if the user requested it.
+    /// Seed from the clock. `explicit` is true if the user requested it.
     Time {
         explicit: bool,
     },
-    /// From the operating system's random numbers.
+    /// Seed from the operating system's random numbers.
     Rand,
     Fixed(u64),
 }
@@ -223,14 +223,14 @@ pub fn parse(
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<BenchCommand, Vec<OptionDiagnostic>> {
     let mut draft = table::Draft::default();
-    let mut mistakes = Vec::new();
+    let mut diagnostics = Vec::new();
     if let Some(seed) = env("PGBENCH_RANDOM_SEED") {
         let source = "PGBENCH_RANDOM_SEED environment variable";
-        mistakes.extend(value::seed(&seed, source).map(|it| draft.seed = Some(it)).err());
+        diagnostics.extend(value::seed(&seed, source).map(|it| draft.seed = Some(it)).err());
     }
     if let Some(code) = env(language::VARIABLE).filter(|it| !it.is_empty()) {
         let source = format!("{} environment variable", language::VARIABLE);
-        mistakes.extend(value::lang(&code, &source).map(|it| draft.lang = Some(it)).err());
+        diagnostics.extend(value::lang(&code, &source).map(|it| draft.lang = Some(it)).err());
     }
     for word in getopt::read(args, &table::spellings()) {
         let taken = match word {
@@ -238,13 +238,13 @@ pub fn parse(
             Ok(getopt::Argument::Operand(it)) => draft.set_operand(it),
             Err(misread) => Err(diagnostic::from_parse_error(&misread)),
         };
-        mistakes.extend(taken.err());
+        diagnostics.extend(taken.err());
         if let Some(answer) = draft.immediate.take() {
-            return if mistakes.is_empty() { Ok(answer) } else { Err(mistakes) };
+            return if diagnostics.is_empty() { Ok(answer) } else { Err(diagnostics) };
         }
     }
-    let command = rules::resolve(draft, &mut mistakes);
-    if mistakes.is_empty() { Ok(command) } else { Err(mistakes) }
+    let command = rules::resolve(draft, &mut diagnostics);
+    if diagnostics.is_empty() { Ok(command) } else { Err(diagnostics) }
 }
 
 #[cfg(test)]

@@ -66,11 +66,11 @@ fn partitions(method: &str, count: &str) -> Result<Option<Partitions>, CommandEr
 }
 
 /// Vacuums the tables. Errors of the server are printed and ignored, as in pgbench.
-pub fn vacuum(connection: &mut Connection, what: Vacuum, voice: &Terminal) {
+pub fn vacuum(connection: &mut Connection, what: Vacuum, terminal: &Terminal) {
     let mut run = |sql: &str| {
         if let Err(error) = connection.query(sql) {
-            voice.error(&libpq_text(&error));
-            voice.detail("(ignoring this error and continuing anyway)");
+            terminal.error(&libpq_text(&error));
+            terminal.detail("(ignoring this error and continuing anyway)");
         }
     };
     if what == Vacuum::Nothing {

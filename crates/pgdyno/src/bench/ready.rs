@@ -34,16 +34,16 @@ const UNBOUNDED: Nanos = Nanos::from_secs(365 * 24 * 3600);
 pub fn prepare(
     options: &BenchOptions,
     program: Program,
-    place: &ConnectedServer,
+    connected: &ConnectedServer,
     scale: u32,
     seed: u64,
 ) -> Result<PreparedBench, CommandError> {
-    let (address, transport) = match &place.target.address {
+    let (address, transport) = match &connected.target.address {
         client::Address::Unix(path) => (Address::Unix(path.clone()), Transport::Unix),
         client::Address::Tcp(it) => (Address::Tcp(*it), Transport::Tcp),
     };
     let targets = BenchTargets {
-        postgres: Some((PostgresEndpoint::new(Arc::clone(&place.target.login), transport), address)),
+        postgres: Some((PostgresEndpoint::new(Arc::clone(&connected.target.login), transport), address)),
         services: Vec::new(),
     };
     prepare_for(options, program, targets, scale, seed)

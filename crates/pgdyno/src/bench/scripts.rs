@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// Reads and compiles all scripts. Prints every diagnostic and returns `None` if there are any.
-pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
+pub fn compile(options: &BenchOptions, terminal: &Terminal) -> Option<Program> {
     let defined = options.defines.iter().map(|(name, _)| name.as_str());
     let defined: Vec<&str> = defined.chain(PREDEFINED).collect();
     let mut readable = true;
@@ -21,8 +21,8 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
             Source::File(name) => match read(name) {
                 Ok(text) => texts.push((name.as_str(), text, script.weight)),
                 Err(error) => {
-                    voice.error(&error);
-                    voice.hint("name a file that can be read, or - for standard input");
+                    terminal.error(&error);
+                    terminal.hint("name a file that can be read, or - for standard input");
                     readable = false;
                 }
             },
@@ -37,12 +37,12 @@ pub fn compile(options: &BenchOptions, voice: &Terminal) -> Option<Program> {
     }
     match script::parse(&sources, mode(options.mode), options.allow_shell, &defined) {
         Ok(program) => {
-            program.undefined.iter().for_each(|it| warn(it, options.mode, voice));
-            program.scripts.iter().for_each(|script| warn_of_encoding(script, voice));
+            program.undefined.iter().for_each(|it| warn(it, options.mode, terminal));
+            program.scripts.iter().for_each(|script| warn_of_encoding(script, terminal));
             Some(program).filter(|_| readable)
         }
-        Err(mistakes) => {
-            mistakes.iter().for_each(|it| print_diagnostic(it, voice));
+        Err(diagnostics) => {
+            diagnostics.iter().for_each(|it| print_diagnostic(it, terminal));
             None
         }
     }
@@ -79,29 +79,29 @@ fn read(name: &str) -> Result<Vec<u8>, String> {
 pub const PREDEFINED: [&str; 4] = ["client_id", "random_seed", "default_seed", "scale"];
 
 /// Warns of a variable without a value. As in pgbench, the run continues.
-fn warn(diagnostic: &Diagnostic, mode: QueryMode, voice: &Terminal) {
+fn warn(diagnostic: &Diagnostic, mode: QueryMode, terminal: &Terminal) {
     let sent = match mode {
         QueryMode::Simple => "the statement is sent with the text :name",
         QueryMode::Extended | QueryMode::Prepared => "a client that reaches the statement aborts",
     };
-    voice.warning(&format!(
+    terminal.warning(&format!(
         "{}: {}; until another script sets it, {sent}",
         position(diagnostic),
         diagnostic.message
     ));
-    voice.hint(&diagnostic.hint);
+    terminal.hint(&diagnostic.hint);
 }
 
 /// Warns of the first statement that is not UTF-8. As in pgbench, its bytes are sent unchanged.
-fn warn_of_encoding(script: &Script, voice: &Terminal) {
+fn warn_of_encoding(script: &Script, terminal: &Terminal) {
     let is_utf8 =
         |kind: &CommandKind| !matches!(kind, CommandKind::Sql(sql) if str::from_utf8(&sql.text).is_err());
     if let Some(command) = script.commands.iter().find(|command| !is_utf8(&command.kind)) {
-        voice.warning(&format!(
+        terminal.warning(&format!(
             "{}:{}: the statement is not UTF-8; its bytes are sent unchanged and shown as \\xNN: {}",
             script.name, command.line, command.first_line
         ));
-        voice.hint(
+        terminal.hint(
             "the server decodes it with client_encoding; if the script uses another encoding, set it, for example \
              PGCLIENTENCODING=LATIN1",
         );
@@ -113,14 +113,14 @@ fn position(diagnostic: &Diagnostic) -> String {
 }
 
 /// Prints a diagnostic of a script: position, source line and correction.
-fn print_diagnostic(diagnostic: &Diagnostic, voice: &Terminal) {
+fn print_diagnostic(diagnostic: &Diagnostic, terminal: &Terminal) {
     if diagnostic.line == 0 {
-        voice.error(&diagnostic.message);
+        terminal.error(&diagnostic.message);
     } else {
         let before = diagnostic.text.chars().take(diagnostic.column.saturating_sub(1) as usize);
         // Tabs are preserved, so that the caret is below its character.
         let indent: String = before.map(|it| if it == '\t' { '\t' } else { ' ' }).collect();
-        voice.error(&format!(
+        terminal.error(&format!(
             "{}: {}\n{}\n{indent}^ error found here",
             position(diagnostic),
             diagnostic.message,
@@ -128,6 +128,6 @@ fn print_diagnostic(diagnostic: &Diagnostic, voice: &Terminal) {
         ));
     }
     if !diagnostic.hint.is_empty() {
-        voice.hint(&diagnostic.hint);
+        terminal.hint(&diagnostic.hint);
     }
 }

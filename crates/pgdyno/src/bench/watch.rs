@@ -37,7 +37,7 @@ impl<'a> BenchDisplay<'a> {
     /// Creates a listener. `epoch` is the Unix time at which the run's clock begins.
     pub fn new(
         options: &BenchOptions,
-        voice: &'a Terminal,
+        terminal: &'a Terminal,
         server: String,
         work: Arc<Workload>,
         epoch: Nanos,
@@ -53,7 +53,7 @@ impl<'a> BenchDisplay<'a> {
         let every = options.progress.map(|it| it.every);
         let messages = Messages::default();
         BenchDisplay {
-            terminal: voice,
+            terminal,
             server,
             work,
             progress_interval: every,

@@ -75,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room");
         let check = |text: &str, given: Option<&[&str]>, expected: Result<&str, &str>| {
             let path = folder.path().join("f.csv");
-            std::fs::write(&path, text).expect("there is room");
+            std::fs::write(&path, text).expect("the file can be written");
             let given: Option<Vec<String>> =
                 given.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
             let found = columns(&path, FeedFormat::Csv, given.as_deref()).map(|it| it.join(","));

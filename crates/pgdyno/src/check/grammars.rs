@@ -11,7 +11,7 @@ use model::summary::QueryMode;
 use std::net::IpAddr;
 use wire::http::{Host, Url, UrlProblem};
 
-/// All grammars.
+/// Grammars of this program, for the experiment reader.
 pub const ALL: Grammars<'static> = Grammars {
     schedule: &check_schedule,
     script: &check_script,

@@ -71,7 +71,7 @@ impl AsyncWrite for WriteTimeoutStream {
         self.check_timeout(result, context)
     }
 
-    /// Without this, hyper would copy a large document for every slow reader.
+    /// Returns true, because hyper would otherwise copy a large document for every slow reader.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }

@@ -91,7 +91,10 @@ fn ledger_records_every_write_once() {
         let services = thread::spawn(move || {
             let streams = (0..CLIENTS).map(|_| listener.accept().expect("somebody comes").0);
             let serving: Vec<_> = streams.map(|it| thread::spawn(move || serve(it))).collect();
-            serving.into_iter().flat_map(|it| it.join().expect("no panic")).collect::<Vec<_>>()
+            serving
+                .into_iter()
+                .flat_map(|it| it.join().expect("the thread does not panic"))
+                .collect::<Vec<_>>()
         });
         let ready = LoadConfig {
             work: Arc::new(work()),
@@ -119,7 +122,10 @@ fn ledger_records_every_write_once() {
         let measured =
             run_with_ledger(&ready, taps, Clock::start(), &mut IgnoreEvents, &stop).expect("it runs");
         over.send(()).expect("it is asked");
-        let (entries, tokens) = (keeper.join().expect("no panic"), services.join().expect("no panic"));
+        let (entries, tokens) = (
+            keeper.join().expect("the thread does not panic"),
+            services.join().expect("the thread does not panic"),
+        );
 
         let mut reserved = BTreeMap::new();
         let mut keys = Vec::new();

@@ -45,7 +45,7 @@ pub fn read_all(path: &Path) -> Result<Vec<CompletedTrial>, CommandError> {
         cell: trial.recorded.trial.cell as usize,
         is_complete: !matches!(trial.status, None | Some(TrialStatus::Interrupted)),
         step: trial.step,
-        result: trial.seen,
+        result: trial.step_result,
         setup: trial.setup,
         nodes: trial.recorded.trial.nodes,
         server: trial.target.map(|target| target.server),

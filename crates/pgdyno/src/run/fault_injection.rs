@@ -1,6 +1,6 @@
 //! Fault injection next to the load, and the verdict that follows from it
 //!
-//! Three parts take part. The [`injector`] executes the plan and promotes another server. A monitor from `stack::roles`
+//! It has three parts. The [`injector`] executes the plan and promotes another server. A monitor from `stack::roles`
 //! observes which server is the primary. A ledger records the writes. After the load, former primaries rejoin, all
 //! writes are read back, and a verdict follows.
 
@@ -56,7 +56,7 @@ pub struct TrialContext<'a> {
     pub since: TrialClock,
     /// Receives actions and observations.
     pub observations: Sender<Observation>,
-    /// Set by the user: no more waiting.
+    /// Set when the user interrupts the run. The injection then no longer waits.
     pub interrupted: &'a AtomicBool,
     /// Probe that writes during the load and pauses when the load ends.
     pub prober: Option<&'a FreshnessProber>,
@@ -104,7 +104,7 @@ impl<'a> FaultPlan<'a> {
             let ended = clock.now();
             over.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.stop_writing());
-            (measured, ended, acts.join().expect("whoever acts does not panic"))
+            (measured, ended, acts.join().expect("the injector thread does not panic"))
         });
         if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
             acted.add_error(format!("the ledger ended before the load: {error}"));
@@ -164,8 +164,8 @@ impl FaultRun {
     /// Nodes that a fault affected.
     pub fn faulted_nodes(&self) -> Vec<String> {
         let injection = &self.injection.injection;
-        let inflicted = injection.injected.iter().flat_map(|it| &it.nodes);
-        inflicted.chain(injection.promotions.iter().map(|it| &it.from)).cloned().collect()
+        let faulted = injection.injected.iter().flat_map(|it| &it.nodes);
+        faulted.chain(injection.promotions.iter().map(|it| &it.from)).cloned().collect()
     }
 
     /// Rejoins former primaries and reads back all writes: after the load, after the rejoin, and after a restart of all

@@ -207,7 +207,7 @@ mod tests {
     impl TempFile {
         fn new(name: &str, text: &[u8]) -> TempFile {
             let path = std::env::temp_dir().join(format!("pgdyno-feed-{}-{name}", std::process::id()));
-            fs::write(&path, text).expect("there is room");
+            fs::write(&path, text).expect("the file can be written");
             TempFile(path)
         }
     }
@@ -299,11 +299,11 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn maps_large_files_instead_of_reading_them() {
-        // Memory is the process's, and other tests allocate too: this one runs in a process of its own.
+        // The test measures the memory of its process, so it runs in a process of its own.
         const ALONE: &str = "PGDYNO_TEST_ALONE";
         if std::env::var_os(ALONE).is_none() {
             let name = "run::feeds::tests::maps_large_files_instead_of_reading_them";
-            let program = std::env::current_exe().expect("it runs");
+            let program = std::env::current_exe().expect("the program has a path");
             let mut command = std::process::Command::new(program);
             let status = command.args(["--exact", name]).env(ALONE, "1").status();
             assert!(status.expect("it starts").success());
@@ -312,7 +312,8 @@ mod tests {
         let megabytes: usize =
             std::env::var("PGDYNO_FEED_MB").map_or(64, |it| it.parse().expect("a number of megabytes"));
         let file = TempFile::new("large.tsv", b"");
-        let mut out = BufWriter::with_capacity(1 << 20, File::create(&file.0).expect("there is room"));
+        let mut out =
+            BufWriter::with_capacity(1 << 20, File::create(&file.0).expect("the file can be created"));
         let rows = megabytes * 10_000;
         for n in 0..rows {
             writeln!(out, "{n:019}\t{:>79}", n % 97).expect("there is room");

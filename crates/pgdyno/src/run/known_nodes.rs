@@ -76,7 +76,7 @@ fn is_server(setup: &Setup, node: &Node) -> bool {
     setup.stack.nodes.last().is_some_and(|it| it.name == node.name)
 }
 
-/// ` (address)` of an attached node.
+/// Text ` (address)` for an attached node.
 fn attached_at(kind: &NodeKind) -> String {
     match kind {
         NodeKind::Attached(it) => format!(" ({})", it.dsn),
@@ -84,8 +84,8 @@ fn attached_at(kind: &NodeKind) -> String {
     }
 }
 
-/// Version without what an update of a running system changes: the major version of PostgreSQL (`15.18 (Debian …)`), the
-/// whole text of others (`nginx/1.22.1`). `None` if the node does not tell it.
+/// Part of a version that an update of a running system does not change. It is PostgreSQL's major version (`15.18
+/// (Debian …)`), or the whole text of other products (`nginx/1.22.1`). `None` if the version is unknown.
 fn release(version: &str) -> Option<&str> {
     let number = version.split(|it: char| !it.is_ascii_digit()).next().filter(|it| !it.is_empty());
     number.or(Some(version)).filter(|it| !matches!(*it, "" | "unknown"))

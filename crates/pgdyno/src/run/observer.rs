@@ -79,7 +79,7 @@ pub struct Observer<'a> {
     /// Names of the plan's feeds.
     feeds: Vec<String>,
     messages: Messages,
-    /// Every second; `None` if they are not needed afterwards.
+    /// All seconds of the trial; `None` if they are not needed afterwards.
     seconds: Option<Vec<SecondSummary>>,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Observer<'a> {
         self.aborted.clone()
     }
 
-    /// Feed whose end ended the load, as an index into the plan's feeds; `None` if no feed did.
+    /// Feed that ran out of rows and so ended the load, as an index into the plan's feeds. `None` if no feed did.
     pub fn exhausted_feed(&self) -> Option<u16> {
         self.exhausted_feed
     }
@@ -242,8 +242,8 @@ impl LoadListener for Observer<'_> {
                 let text = format!("client {} aborted: its script cannot continue: {first}", client.0);
                 self.push_event(EventKind::Other, None, text);
             }
-            // The feed's end ends the load of all threads, including those that draw from it seldom. Each thread reports
-            // it.
+            // A feed without rows ends the load of all threads, including those that seldom draw from it. Each thread
+            // reports it.
             LoadEvent::Exhausted { feed } => {
                 self.stop.store(true, Ordering::Relaxed);
                 if self.exhausted_feed.replace(feed).is_none() {

@@ -16,8 +16,9 @@ use stack::plans::{Planner, StatementCapture};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Time for which the server logs statements, and most clients. A few executions of each statement suffice.
+/// Time for which the server logs statements. A few executions of each statement suffice.
 const LISTEN_DURATION: Nanos = Nanos::from_millis(1500);
+/// Maximum number of clients while statements are logged.
 const CLIENTS: u32 = 4;
 /// Mask that derives this load's seed from the trial's, so that other requests are sent. The bits of the golden ratio
 /// also change the low bits.

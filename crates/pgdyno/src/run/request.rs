@@ -105,8 +105,8 @@ pub fn header(experiment: &Experiment, text: String) -> RunHeader {
     RunHeader {
         name: experiment.name.clone(),
         text,
-        experiment: serde_json::to_value(experiment).expect("plain data"),
-        machine: serde_json::to_value(stack::host::Host::detect()).expect("plain data"),
+        experiment: serde_json::to_value(experiment).expect("plain data can be serialised"),
+        machine: serde_json::to_value(stack::host::Host::detect()).expect("plain data can be serialised"),
         // The versions of the stack are stored with its nodes.
         versions: Vec::new(),
         seed: experiment.seed,

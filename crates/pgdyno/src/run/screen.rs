@@ -40,7 +40,7 @@ struct ScreenState {
     changed: Condvar,
 }
 
-/// Output that waits for the thread.
+/// Output that the thread has not written yet.
 #[derive(Debug, Default)]
 struct PendingOutput {
     lines: VecDeque<String>,

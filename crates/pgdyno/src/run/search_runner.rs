@@ -75,7 +75,7 @@ impl Runner {
             let Some((turn, step)) = search::interleave(&subjects, experiment.seed) else { return };
             let SearchState { cell, round, .. } = all[turn];
             let task = Task { cell, repetition: round, step: Some(step.clone()) };
-            // `None`: the user ended the trial and the run.
+            // `None` means that the user ended the trial and the run.
             all[turn].done.extend(self.trial(experiment, &task));
         }
     }
@@ -134,7 +134,7 @@ impl SearchState {
 
 /// Steps of a search that a resumed run has already completed.
 fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepResult> {
-    let its = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
+    let of_cell = before.iter().filter(|it| it.cell == search.cell && it.is_complete);
     let of = |trial: &&CompletedTrial| {
         trial.step.as_ref().is_some_and(|step| {
             step.round == search.round
@@ -142,7 +142,7 @@ fn completed_steps(before: &[CompletedTrial], search: &SearchState) -> Vec<StepR
                 && !matches!(step.purpose, StepPurpose::Confirm | StepPurpose::Soak)
         })
     };
-    its.filter(of).filter_map(|it| it.result.clone()).collect()
+    of_cell.filter(of).filter_map(|it| it.result.clone()).collect()
 }
 
 /// First level: the file's `from`, or else the load of the cell.

@@ -60,7 +60,7 @@ pub struct TestBed {
 struct LoadedDataset {
     /// Data directory's node (`None` if the server is attached) and address.
     server: (Option<NodeId>, String),
-    /// The loaded rows alone; post-load statements and the cache state do not count.
+    /// Loaded dataset, without its post-load statements and cache state.
     dataset: Dataset,
     template: Template,
     /// Transaction limit (`xmax`) of the server when the last trial began, from
@@ -70,7 +70,7 @@ struct LoadedDataset {
 }
 
 impl Drop for LoadedDataset {
-    /// Leaves no template on a server that existed before. A killed run leaves it; the next run drops it.
+    /// Drops the template on an attached server. If the run was killed, the next run drops it.
     fn drop(&mut self) {
         if self.template.is_attached() {
             let _ = self.template.drop_template();
@@ -202,8 +202,8 @@ impl TestBed {
         self.target.as_ref()
     }
 
-    /// Brings up the stack of `setup` and restores its data. Waits for servers end soon after the user ended the run.
-    /// Errors if a node is not one of the `known` ones with the same plan.
+    /// Brings up the stack of `setup` and restores its data. Waiting for a server ends soon after the user ends the
+    /// run. Errors if a node is not one of the `known` ones with the same plan.
     pub fn set_up(
         &mut self,
         setup: &Setup,
@@ -339,7 +339,7 @@ impl TestBed {
                 {
                     on_update(Update::DataUnchanged);
                 } else {
-                    // Halfway there is no database.
+                    // A restore that is interrupted halfway leaves no database.
                     let restored = without_interrupt(|| filled.template.restore());
                     on_update(Update::Restored(&restored.map_err(failed)?));
                 }
@@ -354,7 +354,7 @@ impl TestBed {
                 let database = &chain.users().database;
                 let whose =
                     if postgres.is_attached() { ServerOwnership::Attached } else { ServerOwnership::Ours };
-                // Data that could not be restored later are not loaded.
+                // pgdyno loads only data that it can restore later.
                 Template::check(superuser, database, whose).map_err(failed)?;
                 let rows = dataset::total_rows(&dataset.content);
                 let loaded = dataset::load(&base, &loader, &mut |it| on_update(Update::Loading(it, rows)));

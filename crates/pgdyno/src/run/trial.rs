@@ -104,7 +104,7 @@ pub fn run(
     let hindering = |it: CommandError| SetupError::Failed(it.message);
     if setup.load.warmup.0 > 0 {
         show(TrialEvent::WarmingUp);
-        // Another seed, so that the trial does not repeat the requests that warmed the caches.
+        // The warm-up has another seed, so that the trial does not repeat the requests that warmed the caches.
         let inputs = workload::LoadInputs { secret: None, ..inputs };
         let PreparedLoad { config: ready, .. } =
             workload::prepare(&warm_up_setup(setup), &inputs, !seed).map_err(hindering)?;

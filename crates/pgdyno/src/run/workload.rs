@@ -178,8 +178,8 @@ fn endpoints<'a>(setup: &Setup, inputs: &LoadInputs<'a>) -> (HostSet<'a>, HostSe
 
 /// Keyed script of each operation with a ledger; `None` if there is no such operation.
 fn keyed_operations(setup: &Setup, program: &Program) -> Option<Vec<Option<KeyedScript>>> {
-    let its = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
-    let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(its).collect();
+    let keyed_script = |it: &Operation| it.ledger.as_ref().and_then(|_| KeyedScript::from_program(program));
+    let keyed: Vec<Option<KeyedScript>> = setup.operations.iter().map(keyed_script).collect();
     keyed.iter().any(Option::is_some).then_some(keyed)
 }
 

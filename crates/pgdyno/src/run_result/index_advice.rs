@@ -40,9 +40,9 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let run = Run::open(path).map_err(to_command_error)?;
     let mut facts = fact_sets(&run).map_err(to_command_error)?;
     let trials = run.trials().map_err(to_command_error)?;
-    let its = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
+    let trials_of = |cell: u32| trials.iter().filter(move |it| it.trial.cell == cell);
     // Every trial builds the same indexes, so the first one's times are used.
-    let built = its(1)
+    let built = trials_of(1)
         .filter_map(|it| facts.remove(&Some(it.id)))
         .map(|facts| facts.index_builds)
         .find(|builds| !builds.is_empty())
@@ -51,7 +51,7 @@ pub fn index_effects(path: &Path) -> Result<Option<IndexEffect>, CommandError> {
     let mut hot = [None, None];
     for (cell, hot) in hot.iter_mut().enumerate() {
         let mut counts = UpdatedRows::default();
-        for record in its(cell as u32) {
+        for record in trials_of(cell as u32) {
             let mut trial = UpdatedRows::default();
             run.for_each_sample(record.id, &[UPDATED, HOT], |it| trial.push(&it))
                 .map_err(to_command_error)?;

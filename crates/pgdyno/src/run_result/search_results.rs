@@ -39,8 +39,8 @@ pub fn counted_trials(reading: &StoredRun) -> Vec<&StoredTrial> {
 fn maximum(reading: &StoredRun, max: &MaxSearch, cell: usize) -> Option<Maximum> {
     let repeat = reading.experiment.repeat;
     let of_round = |round: u32, nudged: bool| -> Vec<StepResult> {
-        let its = search_steps(reading, cell).filter_map(|it| it.seen.clone());
-        its.filter(|it| it.step.round == round && it.step.perturbation.is_some() == nudged).collect()
+        let results = search_steps(reading, cell).filter_map(|it| it.step_result.clone());
+        results.filter(|it| it.step.round == round && it.step.perturbation.is_some() == nudged).collect()
     };
     let steps: Vec<StepResult> = (0..repeat).flat_map(|it| of_round(it, false)).collect();
     if steps.is_empty() {
@@ -150,7 +150,7 @@ pub fn bottleneck_trials<'a>(reading: &'a StoredRun, maxima: &[Maximum]) -> Vec<
     let beyond =
         |trial: &StoredTrial| {
             let of_cell = of_cell(trial.recorded.trial.cell as usize);
-            trial.seen.as_ref().zip(of_cell).is_some_and(|(result, of)| {
+            trial.step_result.as_ref().zip(of_cell).is_some_and(|(result, of)| {
                 result.step.perturbation.is_none() && shows_bottleneck(result, of)
             })
         };
@@ -191,7 +191,7 @@ pub fn soak_results(reading: &StoredRun, maxima: &[Maximum]) -> Vec<SoakResult> 
         _ => None,
     };
     let of_trial = |trial: &StoredTrial| {
-        let (step, result) = (trial.step.as_ref()?, trial.seen.as_ref()?);
+        let (step, result) = (trial.step.as_ref()?, trial.step_result.as_ref()?);
         let cell = trial.recorded.trial.cell as usize;
         let found = maxima.iter().find(|it| it.cell == cell).and_then(|it| it.answer.level);
         let SearchStep { purpose: stage, level, window, .. } = *step;

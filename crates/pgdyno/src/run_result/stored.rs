@@ -65,10 +65,10 @@ pub struct StoredTrial {
     /// Step of a search; `None` outside searches.
     pub step: Option<SearchStep>,
     /// Result of a step; `None` while it runs, or if the user ended it.
-    pub seen: Option<StepResult>,
+    pub step_result: Option<StepResult>,
     /// Trends over a level that was held for a long time.
     pub trends: Vec<Trend>,
-    /// `None` while the trial runs.
+    /// Status of the trial; `None` while it runs.
     pub status: Option<matrix::TrialStatus>,
     pub fired: Option<StopEvent>,
     pub summary: Option<Summary>,
@@ -249,7 +249,7 @@ fn read_trial(
     let mut stored = StoredTrial {
         setup: setup.clone(),
         step,
-        seen: step_result,
+        step_result,
         trends,
         status,
         fired,
@@ -288,7 +288,7 @@ fn throttled_share(summary: &Value) -> Option<f64> {
     reasons.iter().find(|it| it["kind"] == "throttled")?["share"].as_f64()
 }
 
-/// Stored doubt of this kind.
+/// Stored validity doubt of this kind; `None` without one.
 fn stored_doubt<'a>(summary: &'a Value, kind: &str) -> Option<&'a Value> {
     summary["validity"]["doubts"].as_array()?.iter().find(|it| it["kind"] == kind)
 }
@@ -299,7 +299,7 @@ fn clock_step(summary: &Value) -> i64 {
     doubt.and_then(|doubt| doubt["step_ns"].as_i64()).unwrap_or(0)
 }
 
-/// Number of rows of the feed whose end ended the load early; `None` if none did.
+/// Number of rows of the feed that ran out and so ended the load early. `None` if no feed did.
 fn exhausted_rows(summary: &Value) -> Option<u64> {
     stored_doubt(summary, "feed_exhausted")?["rows"].as_u64()
 }

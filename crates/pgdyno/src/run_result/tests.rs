@@ -196,14 +196,14 @@ fn extreme_numbers_do_not_panic() {
     }
     for (table, column) in [("run", "experiment"), ("trial", "summary")] {
         let text = names(&format!("SELECT {column} FROM {table} WHERE {column} IS NOT NULL")).remove(0);
-        let json: Value = serde_json::from_str(&text).expect("it is JSON");
+        let json: Value = serde_json::from_str(&text).expect("the text is JSON");
         let mut places = Vec::new();
         number_pointers(&json, &mut String::new(), &mut places);
         for place in places {
             for value in ["0", "-1", "1e300"] {
                 let mut changed = json.clone();
                 *changed.pointer_mut(&place).expect("it is there") =
-                    serde_json::from_str(value).expect("a number");
+                    serde_json::from_str(value).expect("the text is JSON");
                 changes.push((format!("UPDATE {table} SET {column} = ?1"), changed.to_string()));
             }
         }
@@ -211,7 +211,7 @@ fn extreme_numbers_do_not_panic() {
     drop(connection);
     let mut read = 0;
     for (sql, json) in &changes {
-        std::fs::write(&path, &original).expect("there is room");
+        std::fs::write(&path, &original).expect("the file can be written");
         let done = if json.is_empty() { open().execute(sql, []) } else { open().execute(sql, [json]) };
         // SQLite rejects some values.
         if done.is_err() {

@@ -69,7 +69,7 @@ impl RunIndexHandle {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => return Err(QueryError::Busy),
             Err(TrySendError::Disconnected(_)) => {
-                unreachable!("the thread reads as long as somebody may ask")
+                unreachable!("the reader thread runs while a handle exists")
             }
         }
         receiver.await.unwrap_or_else(|_| {
@@ -276,7 +276,7 @@ impl RunIndex {
         }
         let comparison = compared
             .comparison
-            .unwrap_or_else(|_| unreachable!("mistakes stand in conditions, and there are none"));
+            .unwrap_or_else(|_| unreachable!("only conditions have diagnostics, and there are none"));
         let page = |lang: &Lang| {
             let mut page = report::comparison::page(&comparison, lang);
             page.words.extend(lang.catalogue().with_prefix("bar-"));

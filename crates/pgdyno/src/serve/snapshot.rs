@@ -103,7 +103,7 @@ impl Snapshot {
         &self.documents[lang]
     }
 
-    /// Size of the documents in all languages.
+    /// Total size of the documents in all languages, in bytes.
     pub fn bytes(&self) -> usize {
         self.documents.iter().map(Bytes::len).sum()
     }

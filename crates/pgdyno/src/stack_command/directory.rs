@@ -252,8 +252,14 @@ mod tests {
         check(&|path| with_mode(path, 0o700).expect("made"), None);
         check(&|path| with_mode(path, 0o750).expect("made"), Some(DirectoryErrorCause::OtherUsers));
         check(&|path| with_mode(path, 0o777).expect("made"), Some(DirectoryErrorCause::OtherUsers));
-        check(&|path| fs::write(path, "").expect("made"), Some(DirectoryErrorCause::NoDirectory));
-        check(&|path| symlink(&scratch.0, path).expect("made"), Some(DirectoryErrorCause::NoDirectory));
+        check(
+            &|path| fs::write(path, "").expect("the file can be written"),
+            Some(DirectoryErrorCause::NoDirectory),
+        );
+        check(
+            &|path| symlink(&scratch.0, path).expect("the link can be created"),
+            Some(DirectoryErrorCause::NoDirectory),
+        );
     }
 
     #[test]
@@ -285,7 +291,7 @@ mod tests {
             assert_eq!(place.names(), [""; 0]);
             let error = place.claim("mine").expect_err("it is not ours");
             assert_eq!(error.cause, DirectoryErrorCause::NoStackLog);
-            assert_eq!(fs::read_to_string(place.log("mine")).expect("it is there"), text);
+            assert_eq!(fs::read_to_string(place.log("mine")).expect("the file can be read"), text);
             assert!(place.socket("mine").exists());
         }
         fs::write(place.log("mine"), format!("{LOG_HEADER}of a killed one\n")).expect("a file");
@@ -306,7 +312,7 @@ mod tests {
         fs::write(place.socket("one"), "").expect("a file");
         drop(held);
         assert_eq!(place.names(), ["two"]);
-        assert!(!place.log("one").exists() && !place.socket("one").exists(), "what it left is removed");
+        assert!(!place.log("one").exists() && !place.socket("one").exists(), "leftover files are removed");
         drop(other);
         assert_eq!(place.names(), [""; 0]);
         assert!(!place.directory().exists(), "and the directory");

@@ -366,7 +366,7 @@ fn applied_limits(limits: &Limits, not: &[UnappliedLimit]) -> Limits {
 
 /// Writes one line of JSON. Errors are ignored, because the receiver may be gone.
 pub fn send_line(mut to: &UnixStream, message: &impl Serialize) {
-    let mut line = serde_json::to_vec(message).expect("plain data");
+    let mut line = serde_json::to_vec(message).expect("plain data can be serialised");
     line.push(b'\n');
     let _ = to.write_all(&line);
 }

@@ -1,5 +1,5 @@
-//! Reads a single file: every other grammar accepts everything, and each schedule lasts ten seconds at five per
-//! second.
+//! Reader of one experiment file for tests: other grammars accept every text, and each schedule lasts ten seconds at
+//! five per second.
 
 use experiment::{Diagnostics, GrammarDiagnostic, Grammars, Plan, Request, ScheduleExtent, UrlTarget, read};
 use model::Nanos;
@@ -8,15 +8,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// `url` is the parsed address of a service.
-pub fn asked(
+pub fn read_with_url(
     text: &str,
     url: &dyn Fn(&str) -> Result<UrlTarget, Vec<GrammarDiagnostic>>,
 ) -> Result<Plan, Diagnostics> {
     reading(text, url, &[], false)
 }
 
-/// Like [`asked`], with assignments from the command line.
-pub fn with(text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
+/// Reads a file with assignments from the command line. `quick` applies its section `quick`.
+pub fn read_with_sets(text: &str, sets: &[String], quick: bool) -> Result<Plan, Diagnostics> {
     reading(text, &|_| Err(Vec::new()), sets, quick)
 }
 

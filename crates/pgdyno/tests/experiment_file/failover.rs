@@ -1,6 +1,6 @@
 //! Tests files with the goal `failover`.
 
-use super::common::{asked, printed, with};
+use super::common::{printed, read_with_sets, read_with_url};
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
@@ -19,15 +19,15 @@ fn text(stack: &str, operations: &str, rest: &str) -> String {
 }
 
 fn read(stack: &str, operations: &str, rest: &str) -> Result<Plan, Diagnostics> {
-    asked(&text(stack, operations, rest), &|_| Err(Vec::new()))
+    read_with_url(&text(stack, operations, rest), &|_| Err(Vec::new()))
 }
 
 fn plan(rest: &str) -> Plan {
     read(SEVERAL, WRITE, rest).unwrap_or_else(|it| panic!("{rest}\n{}", printed(&it)))
 }
 
-/// `[axis=value …] of N` for a control: `sync`, and when its replication is blocked.
-fn told(cell: &Cell) -> String {
+/// Text of a cell: `[axis=value …] of N` for a control, its `sync`, and the times at which its replication is blocked.
+fn cell_text(cell: &Cell) -> String {
     let label: Vec<String> = cell.label.iter().map(|(axis, it)| format!("{axis}={it}")).collect();
     let of = cell.control_of.map_or(String::new(), |it| format!(" of {it}"));
     let replication = cell.setup.stack.replication.as_ref().expect("it has replicas");
@@ -89,7 +89,7 @@ fn reports_ledger_diagnostics() {
         "a: { get: '/x?${token}', set: { token: '1' }, ledger: SELECT 1 }",
         "the variable `token` is reserved for the ledger",
     );
-    // Another operation must not overwrite it: a client has one set of variables.
+    // No other operation may overwrite the token, because a client has one set of variables.
     let other =
         "a: { get: '/x?${token}', ledger: SELECT 1 }, b: { post: /login, capture: { token: { json: /t } } }";
     check(other, "the variable `token` is reserved for the ledger");
@@ -106,7 +106,7 @@ fn reading(text: &str) -> Result<Plan, Diagnostics> {
         is_local: true,
         target: "/".to_owned(),
     };
-    asked(text, &|_| Ok(place.clone()))
+    read_with_url(text, &|_| Ok(place.clone()))
 }
 
 /// A service's response is an acknowledgement; pgdyno reads the database behind it directly.
@@ -135,7 +135,7 @@ fn reads_number_of_trials() {
     for (is_quick, sets, expected) in
         [(false, &[][..], 20), (true, &[], 2), (true, &["find.failover.times=3".to_owned()][..], 3)]
     {
-        let plan = with(&text(SEVERAL, WRITE, &quick), sets, is_quick)
+        let plan = read_with_sets(&text(SEVERAL, WRITE, &quick), sets, is_quick)
             .unwrap_or_else(|it| panic!("{}", printed(&it)));
         assert_eq!(plan.experiment.repeat, expected, "{sets:?}");
     }
@@ -145,7 +145,7 @@ fn reads_number_of_trials() {
 fn builds_control_cells() {
     let check = |rest: &str, expected: &[&str]| {
         let plan = plan(&format!("find: failover\n{rest}"));
-        let actual: Vec<String> = plan.experiment.cells.iter().map(told).collect();
+        let actual: Vec<String> = plan.experiment.cells.iter().map(cell_text).collect();
         assert_eq!(actual, expected, "{rest}");
         assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
@@ -157,7 +157,7 @@ fn builds_control_cells() {
             "[control=a positive control=async, log withheld] of 0: Async: withheld 4.5+1 5",
         ],
     );
-    // One control for all cells that differ only in their promise, another one for other differences.
+    // Cells that differ only in their promise share one control. Other differences require another one.
     check(
         &format!("{KILL}\nmatrix: {{ replicas.sync: [async, any 1], load.clients: [1, 2] }}"),
         &[
@@ -170,7 +170,7 @@ fn builds_control_cells() {
         ],
     );
     let control = "[control=async, log withheld] of 0: Async:";
-    // Before the first fault of the primary, in the order of time.
+    // Replication is blocked before the first fault of the primary, in the order of time.
     check(
         "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, for: 1s }, { at: 5s, cut_off: postgres, for: 2s }]",
         &["[]: Any(1): 1 4.8 5", &format!("{control} 1 withheld 4.5+1 4.8 5")],
@@ -183,7 +183,7 @@ fn builds_control_cells() {
     check(&format!("faults: [{own}]"), &["[]: Any(1): withheld 2+3 4", &format!("{control} withheld 2+3 4")]);
     let none = "find: { failover: { control: false } }\nfaults: [{ at: 5s, switchover: any }]";
     let plan = plan(none);
-    assert_eq!(plan.experiment.cells.iter().map(told).collect::<Vec<_>>(), ["[]: Any(1): 5"]);
+    assert_eq!(plan.experiment.cells.iter().map(cell_text).collect::<Vec<_>>(), ["[]: Any(1): 5"]);
     assert_eq!(plan.experiment.control_for(0), None);
 }
 

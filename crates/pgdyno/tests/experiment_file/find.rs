@@ -1,6 +1,6 @@
 //! Tests the section `find`.
 
-use super::common::{asked, printed};
+use super::common::{printed, read_with_url};
 use experiment::{Diagnostics, Plan, UrlTarget};
 use model::Nanos;
 use model::plan::{Confirm, Goal, LoadModel, LoadScale, MaxSearch, Soak, Sweep, TargetLevel};
@@ -10,7 +10,7 @@ const CLOSED: &str = "load: { model: closed }";
 
 fn plan(load: &str, rest: &str) -> Result<Plan, Diagnostics> {
     let operations = if load.contains("operations:") { "" } else { "operations: { a: { sql: SELECT 1 } }\n" };
-    asked(&format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n"), &|_| Err(Vec::new()))
+    read_with_url(&format!("stack: {{ postgres: {{}} }}\n{operations}{load}\n{rest}\n"), &|_| Err(Vec::new()))
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn reports_find_diagnostics() {
     }
 }
 
-/// A search does not exceed the caps of a machine of others.
+/// A search does not exceed the caps of a remote system.
 #[test]
 fn searches_on_other_machines_respect_caps() {
     let check = |find: &str, expected: Result<Option<f64>, &str>| {
@@ -148,5 +148,5 @@ fn far(text: &str) -> Result<Plan, Diagnostics> {
         is_local: false,
         target: "/".to_owned(),
     };
-    asked(text, &|_| Ok(place.clone()))
+    read_with_url(text, &|_| Ok(place.clone()))
 }

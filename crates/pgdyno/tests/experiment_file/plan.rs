@@ -10,7 +10,8 @@ use std::path::Path;
 const SERVICE: &str = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n";
 const CLOSED: &str = "load: { model: closed, clients: 8, duration: 10s }\n";
 
-/// Each schedule lasts ten seconds, at five per second; `shop` is on another machine; `!` is always invalid.
+/// Reads a file with test grammars. Each schedule lasts ten seconds, at five per second; `shop` is on another machine;
+/// `!` is always invalid.
 fn try_reading(text: &str) -> Result<Plan, Diagnostics> {
     let refuse = |text: &str| match text.find('!') {
         Some(i) => Err(vec![GrammarDiagnostic::from_text(i..text.len(), "a", "b")]),
@@ -57,7 +58,7 @@ fn setup(text: &str) -> Setup {
 
 /// Requests of an operation, one per line.
 #[track_caller]
-fn asks(operation: &str, expected: &str) {
+fn check_requests(operation: &str, expected: &str) {
     let feeds = "feeds: { books: { file: a.csv } }\n";
     let setup = setup(&format!("{SERVICE}{CLOSED}{feeds}operations: {{ a: {operation} }}\n"));
     assert_eq!(setup.operations[0].text(), expected, "{operation}");
@@ -65,26 +66,29 @@ fn asks(operation: &str, expected: &str) {
 
 #[test]
 fn reads_requests() {
-    asks("{ get: /books }", "GET /books");
-    asks("{ head: / }", "HEAD /");
-    asks("{ delete: \"/books?a=${author}\", feed: books }", "DELETE /books?a=${author}");
-    asks(
+    check_requests("{ get: /books }", "GET /books");
+    check_requests("{ head: / }", "HEAD /");
+    check_requests("{ delete: \"/books?a=${author}\", feed: books }", "DELETE /books?a=${author}");
+    check_requests(
         "{ get: /b, query: { page: 1, q: \"a b&${client_id}$$\" } }",
         "GET /b?page=1&q=a%20b%26${client_id}%24",
     );
-    asks("{ get: \"/b?x=1\", query: { \"ж\": \"\" } }", "GET /b?x=1&%D0%B6=");
-    asks("{ post: /, headers: { X-A: 5, B: \" on \" } }", "POST /\nX-A: 5\nB: on");
-    asks(
+    check_requests("{ get: \"/b?x=1\", query: { \"ж\": \"\" } }", "GET /b?x=1&%D0%B6=");
+    check_requests("{ post: /, headers: { X-A: 5, B: \" on \" } }", "POST /\nX-A: 5\nB: on");
+    check_requests(
         "{ put: /, feed: books, json: { a: \"${author}\", price: 100, of: [x, ~, 1.5] } }",
         "PUT /\n{\"a\":\"${author}\",\"price\":100,\"of\":[\"x\",null,1.5]}",
     );
-    asks(
+    check_requests(
         "{ post: /, set: { n: \"random(1, 5)\" }, json: '{\"n\": ${n}}' }",
         "\\set n random(1, 5)\n\nPOST /\n{\"n\": ${n}}",
     );
-    asks("{ patch: /, form: { a: b c, d: 1 } }", "PATCH /\na=b c\nd=1");
-    asks("{ post: /, body: \"line\\nline\" }", "POST /\nline\nline");
-    asks("{ steps: [{ get: /a, capture: { t: { json: /t } } }, { get: \"/${t}\" }] }", "GET /a\n\nGET /${t}");
+    check_requests("{ patch: /, form: { a: b c, d: 1 } }", "PATCH /\na=b c\nd=1");
+    check_requests("{ post: /, body: \"line\\nline\" }", "POST /\nline\nline");
+    check_requests(
+        "{ steps: [{ get: /a, capture: { t: { json: /t } } }, { get: \"/${t}\" }] }",
+        "GET /a\n\nGET /${t}",
+    );
 }
 
 #[test]
@@ -192,7 +196,7 @@ fn reads_services() {
     let model::plan::NodeKind::Service(service) = &setup.stack.nodes[0].kind else { panic!("{setup:?}") };
     assert_eq!(service.command, ["there/bin/shop", "there/../x.jar", "there/./y", "z/w", "-v"]);
     assert_eq!((service.copies, service.ready_path.as_str(), service.url.as_deref()), (1, "/health", None));
-    // A closed load on a machine of others has a cap, even if none is requested.
+    // A closed load on a remote system has a cap, even if none is requested.
     let far =
         "stack: { service: { url: \"http://shop\", allow: \"SHOP:80\" } }\noperations: { a: { get: / } }\n";
     let (experiment, ..) = experiment(&format!("{far}{CLOSED}"));
@@ -201,11 +205,11 @@ fn reads_services() {
 }
 
 #[test]
-fn hops_secrets_and_patience() {
+fn reads_redirects_secrets_and_timeouts() {
     let text = r#"{ get: "/${env:A}", headers: { B: "${env:B} $$" }, query: { c: "${env:C}" }, redirects: 5, unpack: true }"#;
-    asks(text, "GET /${env:A}?c=${env:C}\nB: ${env:B} $$");
-    asks("{ post: /, json: { a: \"${env:A}\" } }", "POST /\n{\"a\":\"${env:A}\"}");
-    asks("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
+    check_requests(text, "GET /${env:A}?c=${env:C}\nB: ${env:B} $$");
+    check_requests("{ post: /, json: { a: \"${env:A}\" } }", "POST /\n{\"a\":\"${env:A}\"}");
+    check_requests("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
     let load = "load: { model: closed, clients: 8, duration: 10s, cookies: true, connect_timeout: 2s, first_byte_timeout: 500ms }";
     let setup_with = |load: &str| setup(&format!("{SERVICE}operations: {{ a: {text} }}\n{load}\n"));
     let (customized, plain) = (setup_with(load), setup_with(CLOSED));
@@ -229,14 +233,14 @@ fn reports_warnings() {
     let text = "feeds: { spare: { sql: SELECT 1 } }\nstack: { service: { url: \"http://127.0.0.1:1\" }, \
                 postgres: { attach: \"postgres://h/d\" } }\n\
                 operations: { a: { steps: [{ get: /, capture: { t: { json: /t }, u: { json: \"\" } } }, { get: \"/${u}\" }] } }\n";
-    let (.., remarks) = experiment(&format!("{text}{CLOSED}matrix: {{ load.clients: [1, 2] }}\n"));
+    let (.., warnings) = experiment(&format!("{text}{CLOSED}matrix: {{ load.clients: [1, 2] }}\n"));
     assert_eq!(
-        remarks,
+        warnings,
         ["variable `t` captured by `a` is not used", "feed `spare` is not used by any operation"]
     );
 }
 
-/// Text with many different elements.
+/// Experiment file with many different elements.
 const RICH: &str = r#"stack:
   service: { url: "http://shop", allow: "shop:80", caps: { rate: 99, clients: 9, duration: 5m }, ready: /r, stats: /s }
   postgres: { attach: "postgres://h/d" }
@@ -304,7 +308,7 @@ fn no_text_panics() {
     assert!(right > 10 && wrong > 500, "{right} right, {wrong} wrong");
 }
 
-/// Plans of earlier versions, each with the key under which its kind is stored now, and the product.
+/// Stored plans of earlier versions can be read. Each row has the current key of the kind, and the product.
 #[test]
 fn reads_stored_plans_of_earlier_versions() {
     let postgres = r#"{"postgres": {"version": null, "max_connections": 9, "settings": []}}"#;

@@ -1,6 +1,6 @@
 //! Tests replicas and faults in files.
 
-use super::common::{asked, printed};
+use super::common::{printed, read_with_url};
 use experiment::{Diagnostics, Plan};
 use model::Nanos;
 use model::plan::{
@@ -16,11 +16,11 @@ fn plan(stack: &str, rest: &str) -> Result<Plan, Diagnostics> {
         "stack: {{ postgres: {{}}, {stack} }}\n\
          operations: {{ a: {{ sql: SELECT 1 }} }}\nload: {{ model: closed, clients: 1, duration: 9s }}\n{rest}\n"
     );
-    of(&text)
+    parse(&text)
 }
 
-fn of(text: &str) -> Result<Plan, Diagnostics> {
-    asked(text, &|_| Err(Vec::new()))
+fn parse(text: &str) -> Result<Plan, Diagnostics> {
+    read_with_url(text, &|_| Err(Vec::new()))
 }
 
 fn setup(stack: &str, rest: &str) -> Setup {
@@ -138,7 +138,7 @@ fn operations_go_to_requested_server() {
             "stack: {{ postgres: {{}}, replicas: {{ count: 1 }} }}\n\
              operations: {{ a: {{ sql: SELECT 1{to} }} }}\nload: {{ model: closed, clients: 1, duration: 9s }}\n"
         );
-        let plan = of(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
+        let plan = parse(&text).unwrap_or_else(|it| panic!("{}", printed(&it)));
         assert_eq!(plan.experiment.cells[0].setup.operations[0].target, expected, "{to}");
     };
     check("", SqlTarget::Primary);

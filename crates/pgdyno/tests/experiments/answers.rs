@@ -10,12 +10,12 @@ use std::time::Duration;
 
 /// Findings of this kind in a run's JSON.
 fn findings<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
-    let all = document["findings"].as_array().expect("a list");
+    let all = document["findings"].as_array().expect("the value is an array");
     all.iter().filter(|it| it["kind"] == kind).collect()
 }
 
 fn page(bench: &Workspace, lang: &str) -> String {
-    let path = bench.stored().path().to_str().expect("a plain name").to_owned();
+    let path = bench.stored().path().to_str().expect("the path is UTF-8").to_owned();
     let mut command = Command::new(PGDYNO);
     command.args(["report", &path, "--format", "md", "--lang", lang]).current_dir(&bench.folder);
     RunOutput::run(&mut command).out
@@ -54,7 +54,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
     let rows = document["rows"].as_array().expect("rows of statements");
     let shares: Vec<_> = rows
         .iter()
-        .flat_map(|it| it["statements"].as_array().expect("a list"))
+        .flat_map(|it| it["statements"].as_array().expect("the value is an array"))
         .map(|it| &it["empty"])
         .collect();
     assert_eq!(shares, [1.0, 0.0, 1.0, 0.0], "{rows:#?}");
@@ -82,7 +82,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
 /// Port of a service that answers every request with this response.
 fn service(response: String) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let response = response.clone();
@@ -100,7 +100,7 @@ fn service(response: String) -> u16 {
     port
 }
 
-/// A service that answers each request of yesterday's log with a log-in page.
+/// The service answers each request of the recorded log with a log-in page.
 #[test]
 fn replayed_answers_are_compared_with_the_log() {
     let login = "x".repeat(2_000);
@@ -123,9 +123,9 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
         )
     };
     let pages = [line(200, 34_000), line(200, 35_000), line(302, 200), line(304, 0)].concat();
-    std::fs::write(bench.folder.join("pages.log"), pages).expect("it is ours");
-    // A log may count headers.
-    std::fs::write(bench.folder.join("same.log"), line(200, 2_350)).expect("it is ours");
+    std::fs::write(bench.folder.join("pages.log"), pages).expect("the file can be written");
+    // The response sizes in a log may include headers.
+    std::fs::write(bench.folder.join("same.log"), line(200, 2_350)).expect("the file can be written");
     let document = bench.run(&["--json"]).expect(0).document();
     let sizes = findings(&document, "answer_sizes");
     let actual: Vec<_> =
@@ -135,7 +135,7 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
     let status = findings(&document, "recorded_status");
     assert_eq!(status.len(), 1, "{document:#}");
     assert_eq!(status[0]["operation"], "replay");
-    let share = status[0]["share"].as_f64().expect("a number");
+    let share = status[0]["share"].as_f64().expect("the value is a number");
     assert!((share - 1.0 / 3.0).abs() < 0.01, "{share}");
     for (lang, expected) in [
         ("en", "responses to replay are less than half as large as recorded in the log"),

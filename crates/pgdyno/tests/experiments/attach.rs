@@ -35,14 +35,14 @@ fn measures_an_attached_server_and_never_prints_its_password() {
         for bytes in [ended.out.as_bytes(), ended.err.as_bytes(), &file[..]] {
             assert!(
                 !bytes.windows(password.len()).any(|it| it == password.as_bytes()),
-                "the password was told"
+                "the password was printed"
             );
         }
     }
     let mut connection =
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     // The application name marks another run on the same database.
-    connection.query("set application_name = 'pgdyno monitor'").expect("it serves");
+    connection.query("set application_name = 'pgdyno monitor'").expect("the server answers");
     let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &right)).wait();
     ended.expect(1);
     assert!(ended.err.contains("another pgdyno is running against 127.0.0.1:"), "{}", ended.err);
@@ -73,17 +73,17 @@ fn stores_an_experiment_that_was_read_from_a_pipe() {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .expect("it can be run");
-    child.stdin.take().expect("it is piped").write_all(yaml.as_bytes()).expect("it reads");
-    assert_eq!(child.wait().expect("it ends").code(), Some(1));
-    assert_eq!(bench.stored().header().expect("it is whole").text, yaml);
+        .expect("the program can be started");
+    child.stdin.take().expect("the stream is piped").write_all(yaml.as_bytes()).expect("it reads");
+    assert_eq!(child.wait().expect("the process can be waited for").code(), Some(1));
+    assert_eq!(bench.stored().header().expect("the run file can be read").text, yaml);
 }
 
 /// If a server accepts connections but sends nothing, the run ends after `connect_timeout`.
 #[test]
 fn login_times_out_on_a_silent_server() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("it is bound");
+    let address = listener.local_addr().expect("the listener is bound");
     let silent = format!(
         "postgres: {{ attach: \"host=127.0.0.1 port={} user=me dbname=book connect_timeout=2\" }}",
         address.port()
@@ -101,13 +101,13 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
     let (_supervisor, [server, other]) = start_servers(["server", "other"]);
     let mut connection =
         server.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
-    connection.query("create database shop").expect("it serves");
+    connection.query("create database shop").expect("the server answers");
     // Both servers must accept the same password.
     let password = server.password().reveal().to_owned();
     let sql = format!("alter role postgres password '{password}'");
     let mut connection =
         other.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
-    connection.query(&sql).expect("it serves");
+    connection.query(&sql).expect("the server answers");
     drop(connection);
     let address =
         |port: u16, database: &str| format!("host=127.0.0.1 port={port} user=postgres dbname={database}");
@@ -142,7 +142,7 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
 fn service_without_a_database() -> u16 {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             std::thread::spawn(move || {
@@ -180,13 +180,13 @@ fn a_server_that_the_service_never_asks_is_reported() {
     // The answers are `ok`.
     let sizes = &document["sizes"][0];
     assert_eq!((sizes["operation"].as_str(), sizes["sizes"]["p50"].as_u64()), (Some("ask"), Some(2)));
-    let findings = document["findings"].as_array().expect("a list");
+    let findings = document["findings"].as_array().expect("the value is an array");
     let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
     assert_eq!(unused[0]["circumstance"]["node"], "postgres", "{findings:#?}");
     let stored = bench.stored();
     let report = |format: &str| {
-        let path = stored.path().to_str().expect("a plain name");
+        let path = stored.path().to_str().expect("the path is UTF-8");
         let mut command = Command::new(PGDYNO);
         RunOutput::run(command.args(["report", path, "--format", format]).current_dir(&bench.folder))
     };
@@ -199,7 +199,7 @@ fn a_server_that_the_service_never_asks_is_reported() {
     assert!(cases.out.contains(&format!("{doubt} postgres")), "{}\n{}", cases.err, cases.out);
 }
 
-/// The console of a pooler outside the load's path counts none of the load.
+/// The console of a pooler outside the load's path counts none of the load's transactions.
 #[test]
 fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     let (_supervisor, postgres) = start_server();
@@ -216,14 +216,14 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
          unix_socket_dir =\nauth_type = any\nadmin_users = postgres\npool_mode = transaction\n",
         postgres.port
     );
-    std::fs::write(&configuration, text).expect("it is ours");
+    std::fs::write(&configuration, text).expect("the file can be written");
     let mut command = Command::new("pgbouncer");
     // PgBouncer refuses to run as root.
     if rustix::process::getuid().is_root() {
         command.args(["-u", "nobody"]);
     }
     let child = command.arg(&configuration).stderr(Stdio::null()).spawn().expect("PgBouncer is installed");
-    let _pooler = Ending(child);
+    let _pooler = KilledOnDrop(child);
     retry_until("PgBouncer listens", || {
         std::net::TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|it| it.to_string())
     });
@@ -231,7 +231,7 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
         .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
         .wait();
     let document = ended.expect(0).document();
-    let findings = document["findings"].as_array().expect("a list");
+    let findings = document["findings"].as_array().expect("the value is an array");
     let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
     let circumstance = &unused[0]["circumstance"];
@@ -243,9 +243,9 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
 }
 
 /// Process that is killed on drop.
-struct Ending(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Ending {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -288,11 +288,11 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
         let mut inside = target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
         let schemas = "select string_agg(nspname, ' ') from pg_namespace \
                        where nspname !~ '^pg_' and nspname not in ('public', 'information_schema')";
-        assert_eq!(inside.value(schemas).expect("it answers"), None, "{database}");
+        assert_eq!(inside.value(schemas).expect("the server answers"), None, "{database}");
         assert_eq!(
             inside
                 .value("select count(*) from pg_class where relnamespace = 'public'::regnamespace")
-                .expect("it answers"),
+                .expect("the server answers"),
             Some("0".to_owned()),
             "{database}"
         );
@@ -309,7 +309,7 @@ fn reports_a_changed_address_of_an_attached_server() {
     );
     let bench = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
     let hosts = bench.folder.join("hosts");
-    std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("it is ours");
+    std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("the file can be written");
     // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
     let mut command = Command::new("unshare");
     command
@@ -324,13 +324,13 @@ fn reports_a_changed_address_of_an_attached_server() {
     let mut running = bench.spawn_command(&mut command);
     running.await_trial(1);
     // No server listens at this address.
-    std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("it is ours");
+    std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("the file can be written");
     let ended = running.wait();
     ended.expect(0);
     let warning = "\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1";
     assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
     let texts: Vec<String> =
-        bench.stored().notes().expect("it is whole").into_iter().map(|it| it.text).collect();
+        bench.stored().notes().expect("the run file can be read").into_iter().map(|it| it.text).collect();
     assert!(texts.iter().any(|it| it == warning), "{texts:?}");
 }
 
@@ -347,7 +347,7 @@ fn a_dataset_is_measured_on_an_attached_server() {
         target.open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"))
     };
     let mut superuser = open("postgres", "postgres");
-    superuser.query("create role loader login createdb password 'loader'").expect("it serves");
+    superuser.query("create role loader login createdb password 'loader'").expect("the server answers");
     let address = format!("host=127.0.0.1 port={} user=loader dbname=shop", postgres.port);
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"{address}\" }} }}\n\
@@ -375,11 +375,11 @@ fn a_dataset_is_measured_on_an_attached_server() {
     assert_eq!(statuses, [RunStatus::Complete; 2]);
     let left = "select string_agg(datname, ' ' order by datname) from pg_database where datname like 'shop%'";
     assert_eq!(
-        superuser.value(left).expect("it answers").as_deref(),
+        superuser.value(left).expect("the server answers").as_deref(),
         Some("shop"),
         "the template is dropped"
     );
-    // A table of others keeps the database from being dropped.
+    // A table of another user keeps the database from being dropped.
     let mut inside = open("loader", "shop");
     inside.query("create table theirs()").expect("it is the owner");
     let ended = begin().wait();
@@ -387,7 +387,7 @@ fn a_dataset_is_measured_on_an_attached_server() {
     assert!(ended.err.contains("the database shop contains the table theirs"), "{}", ended.err);
     inside.query("drop table theirs").expect("it is the owner");
     drop(inside);
-    // An index that takes long.
+    // Starts to build an index, which takes long.
     let mut inside = open("postgres", "shop");
     for sql in [
         "create function slow() returns event_trigger language plpgsql as 'begin perform pg_sleep(600); end'",
@@ -400,11 +400,11 @@ fn a_dataset_is_measured_on_an_attached_server() {
     for signal in [Signal::INT, Signal::TERM] {
         let running = begin();
         retry_until("the index is built", || {
-            let count = superuser.value(active).expect("it answers");
+            let count = superuser.value(active).expect("the server answers");
             if count.as_deref() == Some("1") { Ok(()) } else { Err(format!("{count:?}")) }
         });
         running.signal(signal);
         running.wait();
-        assert_eq!(superuser.value(active).expect("it answers").as_deref(), Some("0"), "{signal:?}");
+        assert_eq!(superuser.value(active).expect("the server answers").as_deref(), Some("0"), "{signal:?}");
     }
 }

@@ -36,9 +36,9 @@ repeat: 2
     // From outside, the mount is visible below the root of a process in the namespace. SQLite cannot open that path, so
     // the test reads a copy.
     let inside = format!("/proc/{}/root", running.pid().as_raw_nonzero());
-    let disk = PathBuf::from(inside + bench.folder.join("disk").to_str().expect("a plain name"));
+    let disk = PathBuf::from(inside + bench.folder.join("disk").to_str().expect("the path is UTF-8"));
     let copies = bench.folder.join("copies");
-    fs::create_dir(&copies).expect("the folder is ours");
+    fs::create_dir(&copies).expect("the directory can be created");
     running.await_trial_in(1, || {
         for entry in fs::read_dir(&disk).into_iter().flatten().flatten() {
             // A file that changes during the copy is copied again later.
@@ -46,7 +46,7 @@ repeat: 2
         }
         copies.clone()
     });
-    let mut filling = File::create(disk.join("filling")).expect("there is room");
+    let mut filling = File::create(disk.join("filling")).expect("the file can be created");
     while filling.write_all(&[0; 4096]).is_ok() {}
     let full = Instant::now();
     let ended = running.wait();
@@ -58,6 +58,6 @@ repeat: 2
     let State::Ended(outcome) = run.state().expect("it opens") else { panic!("it did not end") };
     assert_eq!(outcome.status, RunStatus::Failed);
     assert_eq!(outcome.reason.as_deref(), Some("the disk with the run's file is full"));
-    assert_eq!(run.trials().expect("it is whole").len(), 1, "no further trial began");
+    assert_eq!(run.trials().expect("the run file can be read").len(), 1, "no further trial began");
     assert!(run.ticks(TrialId(1)).expect("they are there").remaining() > 0);
 }

@@ -85,7 +85,7 @@ fn promoting_a_lagging_replica_loses_writes() {
     assert!(lost(survival).0 > 0, "{survival_text}");
     let kinds: Vec<&str> = survival["anomalies"]
         .as_array()
-        .expect("a list")
+        .expect("the value is an array")
         .iter()
         .filter_map(|it| it["kind"].as_str())
         .collect();
@@ -103,7 +103,7 @@ fn promoting_a_lagging_replica_loses_writes() {
     bench.await_cleanup();
 }
 
-/// Clients know all servers. The new primary has the writes after the third second.
+/// Clients have the addresses of all servers. The new primary has the writes after the third second.
 #[test]
 fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
@@ -152,7 +152,7 @@ fn repeated_failovers_lose_no_writes() {
     fs::create_dir_all(&folder).expect("cargo's folder is ours");
     let set = format!("find.failover.times={times}");
     let file = root.join("experiments/002-replication/failover.yaml");
-    let out = folder.to_str().expect("a plain name");
+    let out = folder.to_str().expect("the path is UTF-8");
     let ended = RunOutput::run(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
     let times: u64 = times.parse().expect("a number");
     for survival in &survivals(&ended) {
@@ -170,7 +170,7 @@ fn repeated_failovers_lose_no_writes() {
     bench.await_cleanup();
 }
 
-/// Kills at times spread over setup, load, failover and read-back.
+/// Kills pgdyno at times spread over setup, load, failover and read-back.
 #[test]
 fn sigkill_during_a_failover_leaves_only_a_ledger() {
     let rounds = std::env::var("PGDYNO_FAILOVER_KILLS").map_or(2, |it| it.parse().expect("a number"));
@@ -188,7 +188,7 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
         }
         // Fixed delays cover every part of a failover, which takes about six seconds.
         std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
-        kill_process(running.pid(), Signal::KILL).expect("it runs");
+        kill_process(running.pid(), Signal::KILL).expect("the process is running");
         assert!(!running.wait().status.success());
         bench.await_cleanup();
         for path in ledgers(&bench.folder.join("runs")) {

@@ -16,7 +16,7 @@ fn killed(arguments: &[&str]) -> (RunOutput, Run) {
     let bench = Workspace::new("killed", POOLED);
     let mut running = bench.spawn(arguments);
     running.await_trial(1);
-    kill_process(bench.process("pgbouncer"), Signal::KILL).expect("it runs");
+    kill_process(bench.process("pgbouncer"), Signal::KILL).expect("the process is running");
     let ended = running.wait();
     let run = bench.stored();
     (ended, run)

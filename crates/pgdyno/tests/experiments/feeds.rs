@@ -28,7 +28,7 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
         let trial = &document["matrix"]["rows"][0]["trials"][0];
         let doubts = trial["doubts"].as_array().cloned().unwrap_or_default();
         let objectives: Vec<_> =
-            document["matrix"]["objectives"].as_array().expect("a list").iter().collect();
+            document["matrix"]["objectives"].as_array().expect("the value is an array").iter().collect();
         let (met, unknown) = if ends_early { (0, 1) } else { (1, 0) };
         for objective in objectives {
             assert_eq!(
@@ -47,7 +47,7 @@ fn a_feed_that_ends_the_load_early_is_reported_and_meets_no_objective() {
             (doubts[0]["kind"].as_str(), doubts[0]["rows"].as_u64()),
             (Some("feed_exhausted"), Some(8))
         );
-        let end = |name: &str| doubts[0][name].as_f64().expect("a number");
+        let end = |name: &str| doubts[0][name].as_f64().expect("the value is a number");
         assert!(end("at_ns") < 0.5 * end("planned_ns"), "{load}: {doubts:?}");
     }
 }

@@ -41,7 +41,7 @@ fn serve(stream: TcpStream, port: u16, counts: &RequestCounts) {
         if stream.read_exact(&mut body).is_err() {
             return;
         }
-        let body = String::from_utf8(body).expect("a text");
+        let body = String::from_utf8(body).expect("the output is UTF-8");
         let has = |it: &str| head.contains(it);
         let count = |it: &AtomicUsize| it.fetch_add(1, Ordering::Relaxed);
         let (status, headers, body): (u16, String, &[u8]) = match head.split(' ').nth(1).unwrap_or_default() {
@@ -84,14 +84,15 @@ fn contains_secret(bytes: &[u8]) -> bool {
 
 /// All files below a folder.
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(folder).expect("it can be read").map(|it| it.expect("it can be read").path());
+    let entries =
+        fs::read_dir(folder).expect("the directory can be read").map(|it| it.expect("it can be read").path());
     entries.flat_map(|it| if it.is_dir() { files(&it) } else { vec![it] }).collect()
 }
 
 #[test]
 fn sends_secrets_only_to_the_service() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     let counts = Arc::new(RequestCounts::default());
     let shared = Arc::clone(&counts);
     thread::spawn(move || {
@@ -126,12 +127,12 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     for form in ["html", "md", "json", "junit"] {
         let mut command = Command::new(PGDYNO);
         command.args(["report", "last", "--format", form, "--out", &format!("report.{form}")]);
-        let output = command.current_dir(&bench.folder).output().expect("it can be run");
+        let output = command.current_dir(&bench.folder).output().expect("the program can be started");
         let printed = [output.stdout, output.stderr].concat();
         assert_eq!(output.status.code(), Some(0), "{form}: {}", String::from_utf8_lossy(&printed));
         outputs.push((form.to_owned(), printed));
     }
-    let page = fs::read_to_string(bench.folder.join("report.json")).expect("it was written");
+    let page = fs::read_to_string(bench.folder.join("report.json")).expect("the file can be read");
     // The report contains the failures in words and the requests as written, but no other failures.
     for expected in ["HTTP 500", "net 18", "env:SHOP_SECRET"] {
         assert!(page.contains(expected), "{expected} in\n{page}");
@@ -140,9 +141,9 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     for file in files(&bench.folder) {
         outputs.push((file.display().to_string(), fs::read(&file).expect("it can be read")));
     }
-    assert!(contains_secret(format!("x{CANARY}").as_bytes()), "it would be seen");
+    assert!(contains_secret(format!("x{CANARY}").as_bytes()), "the search finds a secret");
     for (what, bytes) in outputs {
-        assert!(!contains_secret(&bytes), "the secret was told in {what}");
+        assert!(!contains_secret(&bytes), "the secret appears in {what}");
     }
 }
 

@@ -28,7 +28,7 @@ fn ctrl_c_stores_and_prints_results() {
     let ended = running.wait();
     ended.expect(2);
     let run = bench.stored();
-    assert_eq!(run.state().expect("it is whole").status(), Some(RunStatus::Interrupted));
+    assert_eq!(run.state().expect("the run file can be read").status(), Some(RunStatus::Interrupted));
     let stored = trials(&run);
     assert_eq!(stored.len(), 1, "no further trial began");
     assert_eq!(stored[0].1, RunStatus::Interrupted);
@@ -49,8 +49,8 @@ fn stores_the_run_if_the_output_fails() {
     ];
     for (out, err, status) in outputs {
         let bench = Workspace::new("unread", BARE);
-        let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("it can be run");
-        let ended = child.wait_with_output().expect("it ends");
+        let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("the program can be started");
+        let ended = child.wait_with_output().expect("the process can be waited for");
         let message = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(status), "{message}");
         assert!(
@@ -58,7 +58,7 @@ fn stores_the_run_if_the_output_fails() {
             "{message}"
         );
         let run = bench.stored();
-        assert_eq!(run.state().expect("it is whole").status(), Some(RunStatus::Complete));
+        assert_eq!(run.state().expect("the run file can be read").status(), Some(RunStatus::Complete));
         assert!(counts(&run, 1).ok > 0);
         bench.await_cleanup();
     }
@@ -95,15 +95,18 @@ load: {{ model: closed, clients: 2, duration: 10m }}
     let bench = Workspace::new("twice", &yaml);
     let mut sleeping = || -> usize {
         let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
-        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+        connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
     };
     let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     running.await_trial(1);
     running.signal(Signal::INT);
     running.signal(Signal::INT);
     running.wait().expect(2);
-    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(RunStatus::Interrupted));
-    retry_until("nothing of it runs", || match sleeping() {
+    assert_eq!(
+        bench.stored().state().expect("the run file can be read").status(),
+        Some(RunStatus::Interrupted)
+    );
+    retry_until("no statement of the run is active", || match sleeping() {
         0 => Ok(()),
         some => Err(some.to_string()),
     });
@@ -118,7 +121,7 @@ fn sigkill_leaves_no_process_and_a_readable_file() {
     if is_root() {
         assert!(!groups(keeper).is_empty(), "a limit makes a control group");
     }
-    kill_process(running.pid(), Signal::KILL).expect("it runs");
+    kill_process(running.pid(), Signal::KILL).expect("the process is running");
     assert!(ended_by_signal(&running.wait(), Signal::KILL));
     bench.await_cleanup();
     retry_until("control groups are gone", || match &groups(keeper)[..] {
@@ -146,7 +149,11 @@ fn an_oom_kill_leaves_an_interrupted_run() {
     let run = bench.stored();
     assert_eq!(run.state().expect("it opens"), State::Lost);
     assert!(counts(&run, 1).ok > 0, "all but the last second is there");
-    let listed = Command::new(PGDYNO).arg("runs").current_dir(&bench.folder).output().expect("it can be run");
+    let listed = Command::new(PGDYNO)
+        .arg("runs")
+        .current_dir(&bench.folder)
+        .output()
+        .expect("the program can be started");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     assert!(listed.contains("interrupted"), "{listed}");
 }
@@ -195,7 +202,7 @@ fn concurrent_runs_are_independent() {
 fn flooding_server() -> (u16, std::sync::mpsc::Receiver<()>) {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     let (sender, queries) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
@@ -247,7 +254,7 @@ fn a_signal_cancels_the_query_of_a_feed() {
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let mut sleeping = || -> u32 {
         let count = "select count(*) from pg_stat_activity where query like '%FROM pg_sleep(600)' and state = 'active'";
-        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+        connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
     };
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }} }}

@@ -45,7 +45,10 @@ fn a_browser_sees_the_end_and_does_not_delay_it() {
     assert_eq!(kinds.last(), Some(&"end"), "{kinds:?}");
     let last = rest.iter().rfind(|it| it.kind == "document").expect("the whole of it");
     assert_eq!(last.data["live"], serde_json::Value::Null);
-    assert_eq!(bench.stored().state().expect("it is whole").status(), Some(RunStatus::Interrupted));
+    assert_eq!(
+        bench.stored().state().expect("the run file can be read").status(),
+        Some(RunStatus::Interrupted)
+    );
     assert!(ended.err.contains(&format!("http://{free}/runs/{name}")), "{}", ended.err);
     bench.await_cleanup();
 }

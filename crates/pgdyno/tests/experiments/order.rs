@@ -46,7 +46,7 @@ fn sets_values_from_the_command_line() {
     let arguments: Vec<&str> = arguments.iter().flat_map(|it| ["--set", it]).collect();
     bench.run(&arguments).expect(0);
     let run = bench.stored();
-    let header = run.header().expect("it is whole");
+    let header = run.header().expect("the run file can be read");
     let experiment = Experiment::deserialize(&header.experiment).expect("what was written is read");
     let LoadModel::Closed { clients, .. } = experiment.cells[0].setup.load.model else { panic!("closed") };
     assert_eq!(clients, 3);

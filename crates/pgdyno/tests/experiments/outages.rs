@@ -107,7 +107,7 @@ load: { model: closed, clients: 2, duration: 1s }
 
 /// Many short freezes are as bad as a long one. The terminal reports them even without an objective.
 #[test]
-fn short_freezes_are_told_and_break_objectives() {
+fn short_freezes_are_reported_and_violate_objectives() {
     let yaml = "
 stack: { postgres: {} }
 operations: { one: { sql: SELECT 1 } }
@@ -177,12 +177,14 @@ objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
 /// Child processes.
 fn children(of: Pid) -> Vec<Pid> {
     let number = of.as_raw_nonzero();
-    let list = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children")).expect("it runs");
+    let list = std::fs::read_to_string(format!("/proc/{number}/task/{number}/children"))
+        .expect("the file can be read");
     list.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)).collect()
 }
 
 fn page(bench: &Workspace) -> String {
     let mut shown = Command::new(PGDYNO);
     shown.args(["report", "last", "--format", "md"]).current_dir(&bench.folder);
-    String::from_utf8(shown.output().expect("it can be run").stdout).expect("text")
+    String::from_utf8(shown.output().expect("the program can be started").stdout)
+        .expect("the output is UTF-8")
 }

@@ -197,7 +197,7 @@ const HEAD: &str =
 #[test]
 fn every_file_is_valid_and_listed() {
     let mut files = BTreeSet::new();
-    for entry in fs::read_dir(folder()).expect("it is there").flatten() {
+    for entry in fs::read_dir(folder()).expect("the directory can be read").flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|it| it == "yaml") {
             let ended = RunOutput::run(Command::new(PGDYNO).arg("check").arg(&path));
@@ -218,31 +218,37 @@ fn names_the_planted_limit_in_the_short_half() {
     let sets = ["prove=false", "find.max.window=2s", "find.max.hold=2s", "find.max.precision=40%"];
     let arguments: Vec<&str> = sets.iter().flat_map(|it| ["--set", it]).collect();
     let half: Mutex<Vec<&PlantedLimit>> = Mutex::new(ALL.iter().rev().filter(|it| it.is_short).collect());
-    let count = half.lock().expect("nobody panics with it").len();
+    let count = half.lock().expect("no thread panicked while it held the lock").len();
     let (wrong, unnamed): (Mutex<Vec<String>>, Mutex<Vec<&str>>) = Default::default();
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    let next = half.lock().expect("nobody panics with it").pop();
+                    let next = half.lock().expect("no thread panicked while it held the lock").pop();
                     let Some(next) = next else { return };
                     let named = measure(next, &arguments);
                     println!("{}", named.row(next));
-                    wrong.lock().expect("nobody panics with it").extend(violation(next, &named));
+                    wrong
+                        .lock()
+                        .expect("no thread panicked while it held the lock")
+                        .extend(violation(next, &named));
                     let is_unnamed = named.first.is_none() && named.skipped.is_none();
-                    unnamed.lock().expect("nobody panics with it").extend(is_unnamed.then_some(next.name));
+                    unnamed
+                        .lock()
+                        .expect("no thread panicked while it held the lock")
+                        .extend(is_unnamed.then_some(next.name));
                 }
             });
         }
     });
     let wrong = wrong.into_inner().expect("nobody panics with it");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // The searches share a machine. A search that ends far below its limiter has nothing to name.
+    // The searches share a machine, so a search may end far below its limiter and report no name.
     let unnamed = unnamed.into_inner().expect("nobody panics with it");
     assert!(unnamed.len() * 4 <= count, "of {count} searches these named nothing: {}", unnamed.join(", "));
 }
 
-/// Violation that no machine and no other load excuses: a search without a result, or a wrong name.
+/// Violation that neither the machine nor another load excuses: a search without a result, or a wrong name.
 fn violation(limit: &PlantedLimit, named: &ReportedLimit) -> Option<String> {
     let first = named.first.as_deref();
     // Limits that other users of the machine cause, or clients that all wait meanwhile.
@@ -271,7 +277,7 @@ fn all_that_is_planted_is_named_first_and_no_other_limit_is_proved() {
         |it: &&PlantedLimit| selection == "all" || selection.split(',').any(|name| name == it.name);
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("planted");
     fs::create_dir_all(&out).expect("cargo's folder is ours");
-    let folder = out.to_str().expect("a plain name");
+    let folder = out.to_str().expect("the path is UTF-8");
     println!("{HEAD}");
     let (mut right, mut wrong, mut falsehoods) = (0, Vec::new(), Vec::new());
     for planted in ALL.iter().filter(is_wanted) {
@@ -306,7 +312,7 @@ fn judges_reported_limits() {
     };
     let blank =
         || ReportedLimit { first: None, proven: None, level: None, trials: 0, seconds: 0, skipped: None };
-    let read = |text: &str| blank().read(&serde_json::from_str(text).expect("JSON"));
+    let read = |text: &str| blank().read(&serde_json::from_str(text).expect("the text is JSON"));
     for (kind, limit, right, falsehood, complains) in [
         ("proven", "scan t", true, false, false),
         ("proven", "cpu postgres", false, false, false),

@@ -26,7 +26,7 @@ fn delayed_replicas_are_stale_for_the_delay() {
         (&false.into(), true),
         "{cell:#}"
     );
-    let replicas = cell["replicas"].as_array().expect("a list");
+    let replicas = cell["replicas"].as_array().expect("the value is an array");
     let names: Vec<&Value> = replicas.iter().map(|it| &it["node"]).collect();
     assert_eq!(names, ["postgres-2", "postgres-3"], "the primary is none: {cell:#}");
     for replica in replicas {

@@ -16,7 +16,7 @@ use store::RunStatus;
 const REMOTE_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// Environment variable that is set inside the namespace with the address.
 const REMOTE_VARIABLE: &str = "PGDYNO_TEST_FAR";
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// True if the remote address exists. Otherwise the test is repeated in a namespace that has it, and its outcome is
 /// checked.
@@ -36,9 +36,9 @@ fn in_remote_network<Test: Fn()>(_: Test) -> bool {
         );
         return false;
     }
-    let ourselves = std::env::current_exe().expect("it runs");
+    let ourselves = std::env::current_exe().expect("the program has a path");
     let (_crate, test) = std::any::type_name::<Test>().split_once("::").expect("a path in this crate");
-    let words = [ourselves.to_str().expect("a plain name"), "--exact", test, "--nocapture"];
+    let words = [ourselves.to_str().expect("the path is UTF-8"), "--exact", test, "--nocapture"];
     let output = network(&words).expect("it could be run a moment ago");
     let to_text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
     let (out, err) = (to_text(&output.stdout), to_text(&output.stderr));
@@ -49,7 +49,7 @@ fn in_remote_network<Test: Fn()>(_: Test) -> bool {
 /// Port of an address that relays to a server of this machine.
 fn relay(at: Ipv4Addr, to: u16) -> u16 {
     let listener = TcpListener::bind((at, 0)).expect("the address is there");
-    let port = listener.local_addr().expect("it is bound").port();
+    let port = listener.local_addr().expect("the listener is bound").port();
     let pump = |mut from: TcpStream, mut to: TcpStream| {
         thread::spawn(move || {
             // Either side may close the connection.
@@ -97,7 +97,8 @@ fn loads_a_remote_database_only_with_consent() {
     let load = "model: closed, clients: 2, duration: 1s";
     let allowed = format!("attach: \"{dsn}\", allow: \"{here}\"");
     let ask = |sql: &str| {
-        let mut connection = postgres.target().open(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+        let mut connection =
+            postgres.target().open(CONNECT_TIMEOUT).unwrap_or_else(|error| panic!("{error}"));
         connection.query(sql).unwrap_or_else(|error| panic!("{error}"));
         connection
     };
@@ -179,7 +180,7 @@ fn detects_a_tunnel_to_a_remote_server() {
 /// Service that answers every request alike, except on two paths. Records the requested paths.
 fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((REMOTE_ADDRESS, 0)).expect("the address is there");
-    let address = listener.local_addr().expect("it is bound");
+    let address = listener.local_addr().expect("the listener is bound");
     let paths: Arc<Mutex<Vec<String>>> = Arc::default();
     let recorded = Arc::clone(&paths);
     let talk = move |stream: TcpStream, recorded: &Mutex<Vec<String>>| -> io::Result<()> {
@@ -193,7 +194,7 @@ fn service(page: &'static str, header: &'static str) -> (SocketAddr, Arc<Mutex<V
                 _ => ("ok", ""),
             };
             let status = if body.is_empty() { "404 Not Found" } else { "200 OK" };
-            recorded.lock().expect("nobody panics").push(path);
+            recorded.lock().expect("no thread panicked while it held the lock").push(path);
             let length = body.len();
             write!(&stream, "HTTP/1.1 {status}\r\n{header}Content-Length: {length}\r\n\r\n{body}")?;
         }
@@ -237,7 +238,7 @@ fn loads_a_remote_service_only_with_consent() {
             ),
         );
         check_output(&bench.run(&[]), status, &[text]);
-        let paths = paths.lock().expect("nobody panics");
+        let paths = paths.lock().expect("no thread panicked while it held the lock");
         let load = paths.iter().filter(|it| *it == "/load").count();
         assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {paths:?}");
         // The cap of a thousand per second also applies to the warm-up. A second may begin with one extra request of

@@ -32,7 +32,7 @@ impl Servers {
         let systems = servers.each_ref().map(|server| {
             let mut connection = connect(server);
             let system = connection.value("select system_identifier from pg_control_system()");
-            connection.query(&alter).expect("it serves");
+            connection.query(&alter).expect("the server answers");
             system.expect("it serves").expect("a row")
         });
         let socket = folder.join(".s.PGSQL.5432");
@@ -41,11 +41,12 @@ impl Servers {
         started
     }
 
-    /// Lets the socket lead to one of the servers.
+    /// Makes the socket lead to one of the servers.
     fn lead_to(&self, server: usize) {
         let server = &self.servers[server];
         let _ = fs::remove_file(&self.socket);
-        symlink(server.sockets.join(format!(".s.PGSQL.{}", server.port)), &self.socket).expect("it is ours");
+        symlink(server.sockets.join(format!(".s.PGSQL.{}", server.port)), &self.socket)
+            .expect("the link can be created");
     }
 
     fn run(&self, command: &mut Command) -> RunOutput {
@@ -69,7 +70,7 @@ repeat: 3
 ",
         bench.folder.display()
     );
-    fs::write(bench.folder.join("resumed.yaml"), yaml).expect("it is ours");
+    fs::write(bench.folder.join("resumed.yaml"), yaml).expect("the file can be written");
     (bench, servers)
 }
 
@@ -101,14 +102,14 @@ fn resume_rejects_another_server_and_reports_changed_data() {
     assert_eq!(statuses(&bench).len(), 2, "nothing was measured");
     servers.lead_to(0);
     let grown = "create table grown as select repeat('x', 1000) as text from generate_series(1, 10000)";
-    connect(&servers.servers[0]).query(grown).expect("it serves");
+    connect(&servers.servers[0]).query(grown).expect("the server answers");
     let resumed = servers.run(&mut resume());
     assert!(resumed.err.contains("3/3") && !resumed.err.contains("4/3"), "{}", resumed.err);
     let document = resumed.expect(0).document();
     let completed = statuses(&bench).into_iter().filter(|it| *it == RunStatus::Complete).count();
     assert_eq!(completed, 3);
     let changed = |it: &&Value| it["circumstance"]["kind"] == "data_changed";
-    let findings = document["findings"].as_array().expect("a list");
+    let findings = document["findings"].as_array().expect("the value is an array");
     let found: Vec<&Value> = findings.iter().filter(changed).collect();
     assert_eq!(found.len(), 1, "{findings:#?}");
     let circumstance = &found[0]["circumstance"];
@@ -117,6 +118,6 @@ fn resume_rejects_another_server_and_reports_changed_data() {
         (&Value::Bool(true), &Value::Bool(false)),
         "{circumstance}"
     );
-    let bytes = |name: &str| circumstance[name].as_u64().expect("a number");
+    let bytes = |name: &str| circumstance[name].as_u64().expect("the value is a count");
     assert!(bytes("most_bytes") > bytes("least_bytes") + 10_000_000, "{circumstance}");
 }

@@ -49,7 +49,7 @@ fn finds_the_capacity_of_the_pool() {
         (steps[0].level, steps[0].purpose, steps[0].scale),
         (15.0, StepPurpose::Ramp, LoadScale::Rate)
     );
-    let reported = maximum["steps"].as_array().expect("a list");
+    let reported = maximum["steps"].as_array().expect("the value is an array");
     assert_eq!(reported.len(), steps.len());
     let too_much = reported.iter().filter(|it| it["outcome"]["kind"] == "not_sustained").filter_map(level);
     let held = reported.iter().filter(|it| it["outcome"]["kind"] == "sustained").filter_map(level);
@@ -81,15 +81,15 @@ fn resumes_an_interrupted_search() {
     assert_eq!(run.path().display().to_string(), file, "the same file goes on");
     assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));
     let after = steps(&run);
-    assert_eq!(after[..3], before[..], "what was measured stands");
+    assert_eq!(after[..3], before[..], "completed trials are kept");
     assert_eq!(after[3], before[2], "the step that was cut short is taken again");
     let ended: Vec<RunStatus> = trials(&run).into_iter().map(|it| it.1).collect();
     assert_eq!(
         ended[..4],
         [RunStatus::Complete, RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete]
     );
-    let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("JSON");
-    let count = document["maxima"][0]["steps"].as_array().expect("a list").len();
+    let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("the text is JSON");
+    let count = document["maxima"][0]["steps"].as_array().expect("the value is an array").len();
     assert_eq!(count, after.len() - 1, "the one that was cut short says nothing");
     bench.await_cleanup();
 }

@@ -17,9 +17,9 @@ use store::{Run, TrialId};
 /// Requests per second.
 const RATE: u64 = 20;
 /// Consecutive seconds without a failure that show a recovered service.
-const WELL: usize = 3;
+const HEALTHY_SECONDS: usize = 3;
 /// Seconds of load within which the service must recover.
-const BACK: usize = 20;
+const RECOVERY_SECONDS: usize = 20;
 
 /// Seconds stored so far.
 fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
@@ -53,7 +53,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let dataset = Dataset { seed: 42, content, post_load: Vec::new(), cache: CacheState::AsIs };
     load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
 
-    let command = command.replace("HERE", services.to_str().expect("a plain name"));
+    let command = command.replace("HERE", services.to_str().expect("the path is UTF-8"));
     let yaml = format!(
         "stack:\n  service: {{ command: [{command}], env: {{ {env} }}, stats: /stats }}\n  \
          postgres: {{ attach: \"host=127.0.0.1 port={} user=postgres dbname=postgres\" }}\n\
@@ -65,16 +65,16 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     running.await_trial(1);
     let well_since = |from: usize| {
-        retry_until("it answers", || {
+        retry_until("the service answers", || {
             let seconds = seconds(&bench)?;
             let well = seconds.iter().skip(from).rev().take_while(|it| is_well(it)).count();
-            if well >= WELL { Ok(()) } else { Err(format!("{well} seconds of {}", seconds.len())) }
+            if well >= HEALTHY_SECONDS { Ok(()) } else { Err(format!("{well} seconds of {}", seconds.len())) }
         });
         seconds(&bench).expect("it was read a moment ago").len()
     };
     well_since(0);
     postgres.stop(&mut supervisor).unwrap_or_else(|error| panic!("{error}"));
-    retry_until("it fails without its database", || {
+    retry_until("the service fails without its database", || {
         let failing = seconds(&bench)?.iter().any(|it| it.scripts[0].failed.total() > 0);
         if failing { Ok(()) } else { Err("no failure yet".to_owned()) }
     });
@@ -82,9 +82,9 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let restarted = seconds(&bench).expect("it was read a moment ago").len();
     let well = well_since(restarted);
     assert!(
-        well - WELL - restarted <= BACK,
+        well - HEALTHY_SECONDS - restarted <= RECOVERY_SECONDS,
         "{name} was back {} s after its database",
-        well - WELL - restarted
+        well - HEALTHY_SECONDS - restarted
     );
     running.signal(Signal::INT);
     let ended = running.wait();
@@ -104,7 +104,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
                 );
                 *codes.entry(code.to_string()).or_default() += count;
             }
-            assert_eq!(cell.unknown.total(), 0, "{name} answers what it was asked");
+            assert_eq!(cell.unknown.total(), 0, "{name} answers every request");
         }
     }
     assert!(codes.values().sum::<u64>() > 0, "{name} does without its database");

@@ -48,7 +48,7 @@ impl Deref for StackWorkspace {
 
 impl Drop for StackWorkspace {
     fn drop(&mut self) {
-        let logs = fs::read_dir(place(self)).into_iter().flatten().flatten().map(|it| it.path());
+        let logs = fs::read_dir(stacks_directory(self)).into_iter().flatten().flatten().map(|it| it.path());
         for log in logs.filter(|path| path.extension().is_some_and(|it| it == "log")) {
             let name = log.file_stem().and_then(|it| it.to_str()).unwrap_or_default().to_owned();
             // A stack that has just ended cannot be stopped, so errors are ignored.
@@ -83,7 +83,7 @@ fn pid(of: &Value) -> Pid {
 }
 
 /// Directory of the sockets and logs of running stacks.
-fn place(bench: &Workspace) -> PathBuf {
+fn stacks_directory(bench: &Workspace) -> PathBuf {
     bench.folder.join("pgdyno")
 }
 
@@ -128,15 +128,15 @@ fn brings_a_stack_up_and_down() {
 
     // Only the file contains passwords.
     let file = passwords(&superuser[0]);
-    let about = file.metadata().expect("it is there");
+    let about = file.metadata().expect("the file exists");
     assert_eq!((about.mode() & 0o777, about.uid()), (0o600, rustix::process::geteuid().as_raw()));
-    let text = fs::read_to_string(&file).expect("it is ours");
+    let text = fs::read_to_string(&file).expect("the file can be read");
     let secrets: Vec<&str> = text.lines().filter_map(|it| it.rsplit(':').next()).collect();
     assert_eq!(secrets.len(), 4, "two of the application, the superuser's and the console's");
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
     let arguments = processes.map(|it| fs::read(it.path().join("cmdline")).unwrap_or_default());
     let arguments: String = arguments.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
-    let log = fs::read_to_string(place(&bench).join("modes.log")).expect("it is ours");
+    let log = fs::read_to_string(stacks_directory(&bench).join("modes.log")).expect("the file can be read");
     for secret in secrets {
         assert!(
             ![&up.out, &up.err, &arguments, &log].iter().any(|output| output.contains(secret)),
@@ -161,7 +161,7 @@ fn brings_a_stack_up_and_down() {
     stack(&bench, &["down", "modes.yaml"]).expect(0);
     // `down` returns only after everything is gone.
     assert_eq!(bench.leftovers(), [""; 0]);
-    assert!(!place(&bench).exists() && groups(keeper).is_empty());
+    assert!(!stacks_directory(&bench).exists() && groups(keeper).is_empty());
     for verb in ["down", "status"] {
         let none = stack(&bench, &[verb, "modes.yaml"]);
         assert!(none.expect(1).err.contains("no stack of modes.yaml is up"), "{}", none.err);
@@ -175,8 +175,8 @@ fn status_reports_a_node_that_died() {
     stack(&bench, &["up", "died.yaml"]).expect(0);
     let node = &status(&bench, "died")["state"]["up"][0];
     assert_eq!(node["condition"], "running");
-    kill_process(pid(node), Signal::KILL).expect("it runs");
-    retry_until("its end is told", || {
+    kill_process(pid(node), Signal::KILL).expect("the process is running");
+    retry_until("the end of the stack is reported", || {
         let report = stack(&bench, &["status", "died"]);
         let is = report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
         if is { Ok(()) } else { Err(report.out) }
@@ -190,13 +190,13 @@ fn killing_the_holder_ends_the_stack() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
         let bench = StackWorkspace::new("shot", BARE);
         stack(&bench, &["up", "shot.yaml"]).expect(0);
-        kill_process(pid(&status(&bench, "shot")), signal).expect("it runs");
+        kill_process(pid(&status(&bench, "shot")), signal).expect("the process is running");
         bench.await_cleanup();
         // If the holder was killed, no process removed the directory.
-        assert_eq!(place(&bench).exists(), signal == Signal::KILL);
+        assert_eq!(stacks_directory(&bench).exists(), signal == Signal::KILL);
         let none = stack(&bench, &["status", "shot"]);
         assert!(none.expect(1).err.contains("no stack of shot is up"), "{}", none.err);
-        assert!(!place(&bench).exists(), "what it left is removed");
+        assert!(!stacks_directory(&bench).exists(), "leftover files are removed");
         stack(&bench, &["up", "shot.yaml"]).expect(0);
         stack(&bench, &["down", "shot"]).expect(0);
     }
@@ -207,26 +207,27 @@ fn can_be_stopped_before_it_is_up() {
     for how in ["interrupted", "killed", "down"] {
         let bench = StackWorkspace::new("large", LARGE);
         let mut up = command(&bench, &["up", "large.yaml"]);
-        let mut up = up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
-        let mut lines = BufReader::new(up.stderr.take().expect("piped")).lines();
+        let mut up =
+            up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+        let mut lines = BufReader::new(up.stderr.take().expect("the stream is piped")).lines();
         let first = lines.next().expect("a line").expect("text");
         assert!(first.starts_with("postgres is ready"), "{first}");
         let report = stack(&bench, &["status", "large"]);
         assert!(report.expect(0).out.contains("large has been starting for "), "{}", report.out);
         match how {
-            "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("it runs"),
-            "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("it runs"),
+            "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("the process is running"),
+            "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("the process is running"),
             _ => drop(stack(&bench, &["down", "large"]).expect(0).status),
         }
         let last = lines.map_while(Result::ok).last();
-        let status = up.wait().expect("it ends");
+        let status = up.wait().expect("the process can be waited for");
         if how != "killed" {
             assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
             assert_eq!(bench.leftovers(), [""; 0], "{how}");
         }
         bench.await_cleanup();
-        retry_until("the place is removed", || {
-            if place(&bench).exists() { Err("no".to_owned()) } else { Ok(()) }
+        retry_until("the directory is removed", || {
+            if stacks_directory(&bench).exists() { Err("no".to_owned()) } else { Ok(()) }
         });
     }
 }
@@ -239,7 +240,7 @@ fn a_failed_start_leaves_nothing() {
         let ended = RunOutput::run(up.env("PGDYNO_PGBOUNCER", "/nowhere"));
         assert!(ended.expect(status).err.contains(expected), "{}", ended.err);
         assert_eq!(bench.leftovers(), [""; 0]);
-        assert!(!place(&bench).exists());
+        assert!(!stacks_directory(&bench).exists());
         ended
     };
     let missing = check(&[], 1, "no PgBouncer was found on this machine");
@@ -272,7 +273,7 @@ load: {{ model: closed, clients: 2, duration: 1s }}
     up.expect(0);
     let printed = lines(&up.out, "application");
     assert_eq!(ask(&printed[0], "select current_user"), "app", "through our pooler");
-    assert_eq!(printed[1], format!("psql '{address}'"), "the password is theirs to give");
+    assert_eq!(printed[1], format!("psql '{address}'"), "the user supplies the password");
     assert!(up.out.contains("attached: not started by pgdyno"), "{}", up.out);
     stack(&bench, &["down", "here"]).expect(0);
     assert_eq!(bench.leftovers(), [""; 0]);

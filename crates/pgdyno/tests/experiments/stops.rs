@@ -34,7 +34,8 @@ matrix:
     // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);
     replay.args(["runs", "stop", "last", "sql(22xxx,1,1)", "net(xx,1,1)"]).current_dir(&bench.folder);
-    let replayed = String::from_utf8(replay.output().expect("it can be run").stdout).expect("words");
+    let replayed =
+        String::from_utf8(replay.output().expect("the program can be started").stdout).expect("words");
     for way in ["sql", "limit"] {
         for what in ["sql(22xxx,1,1) stopped the load after second 0", "net(xx,1,1) would not have fired"] {
             let line = format!("{way}, repeat 1: {what}");
@@ -80,7 +81,7 @@ fn starts_nothing_if_the_file_is_invalid() {
 
 /// A rule on a series that the run never has is reported at the end.
 #[test]
-fn a_rule_that_never_had_a_value_is_told() {
+fn reports_a_rule_that_never_had_a_value() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";
     let bench = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
     let ended = bench.run(&[]);

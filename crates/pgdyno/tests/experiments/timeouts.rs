@@ -21,7 +21,7 @@ fn timed_out_statements_leave_no_sessions() {
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     let mut sleeping = || -> usize {
         let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(20)%'";
-        connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+        connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
     };
     let pooler = "pooler: { kind: pgbouncer, mode: transaction, size: 20 },";
     for (name, pooler) in [("straight", ""), ("pooled", pooler)] {

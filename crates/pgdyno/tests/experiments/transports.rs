@@ -121,10 +121,12 @@ load: { model: closed, clients: 2, duration: 2s }
     let ended = Workspace::new("origins", yaml).run(&["--json"]);
     let document = ended.expect(0).document();
     let origins = |cell: u64| -> Vec<Value> {
-        let findings = document["findings"].as_array().expect("a list").iter();
+        let findings = document["findings"].as_array().expect("the value is an array").iter();
         let of_cell =
             findings.filter(|it| it["cell"] == cell && it["circumstance"]["kind"] == "error_origins");
-        of_cell.flat_map(|it| it["circumstance"]["errors"].as_array().expect("a list").clone()).collect()
+        of_cell
+            .flat_map(|it| it["circumstance"]["errors"].as_array().expect("the value is an array").clone())
+            .collect()
     };
     let ways =
         [("direct", "direct"), ("pgbouncer", "pooler"), ("odyssey", "pooler"), ("haproxy", "balancer")];

@@ -33,12 +33,12 @@ fn prometheus_scrapes_the_stored_values() {
     let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/metrics")).expect("an address");
     let address: SocketAddr = address.parse().expect("an address");
     let prometheus = Prometheus::start(&program, &bench, address);
-    retry_until("it is scraped", || match prometheus.value("up").as_deref() {
+    retry_until("Prometheus has scraped the endpoint", || match prometheus.value("up").as_deref() {
         Some("1") => Ok(()),
         other => Err(format!("{other:?}")),
     });
     let mut last = 0.0;
-    retry_until("all are counted", || {
+    retry_until("all transactions are counted", || {
         let value = prometheus.number("sum(pgdyno_transactions_total{operation=\"one\",outcome=\"ok\"})");
         let value = value.unwrap_or_default();
         assert!((last..=200.0).contains(&value), "{last}, then {value}");
@@ -65,7 +65,7 @@ fn prometheus_scrapes_the_stored_values() {
         });
     }
     for query in dashboard() {
-        assert_eq!(prometheus.asked(&query)["status"], "success", "{query}");
+        assert_eq!(prometheus.query(&query)["status"], "success", "{query}");
     }
     let (status, metrics) = ask(address, "GET", "/metrics", &address.to_string()).expect("it answers");
     assert_eq!(status, 200);
@@ -115,17 +115,17 @@ fn an_unread_pipe_does_not_block_the_run() {
     }
     fcntl_setfl(&writer, flags).expect("it is ours");
     let mut command = bench.command(&[]);
-    let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().expect("it can be run");
+    let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().expect("the program can be started");
     drop(command);
-    retry_until("it has ended well", || {
+    retry_until("the run has ended successfully", || {
         let path = fs::read_dir(bench.folder.join("runs")).ok().and_then(|mut it| it.next());
         let path = path.and_then(Result::ok).ok_or("no file yet")?.path();
         let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| it.to_string())?;
         if state.status() == Some(RunStatus::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
     });
     let mut text = String::new();
-    reader.read_to_string(&mut text).expect("it ends");
-    assert!(child.wait().expect("it ends").success());
+    reader.read_to_string(&mut text).expect("the stream can be read");
+    assert!(child.wait().expect("the process can be waited for").success());
     let text = &text[filled..];
     assert!(text.starts_with("2 trials of 1 cell") && text.contains("\n2/2  the only cell: "), "{text}");
     assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
@@ -140,13 +140,13 @@ struct Prometheus {
 impl Prometheus {
     fn start(program: &PathBuf, bench: &Workspace, target: SocketAddr) -> Prometheus {
         let folder = bench.folder.join("prometheus");
-        fs::create_dir(&folder).expect("the folder is ours");
+        fs::create_dir(&folder).expect("the directory can be created");
         let config = folder.join("prometheus.yml");
         let scrape = format!(
             "global: {{ scrape_interval: 200ms, scrape_timeout: 200ms }}\nscrape_configs:\n- job_name: pgdyno\n  \
              static_configs: [ {{ targets: [ \"{target}\" ] }} ]\n"
         );
-        fs::write(&config, scrape).expect("the folder is ours");
+        fs::write(&config, scrape).expect("the file can be written");
         // Prometheus does not report a port that it chose, so it receives one that was free a moment ago.
         let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port");
         let child = Command::new(program)
@@ -156,14 +156,14 @@ impl Prometheus {
             .current_dir(&folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(fs::File::create(folder.join("log")).expect("the folder is ours"))
+            .stderr(fs::File::create(folder.join("log")).expect("the file can be created"))
             .spawn()
-            .expect("it can be run");
+            .expect("the program can be started");
         Prometheus { child, address: free }
     }
 
     /// Response to a query; `null` while it does not listen yet.
-    fn asked(&self, query: &str) -> Value {
+    fn query(&self, query: &str) -> Value {
         let encoded: String = query.bytes().map(|it| format!("%{it:02x}")).collect();
         let path = format!("/api/v1/query?query={encoded}");
         let answer = ask(self.address, "GET", &path, &self.address.to_string());
@@ -172,7 +172,7 @@ impl Prometheus {
 
     /// Value of a query's first result.
     fn value(&self, query: &str) -> Option<String> {
-        let answer = self.asked(query);
+        let answer = self.query(query);
         answer["data"]["result"][0]["value"][1].as_str().map(str::to_owned)
     }
 
@@ -203,7 +203,7 @@ fn ask(address: SocketAddr, method: &str, path: &str, host: &str) -> Option<(u16
 /// Queries of the dashboard, with variables replaced as Grafana does.
 fn dashboard() -> Vec<String> {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana/pgdyno.json"));
-    let dashboard: Value = serde_json::from_str(&text.expect("it is there")).expect("it is JSON");
+    let dashboard: Value = serde_json::from_str(&text.expect("it is there")).expect("the text is JSON");
     let list = |it: &Value| it.as_array().cloned().unwrap_or_default();
     let panels = list(&dashboard["panels"]).into_iter().flat_map(|it| list(&it["targets"]));
     let all = panels.chain(list(&dashboard["annotations"]["list"]));
@@ -225,9 +225,9 @@ fn checks(metrics: &str) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("it can be run");
-    child.stdin.take().expect("it is piped").write_all(metrics.as_bytes()).expect("it reads");
-    let output = child.wait_with_output().expect("it ends");
+        .expect("the program can be started");
+    child.stdin.take().expect("the stream is piped").write_all(metrics.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("the process can be waited for");
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success() && text.trim().is_empty(), "{text}");
 }

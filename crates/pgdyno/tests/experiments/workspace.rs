@@ -23,7 +23,7 @@ load: { model: closed, clients: 2, duration: 1s }
 ";
 
 /// Timeout of every wait in a test. Waits end as soon as their condition holds.
-const PATIENCE: Duration = Duration::from_secs(120);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Folder with an experiment. All files of the processes that pgdyno starts are below it, which distinguishes them from
 /// those of other tests. On drop, none may be left.
@@ -56,10 +56,11 @@ impl Workspace {
         let folder = PathBuf::from(format!("/var/tmp/dyno-test-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("tmp")).expect("/var/tmp can be written to");
         for directory in [&folder, &folder.join("tmp")] {
-            fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).expect("it is ours");
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o755))
+                .expect("the permissions can be changed");
         }
         let file = folder.join(format!("{name}.yaml"));
-        fs::write(&file, yaml).expect("it is ours");
+        fs::write(&file, yaml).expect("the file can be written");
         Workspace { folder, file }
     }
 
@@ -84,7 +85,11 @@ impl Workspace {
     }
 
     pub fn spawn_command(&self, command: &mut Command) -> RunningProcess<'_> {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be run");
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
         RunningProcess { bench: self, child: Some(child) }
     }
 
@@ -113,7 +118,7 @@ impl Workspace {
 
     /// Processes that refer to the test's folder.
     fn processes(&self) -> Vec<u32> {
-        let folder = self.folder.to_str().expect("a plain name");
+        let folder = self.folder.to_str().expect("the path is UTF-8");
         let numbers = fs::read_dir("/proc").expect("Linux").flatten();
         let numbers = numbers.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
         let is_own = |pid: &u32| {
@@ -154,7 +159,7 @@ impl Drop for Workspace {
 
 impl RunOutput {
     pub fn run(command: &mut Command) -> RunOutput {
-        RunOutput::from(&command.output().expect("it can be run"))
+        RunOutput::from(&command.output().expect("the program can be started"))
     }
 
     fn from(output: &Output) -> RunOutput {
@@ -188,7 +193,7 @@ impl RunningProcess<'_> {
 
     /// Waits until a second of a trial is stored in the folder that `look` returns. `look` is called repeatedly.
     pub fn await_trial_in(&mut self, trial: u32, look: impl Fn() -> PathBuf) {
-        let child = self.child.as_mut().expect("it has not been waited for");
+        let child = self.child.as_mut().expect("the process has not been waited for");
         retry_until("a second is stored", || {
             if let Ok(Some(status)) = child.try_wait() {
                 return Err(format!("it has ended: {status}"));
@@ -202,7 +207,7 @@ impl RunningProcess<'_> {
 
     /// Waits for a line on standard error with this beginning. Consumes the preceding lines.
     pub fn await_line(&mut self, beginning: &str) -> String {
-        let child = self.child.as_mut().expect("it has not been waited for");
+        let child = self.child.as_mut().expect("the process has not been waited for");
         let err = child.stderr.as_mut().expect("it is piped");
         let mut printed = String::new();
         let mut line = Vec::new();
@@ -223,13 +228,13 @@ impl RunningProcess<'_> {
     }
 
     pub fn pid(&self) -> Pid {
-        pid(self.child.as_ref().expect("it has not been waited for").id())
+        pid(self.child.as_ref().expect("the process has not been waited for").id())
     }
 
     /// Sends a signal and waits until it was received, because two equal pending signals may merge.
     pub fn signal(&self, signal: Signal) {
-        kill_process(self.pid(), signal).expect("it runs");
-        retry_until("the signal is taken", || {
+        kill_process(self.pid(), signal).expect("the process is running");
+        retry_until("the signal is delivered", || {
             let status = fs::read_to_string(format!("/proc/{}/status", self.pid().as_raw_nonzero()))
                 .unwrap_or_default();
             let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
@@ -240,25 +245,29 @@ impl RunningProcess<'_> {
 
     /// Stops the process for at least this time.
     pub fn stop_for(&self, duration: Duration) {
-        kill_process(self.pid(), Signal::STOP).expect("it runs");
-        retry_until("it is stopped", || {
+        kill_process(self.pid(), Signal::STOP).expect("the process is running");
+        retry_until("the process is stopped", || {
             let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid().as_raw_nonzero()));
             let stat = stat.unwrap_or_default();
             if stat.contains(") T ") { Ok(()) } else { Err(stat) }
         });
         let begun = Instant::now();
-        retry_until("time passes", || if begun.elapsed() > duration { Ok(()) } else { Err(String::new()) });
+        retry_until("the duration has passed", || {
+            if begun.elapsed() > duration { Ok(()) } else { Err(String::new()) }
+        });
         kill_process(self.pid(), Signal::CONT).expect("it is there");
     }
 
     pub fn wait(mut self) -> RunOutput {
-        RunOutput::from(&self.child.take().expect("only here").wait_with_output().expect("it ends"))
+        RunOutput::from(
+            &self.child.take().expect("only here").wait_with_output().expect("the process can be waited for"),
+        )
     }
 
     /// True if the process has exited.
     pub fn has_exited(&mut self) -> bool {
-        let child = self.child.as_mut().expect("it has not been waited for");
-        child.try_wait().expect("it is ours").is_some()
+        let child = self.child.as_mut().expect("the process has not been waited for");
+        child.try_wait().expect("the process can be waited for").is_some()
     }
 
     /// Process id of the keeper, which is part of the control groups' names.
@@ -303,7 +312,7 @@ pub fn groups(keeper: u32) -> Vec<PathBuf> {
 pub fn retry_until(what: &str, mut ask: impl FnMut() -> Result<(), String>) {
     let begun = Instant::now();
     while let Err(answer) = ask() {
-        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}: {answer}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{what}: not within {WAIT_TIMEOUT:?}: {answer}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -319,7 +328,7 @@ pub fn row<'a>(document: &'a Value, value: &str) -> &'a Value {
 
 /// Median of a figure; `None` if it was not measured.
 pub fn figure(row: &Value, name: &str) -> Option<f64> {
-    let figures = row["figures"].as_array().expect("a list");
+    let figures = row["figures"].as_array().expect("the value is an array");
     figures.iter().find(|it| it["figure"] == name)?["median"].as_f64()
 }
 
@@ -378,7 +387,7 @@ fn command_line(pid: u32) -> Vec<String> {
     line.split(|it| *it == 0).map(|it| String::from_utf8_lossy(it).into_owned()).collect()
 }
 
-/// Run files, the newest one last. Names tell the second only.
+/// Run files, the newest one last. The times in their names have a resolution of one second.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let is_run = |path: &PathBuf| path.extension().is_some_and(|it| it == "dyno");
     let mut runs: Vec<PathBuf> = files(folder).into_iter().filter(is_run).collect();

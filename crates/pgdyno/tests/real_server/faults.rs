@@ -8,9 +8,14 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 fn failures(document: &Value) -> Vec<(String, u64)> {
-    let list = document["failures"].as_array().expect("a list");
+    let list = document["failures"].as_array().expect("the value is an array");
     list.iter()
-        .map(|it| (it["code"].as_str().expect("a code").to_owned(), it["count"].as_u64().expect("a count")))
+        .map(|failure| {
+            (
+                failure["code"].as_str().expect("a code").to_owned(),
+                failure["count"].as_u64().expect("the value is a count"),
+            )
+        })
         .collect()
 }
 
@@ -32,7 +37,7 @@ fn reports_statements_that_find_no_row() {
     let made = server.bench(&["-i", "-q", "-s", "1"]);
     assert!(made.status.success(), "{}", combined_output(&made));
     let doubts = |document: &Value| {
-        let all = document["validity"]["doubts"].as_array().expect("a list").clone();
+        let all = document["validity"]["doubts"].as_array().expect("the value is an array").clone();
         all.into_iter().filter(|it| it["kind"] == "no_rows").collect::<Vec<_>>()
     };
     let (document, status) = server.measure(&["-c", "2", "-t", "200"]);
@@ -43,7 +48,7 @@ fn reports_statements_that_find_no_row() {
         assert_eq!((status, count(&document, "ok")), (0, 400), "{document:#}");
         let empty: Vec<_> = document["empty_statements"]
             .as_array()
-            .expect("a list")
+            .expect("the value is an array")
             .iter()
             .map(|it| (it["command"].as_u64(), it["statement"].as_str(), it["share"].as_f64()))
             .collect();
@@ -106,7 +111,7 @@ fn counts_refused_connections_separately() {
         let script = Script::new(&format!("one-{driver}"), "SELECT 1;\n");
         let (document, _) =
             server.measure(&["-f", script.path(), "--driver", driver, "-c", "30", "-j", "2", "-T", "1"]);
-        let refused = document["connects"]["refused"].as_array().expect("a list");
+        let refused = document["connects"]["refused"].as_array().expect("the value is an array");
         assert!(refused.iter().any(|it| it["code"] == "53300"), "{document}");
         assert!(count(&document, "ok") > 0, "{document}");
         assert_eq!(document["fairness"]["fewest"], 0, "those left out are seen: {document}");
@@ -136,7 +141,7 @@ fn survives_a_server_restart() {
         ];
         let mut run = server.spawn(&arguments);
         // The restart begins after the first progress line, rather than after a fixed delay.
-        let mut reader = BufReader::new(run.stderr.take().expect("piped"));
+        let mut reader = BufReader::new(run.stderr.take().expect("the stream is piped"));
         let mut line = String::new();
         while !line.contains("progress:") {
             line.clear();
@@ -144,13 +149,13 @@ fn survives_a_server_restart() {
         }
         server.postgres.restart(&mut server.supervisor).expect("it restarts");
         let listener = std::thread::spawn(move || std::io::read_to_string(reader));
-        let output = run.wait_with_output().expect("it ends");
-        let messages = listener.join().expect("no panic").expect("text");
+        let output = run.wait_with_output().expect("the process can be waited for");
+        let messages = listener.join().expect("the thread does not panic").expect("text");
         let (document, status) = document(&output);
         let (ok, unknown) = (count(&document, "ok"), count(&document, "unknown"));
         assert_eq!(status, 2, "{messages}");
         assert!((1..=8).contains(&unknown), "{unknown} unknown: {document}");
-        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is printed");
         assert!(
             !last.contains(" 0.0 tps"),
             "{driver}: after the restart the run goes on, {ok} ok:\n{messages}"
@@ -166,7 +171,7 @@ fn counts_failures_after_a_dropped_table() {
     connection.query("create table doomed as select 1 as id").expect("a table");
     let script = Script::new("doomed", "SELECT id FROM doomed;\n");
     let mut run = SHARED.spawn(&["--json", "-n", "-P", "1", "-f", script.path(), "-c", "2", "-T", "3"]);
-    let mut progress = BufReader::new(run.stderr.take().expect("piped"));
+    let mut progress = BufReader::new(run.stderr.take().expect("the stream is piped"));
     let mut line = String::new();
     while !line.contains("progress:") {
         line.clear();
@@ -174,8 +179,8 @@ fn counts_failures_after_a_dropped_table() {
     }
     connection.query("drop table doomed").expect("it is there");
     let reader = std::thread::spawn(move || std::io::read_to_string(progress));
-    let output = run.wait_with_output().expect("it ends");
-    reader.join().expect("no panic").expect("text");
+    let output = run.wait_with_output().expect("the process can be waited for");
+    reader.join().expect("the thread does not panic").expect("text");
     let (document, status) = document(&output);
     let failed = count(&document, "failed");
     assert!(count(&document, "ok") > 0 && failed > 0, "{document}");
@@ -209,8 +214,11 @@ fn does_not_print_a_wrong_password() {
         assert!(!combined_output(&output).contains("9f2c"), "{}", combined_output(&output));
     }
     let uri = format!("postgresql://postgres:{canary}@127.0.0.1:{}/postgres", SHARED.postgres.port);
-    let output =
-        SHARED.command(&["-n", "-S", "-t", "1", &uri]).env_remove("PGPASSWORD").output().expect("it runs");
+    let output = SHARED
+        .command(&["-n", "-S", "-t", "1", &uri])
+        .env_remove("PGPASSWORD")
+        .output()
+        .expect("the program can be started");
     assert!(!combined_output(&output).contains("9f2c"), "{}", combined_output(&output));
 }
 

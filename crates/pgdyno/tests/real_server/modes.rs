@@ -90,7 +90,7 @@ fn sends_scripts_in_other_encodings_unchanged() {
             "caf\\xe9",
         ),
         ("KOI8R", b"INSERT INTO words VALUES (/* \xcd */ '\xcd\xc9\xd2');", "мир", "\\xcd\\xc9\\xd2"),
-        // The script itself chooses; the environment's encoding is the database's.
+        // The script sets the encoding; the environment keeps the encoding of the database.
         (
             "UTF8",
             b"SET client_encoding = 'WIN1251';\nINSERT INTO words VALUES ('\xec\xe8\xf0');",

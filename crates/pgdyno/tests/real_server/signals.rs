@@ -14,7 +14,7 @@ const SLEEP: &str = "SELECT pg_sleep(600);\n";
 fn sleeping(connection: &mut Connection) -> usize {
     let count =
         "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
-    connection.value(count).expect("it answers").and_then(|it| it.parse().ok()).expect("a number")
+    connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
 }
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -31,8 +31,8 @@ fn pid(number: u32) -> Pid {
 
 /// Sends a signal and waits until it was received, because two equal pending signals may merge.
 fn send_signal(run: &Child, signal: Signal) {
-    kill_process(pid(run.id()), signal).expect("it runs");
-    until("the signal is taken", || {
+    kill_process(pid(run.id()), signal).expect("the process is running");
+    until("the signal is delivered", || {
         let status = fs::read_to_string(format!("/proc/{}/status", run.id())).unwrap_or_default();
         let pending = status.lines().find_map(|it| it.strip_prefix("ShdPnd:"));
         pending.is_none_or(|mask| mask.trim().bytes().all(|it| it == b'0'))
@@ -63,11 +63,11 @@ fn second_signal_cancels_running_statements() {
     for driver in Driver::ALL.map(Driver::name) {
         let arguments = ["-n", "-f", script.path(), "-c", "4", "-j", "2", "-T", "600", "--driver", driver];
         let run = SHARED.spawn(&arguments);
-        until("its statements run", || sleeping(&mut connection) == 4);
+        until("the statements are active", || sleeping(&mut connection) == 4);
         send_signal(&run, Signal::INT);
         send_signal(&run, Signal::INT);
-        reported(driver, &run.wait_with_output().expect("it ends"));
-        until("nothing of it runs", || sleeping(&mut connection) == 0);
+        reported(driver, &run.wait_with_output().expect("the process can be waited for"));
+        until("no statement of the run is active", || sleeping(&mut connection) == 0);
     }
 }
 
@@ -87,9 +87,9 @@ fn every_signal_ends_a_run_with_a_report() {
         let query = format!(
             "select 1 from pg_stat_activity where query like 'SELECT 1;%' and application_name like '%{name}%'"
         );
-        until("it measures", || connection.value(&query).expect("it answers").is_some());
+        until("pgdyno measures", || connection.value(&query).expect("the server answers").is_some());
         send_signal(&run, signal);
-        reported(&name, &run.wait_with_output().expect("it ends"));
+        reported(&name, &run.wait_with_output().expect("the process can be waited for"));
     }
 }
 
@@ -101,21 +101,21 @@ fn gives_up_a_frozen_server() {
     let script = Script::new("frozen", SLEEP);
     let begin = |seconds| server.spawn(&["-n", "-f", script.path(), "-c", "2", "-T", seconds]);
     let (once, twice, mut thrice, runs_out) = (begin("600"), begin("600"), begin("600"), begin("5"));
-    until("their statements run", || sleeping(&mut connection) == 8);
+    until("the statements are active", || sleeping(&mut connection) == 8);
     let frozen = processes(&server);
-    frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("it runs"));
+    frozen.iter().for_each(|it| kill_process(*it, Signal::STOP).expect("the process is running"));
     send_signal(&once, Signal::INT);
     send_signal(&twice, Signal::INT);
     send_signal(&twice, Signal::INT);
-    until("a third signal ends it", || {
-        let ended = thrice.try_wait().expect("it is our child");
+    until("a third signal ends pgdyno", || {
+        let ended = thrice.try_wait().expect("the process is a child of this one");
         if ended.is_none() {
-            kill_process(pid(thrice.id()), Signal::INT).expect("it is our child");
+            kill_process(pid(thrice.id()), Signal::INT).expect("the process is a child of this one");
         }
         ended.is_some_and(|it| it.signal() == Some(Signal::INT.as_raw()))
     });
     let ended = [("twice", twice), ("once", once), ("by its duration", runs_out)]
-        .map(|(name, it)| (name, it.wait_with_output().expect("it ends")));
+        .map(|(name, it)| (name, it.wait_with_output().expect("the process can be waited for")));
     frozen.iter().for_each(|it| kill_process(*it, Signal::CONT).expect("it is there"));
     reported(ended[0].0, &ended[0].1);
     reported(ended[1].0, &ended[1].1);
@@ -123,7 +123,7 @@ fn gives_up_a_frozen_server() {
     assert_eq!(ended[2].1.status.code(), Some(2), "{text}");
     assert!(text.contains("number of transactions actually processed: 0"), "{text}");
     // A run that exits at once cancels nothing.
-    until("nothing of the others runs", || sleeping(&mut connection) <= 2);
+    until("no other statement is active", || sleeping(&mut connection) <= 2);
 }
 
 /// Statements of `bench -i`, and those before the load, end with the program.
@@ -145,13 +145,13 @@ fn a_signal_cancels_the_statements_of_a_preparation() {
         .expect("a lock");
     let waiting =
         "select count(*) from pg_stat_activity where datname = 'locked' and wait_event_type = 'Lock'";
-    let mut is_waiting = || connection.value(waiting).expect("it answers").as_deref() == Some("1");
+    let mut is_waiting = || connection.value(waiting).expect("the server answers").as_deref() == Some("1");
     for arguments in [&["-i", "-I", "v"][..], &["-i", "-I", "d"], &["-i", "-I", "g"], &["-c", "1"]] {
         for signal in [Signal::INT, Signal::TERM] {
             let run = command(arguments).spawn().expect("pgdyno can be run");
-            until("its statement waits", &mut is_waiting);
+            until("the statement waits", &mut is_waiting);
             send_signal(&run, signal);
-            let output = run.wait_with_output().expect("it ends");
+            let output = run.wait_with_output().expect("the process can be waited for");
             let text = combined_output(&output);
             assert_eq!(output.status.code(), Some(1), "{arguments:?} {signal:?}: {text}");
             assert!(text.contains("stopped by a signal"), "{arguments:?} {signal:?}: {text}");

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 /// Waits for the first progress line, calls `fault`, and waits for the end. Returns the document, the exit status and
 /// standard error.
 fn measure_with(mut run: Child, fault: impl FnOnce()) -> (Value, i32, String) {
-    let mut reader = BufReader::new(run.stderr.take().expect("piped"));
+    let mut reader = BufReader::new(run.stderr.take().expect("the stream is piped"));
     let mut messages = String::new();
     while !messages.contains("progress:") {
         assert!(
@@ -22,8 +22,8 @@ fn measure_with(mut run: Child, fault: impl FnOnce()) -> (Value, i32, String) {
     }
     fault();
     let listener = std::thread::spawn(move || std::io::read_to_string(reader));
-    let output = run.wait_with_output().expect("it ends");
-    messages += &listener.join().expect("no panic").expect("text");
+    let output = run.wait_with_output().expect("the process can be waited for");
+    messages += &listener.join().expect("the thread does not panic").expect("text");
     assert!(!output.stdout.is_empty(), "no document:\n{messages}");
     let (document, status) = document(&output);
     (document, status, messages)
@@ -85,7 +85,7 @@ fn a_balancer_reload_loses_no_transaction() {
             (ok..=ok + unknown).contains(&written),
             "{name}: {written} rows, {ok} ok, {unknown} unknown\n{messages}"
         );
-        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is told");
+        let last = messages.lines().rfind(|it| it.contains("progress:")).expect("progress is printed");
         assert!(!last.contains(" 0.0 tps"), "{name}: after the reload the run goes on:\n{messages}");
         if cut.is_empty() {
             assert_eq!((failed, unknown), (0, 0), "open sessions stay:\n{messages}");
@@ -113,7 +113,7 @@ fn an_expired_certificate_rejects_only_new_sessions() {
         let (document, status, messages) =
             measure_with(spawn(&mut command), || install_certificate(&server, "expired.crt"));
         assert!(count(&document, "ok") > 0, "{messages}");
-        let refused = document["connects"]["refused"].as_array().expect("a list");
+        let refused = document["connects"]["refused"].as_array().expect("the value is an array");
         let codes: Vec<&str> = refused.iter().filter_map(|it| it["code"].as_str()).collect();
         if each {
             assert_eq!((codes, status), (vec!["net 129"], 2), "{document}\n{messages}");
@@ -143,7 +143,7 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         .stdin(Stdio::null());
     let (document, status, messages) = measure_with(spawn(&mut command), || {
         // No server listens at this address.
-        fs::write(&hosts, "127.0.0.77 db.test\n").expect("ours to change");
+        fs::write(&hosts, "127.0.0.77 db.test\n").expect("the file can be written");
     });
     let _ = fs::remove_file(&hosts);
     assert_eq!((status, count(&document, "failed")), (0, 0), "{}\n{messages}", document["connects"]);
@@ -151,8 +151,10 @@ fn reports_a_changed_address_and_does_not_follow_it() {
         messages.contains("\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1"),
         "{messages}"
     );
-    let still =
-        SHARED.command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"]).output().expect("it runs");
+    let still = SHARED
+        .command(&["-n", "-f", script.path(), "-t", "1", "-h", "localhost"])
+        .output()
+        .expect("the program can be started");
     assert!(!combined_output(&still).contains("leads to"), "{}", combined_output(&still));
 }
 
@@ -175,7 +177,7 @@ fn an_incomplete_log_is_in_the_verdict() {
             let run = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
             let run = run.expect("sh can be run");
             let log = format!("{}.{}", prefix.split_once('=').expect("as above").1, run.id());
-            let output = run.wait_with_output().expect("it ends");
+            let output = run.wait_with_output().expect("the process can be waited for");
             fs::remove_file(&log).expect("the run created it");
             let messages = combined_output(&output);
             assert_eq!(output.status.code(), Some(if expected { 0 } else { 2 }), "{messages}");
@@ -187,7 +189,7 @@ fn an_incomplete_log_is_in_the_verdict() {
                 true => assert_eq!(messages.contains("valid with doubts"), !expected, "{messages}"),
                 false => {
                     let (document, _) = document(&output);
-                    let doubts = document["validity"]["doubts"].as_array().expect("a list");
+                    let doubts = document["validity"]["doubts"].as_array().expect("the value is an array");
                     let incomplete = doubts.iter().any(|it| it["kind"] == "log_incomplete");
                     assert_eq!(incomplete, !expected, "{document}");
                     assert_eq!(count(&document, "ok").to_string(), transactions);

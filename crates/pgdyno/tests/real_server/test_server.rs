@@ -90,7 +90,7 @@ impl Script {
     }
 
     pub fn path(&self) -> &str {
-        self.0.to_str().expect("a plain name")
+        self.0.to_str().expect("the path is UTF-8")
     }
 }
 

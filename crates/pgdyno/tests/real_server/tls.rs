@@ -31,7 +31,7 @@ pub fn install_certificate(server: &TestServer, name: &str) {
 fn copy(server: &TestServer, name: &str, to: &str) {
     let copy = server.postgres.data.join(to);
     fs::copy(certificate(name), &copy).expect("the data directory can be written to");
-    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("ours to change");
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)).expect("the permissions can be changed");
     if let Some(user) = server.supervisor.user() {
         chown(&copy, Some(user.uid), Some(user.gid)).expect("we are root");
     }

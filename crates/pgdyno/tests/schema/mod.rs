@@ -90,12 +90,12 @@ fn keyword_violations(root: &Value, schema: &Value, value: &Value, path: &str) -
                 found.extend(all.flat_map(|(of, it)| violations(root, of, it, path)));
                 true
             }
-            "minItems" => {
-                value.as_array().is_none_or(|it| it.len() as u64 >= content.as_u64().expect("a count"))
-            }
-            "maxItems" => {
-                value.as_array().is_none_or(|it| it.len() as u64 <= content.as_u64().expect("a count"))
-            }
+            "minItems" => value
+                .as_array()
+                .is_none_or(|it| it.len() as u64 >= content.as_u64().expect("the value is a count")),
+            "maxItems" => value
+                .as_array()
+                .is_none_or(|it| it.len() as u64 <= content.as_u64().expect("the value is a count")),
             _ => panic!("{path}: this check does not know the keyword {keyword}"),
         };
         if !conforms {

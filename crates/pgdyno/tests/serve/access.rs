@@ -75,7 +75,7 @@ fn only_own_pages_can_stop_a_run() {
 #[test]
 fn rejects_paths_outside_the_directory() {
     let server = Server::new();
-    let folder = server.folder.to_str().expect("a plain name").replace('/', "%2f");
+    let folder = server.folder.to_str().expect("the path is UTF-8").replace('/', "%2f");
     let absolute = format!("/runs/{folder}%2fsecret.dyno");
     let mut paths = vec![absolute.clone(), absolute.replace("%2f", "%2F"), format!("{absolute}/report.html")];
     let names = [

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const PGDYNO: &str = env!("CARGO_BIN_EXE_pgdyno");
 
 /// Timeout of every wait in a test. Waits end as soon as their condition holds.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server and its folder of runs; both are removed on drop.
 pub struct Server {
@@ -46,13 +46,14 @@ impl Server {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("pgdyno-serve-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("runs")).expect("there is room for temporary files");
-        fs::copy(measured(), folder.join("runs/shop.dyno")).expect("it is there");
-        fs::write(folder.join("secret.dyno"), "secret").expect("the folder is ours");
-        fs::write(folder.join("runs/secret.txt"), "secret").expect("the folder is ours");
+        fs::copy(measured(), folder.join("runs/shop.dyno")).expect("the file can be copied");
+        fs::write(folder.join("secret.dyno"), "secret").expect("the file can be written");
+        fs::write(folder.join("runs/secret.txt"), "secret").expect("the file can be written");
         let mut command = Command::new(PGDYNO);
         command.args(["serve", "--port", "0", "--dir"]).arg(folder.join("runs"));
         command.env_remove("PGDYNO_TOKEN").envs(environment.iter().copied());
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be run");
+        let mut child =
+            command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
         let mut line = String::new();
         BufReader::new(child.stderr.take().expect("it is a pipe")).read_line(&mut line).expect("it speaks");
         let address = line.split_once("http://").and_then(|it| it.1.split_once('/')).map(|it| it.0.parse());
@@ -93,14 +94,15 @@ impl Server {
 
     /// Resident memory in bytes.
     pub fn memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the file can be read");
         let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:")).expect("Linux tells it");
         line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
     }
 
     /// Number of open files and sockets.
     pub fn descriptors(&self) -> usize {
-        fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("the directory can be read").count()
     }
 
     /// Checks that the server answers.
@@ -110,13 +112,13 @@ impl Server {
         let answer = self.ask("GET /runs.json", &[]);
         assert_eq!(answer.status, 200, "{answer:?}");
         assert!(answer.body.contains("\"shop\""), "{answer:?}");
-        assert!(begun.elapsed() < PATIENCE / 4, "after {:?}", begun.elapsed());
+        assert!(begun.elapsed() < WAIT_TIMEOUT / 4, "after {:?}", begun.elapsed());
     }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("it listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).expect("it is a socket");
     stream
 }
 
@@ -190,7 +192,7 @@ impl Iterator for Events {
         let (mut kind, mut id) = (None, None);
         loop {
             let mut line = String::new();
-            assert!(self.1.elapsed() < PATIENCE, "what was awaited did not come");
+            assert!(self.1.elapsed() < WAIT_TIMEOUT, "no event arrived within the timeout");
             if self.0.read_line(&mut line).expect("it goes on or ends") == 0 {
                 return None;
             }

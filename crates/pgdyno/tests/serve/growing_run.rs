@@ -18,10 +18,11 @@ impl GrowingRun {
     /// Creates a run with only a header.
     pub fn begin(dir: &Path, source: &Path) -> GrowingRun {
         let source = Run::open(source).expect("it was measured");
-        let header = RunHeader { name: "growing".to_owned(), ..source.header().expect("it is whole") };
+        let header =
+            RunHeader { name: "growing".to_owned(), ..source.header().expect("the run file can be read") };
         let writer = store::create(dir, &header).expect("the folder is ours");
         let name = writer.path().file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
-        let trials = source.trials().expect("it is whole");
+        let trials = source.trials().expect("the run file can be read");
         GrowingRun { writer: Some(writer), source, trials, current: None, name }
     }
 
@@ -39,7 +40,7 @@ impl GrowingRun {
 
     fn ticks(&mut self, from: usize, to: usize) {
         let id = self.current.expect("it has begun");
-        let all: Vec<_> = self.source.ticks(id).expect("it is whole").collect();
+        let all: Vec<_> = self.source.ticks(id).expect("the run file can be read").collect();
         for tick in all.into_iter().take(to).skip(from) {
             self.writer().tick(id, Box::new(tick.expect("it is whole")));
         }
@@ -53,7 +54,7 @@ impl GrowingRun {
             outcome,
             summary: recorded.summary.clone(),
             valid: recorded.valid,
-            measurement: self.source.measurement(id).expect("it is whole"),
+            measurement: self.source.measurement(id).expect("the run file can be read"),
         };
         self.writer().end_trial(id, end);
     }
@@ -96,7 +97,7 @@ fn a_page_receives_points_until_the_end() {
     let fetched: Value = serde_json::from_str(&fetched.body).unwrap_or_else(|it| panic!("{it}: {fetched:?}"));
     assert_eq!(fetched["live"]["events"], format!("/runs/{name}/events"));
     document(&mut shown, &fetched);
-    let all = written.source.ticks(TrialId(1)).expect("it is whole").remaining();
+    let all = written.source.ticks(TrialId(1)).expect("the run file can be read").remaining();
     let mut stage = 1;
     let mut last = None;
     let mut kinds = Vec::new();
@@ -106,7 +107,7 @@ fn a_page_receives_points_until_the_end() {
         match event.kind.as_str() {
             "document" => document(&mut shown, &event.data),
             "points" => {
-                let trial = event.data["trial"].as_u64().expect("a number") as usize;
+                let trial = event.data["trial"].as_u64().expect("the value is a count") as usize;
                 points(&mut shown, trial, &event.data["times_s"]);
                 let charts = event.data["charts"].as_array().expect("charts");
                 let new = event.data["times_s"].as_array().expect("moments").len();
@@ -177,7 +178,7 @@ fn sends_missed_points_after_a_reconnect() {
     }
     // There are no subscribers at this time.
     written.ticks(2, 3);
-    let header = format!("Last-Event-ID: {}\r\n", id.expect("it was told"));
+    let header = format!("Last-Event-ID: {}\r\n", id.expect("the event has an id"));
     let mut again = Events::open(server.address, &name, &header).filter(|it| it.kind != "state");
     let first = again.next().expect("something was missed");
     assert_eq!(

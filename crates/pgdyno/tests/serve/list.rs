@@ -1,6 +1,6 @@
 //! Contents of the list of runs
 
-use super::client::{PATIENCE, Response, Server};
+use super::client::{Response, Server, WAIT_TIMEOUT};
 use serde_json::Value;
 use std::fs;
 use std::time::Instant;
@@ -12,20 +12,20 @@ fn list(server: &Server, language: &str) -> Vec<Value> {
         let Response { status, body, .. } =
             server.ask("GET /runs.json", &[&format!("Accept-Language: {language}")]);
         assert_eq!(status, 200, "{body}");
-        let mut response: Value = serde_json::from_str(&body).expect("JSON");
+        let mut response: Value = serde_json::from_str(&body).expect("the text is JSON");
         if response["partial"] == false {
             return response["runs"].as_array_mut().map(std::mem::take).expect("runs");
         }
-        assert!(begun.elapsed() < PATIENCE, "{body}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{body}");
     }
 }
 
 /// Sentence at the top of the run's page.
 fn answer(server: &Server, language: &str) -> (String, String) {
     let document = server.ask("GET /runs/shop/document", &[&format!("Accept-Language: {language}")]);
-    let document: Value = serde_json::from_str(&document.body).expect("JSON");
+    let document: Value = serde_json::from_str(&document.body).expect("the text is JSON");
     let page = document["pages"].as_array().and_then(|pages| pages.iter().find(|it| it["lang"] == language));
-    let text = |it: &Value| it.as_str().expect("a text").to_owned();
+    let text = |it: &Value| it.as_str().expect("the value is a string").to_owned();
     page.map(|it| (text(&it["answer"]["text"]), text(&it["answer"]["tone"]))).expect("its language is there")
 }
 
@@ -51,7 +51,7 @@ fn rereads_a_changed_file() {
     let server = Server::new();
     let (text, _) = answer(&server, "en");
     assert_eq!(list(&server, "en")[0]["headline"], text);
-    fs::write(server.folder.join("runs/shop.dyno"), "no run").expect("the folder is ours");
+    fs::write(server.folder.join("runs/shop.dyno"), "no run").expect("the file can be written");
     let runs = list(&server, "en");
     assert_eq!((&runs[0]["state"], &runs[0]["tone"]), (&"unreadable".into(), &"bad".into()), "{runs:?}");
     assert_ne!(runs[0]["headline"], text);
@@ -62,7 +62,7 @@ fn rereads_a_changed_file() {
 fn a_hostile_file_does_not_block_others() {
     let server = Server::new();
     let path = server.folder.join("runs/hostile.dyno");
-    fs::copy(server.folder.join("runs/shop.dyno"), &path).expect("the folder is ours");
+    fs::copy(server.folder.join("runs/shop.dyno"), &path).expect("the file can be copied");
     let sql = "ALTER TABLE run RENAME TO former; CREATE VIEW run AS WITH RECURSIVE n(i) AS
         (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT former.* FROM former, n WHERE i > 1e18";
     rusqlite::Connection::open(&path).and_then(|it| it.execute_batch(sql)).expect("it is a database");

@@ -52,7 +52,7 @@ fn requires_a_token_for_other_machines() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
         command.args(["serve", "--port", "0", "--dir", "/"]).args(arguments).env_remove("PGDYNO_TOKEN");
         command.envs(environment.map(|it| ("PGDYNO_TOKEN", it)));
-        let output = command.output().expect("it can be run");
+        let output = command.output().expect("the program can be started");
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{message}");
         assert!(message.contains(expected), "{message}");

@@ -15,25 +15,25 @@ use wire::http::Method;
 /// Default spin time. Sleeping until a moment is late by at most about this time.
 const DEFAULT_SPIN: Nanos = Nanos::from_micros(30);
 
-/// Command that `draft` describes. It is valid only if no mistakes were added.
-pub fn resolve(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
+/// Command that `draft` describes. It is valid only if no diagnostics were added.
+pub fn resolve(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     draft.target.database = draft.operands.first().cloned();
     if draft.init {
-        BenchCommand::Initialise(Box::new(initialise(draft, mistakes)))
+        BenchCommand::Initialise(Box::new(initialise(draft, diagnostics)))
     } else {
-        run(draft, mistakes)
+        run(draft, diagnostics)
     }
 }
 
-fn initialise(draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> InitOptions {
+fn initialise(draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> InitOptions {
     if let Some(option) = draft.first_of_run {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "some of the specified options cannot be used in initialization (-i) mode",
             format!("leave --{option} out, or -i"),
         ));
     }
     if draft.partitions == 0 && draft.partition_method.is_some() {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "--partition-method requires greater than zero --partitions",
             "say how many, as in --partitions=10",
         ));
@@ -58,36 +58,36 @@ fn initialise(draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> InitOptions
     }
 }
 
-fn run(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
+fn run(mut draft: Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     if let Some(option) = draft.first_of_init {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "some of the specified options cannot be used in benchmarking mode",
             format!("leave --{option} out, or add -i"),
         ));
     }
-    let http = http(&mut draft, mistakes);
+    let http = http(&mut draft, diagnostics);
     if draft.scripts.is_empty() {
         draft.scripts.push(WeightedScript { source: Source::Builtin(&builtin::ALL[0]), weight: 1 });
     }
     if draft.scripts.iter().all(|it| it.weight == 0) {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "total script weight must not be zero",
             "give one script a weight above 0, as in -b select-only@1",
         ));
     }
     let clients = draft.clients.unwrap_or(1);
-    let until = until(&draft, mistakes);
-    let pace = pace(&draft, mistakes);
+    let until = until(&draft, diagnostics);
+    let pace = pace(&draft, diagnostics);
     let max_tries = draft.max_tries.unwrap_or(1);
     if max_tries == 0 && draft.latency_limit.is_none() && matches!(until, RunEnd::Transactions(_)) {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
             "add -T 60, or give a number, as in --max-tries=10",
         ));
     }
     BenchCommand::Run(Box::new(BenchOptions {
-        log: log(&draft, until, mistakes),
-        progress: progress(&draft, mistakes),
+        log: log(&draft, until, diagnostics),
+        progress: progress(&draft, diagnostics),
         clients,
         threads: draft.threads.unwrap_or(1).min(clients),
         target: draft.target,
@@ -123,10 +123,10 @@ fn run(mut draft: Draft, mistakes: &mut Vec<OptionDiagnostic>) -> BenchCommand {
     }))
 }
 
-fn http(draft: &mut Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<HttpOptions> {
+fn http(draft: &mut Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<HttpOptions> {
     let Some(url) = draft.url.take() else {
         if let Some(option) = draft.first_of_http.filter(|_| !draft.has_http) {
-            mistakes.push(OptionDiagnostic::new(
+            diagnostics.push(OptionDiagnostic::new(
                 format!("--{option} is allowed only with --http"),
                 "add --http=http://127.0.0.1:8080/path, or leave it out",
             ));
@@ -140,13 +140,13 @@ fn http(draft: &mut Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<HttpO
         ("--max-tries", draft.max_tries.is_some()),
     ];
     for (what, _) in of_sql.into_iter().filter(|it| it.1) {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             format!("{what} cannot be used with --http"),
             "leave it out: with --http no PostgreSQL is asked",
         ));
     }
     if draft.insecure && draft.roots.is_some() {
-        mistakes
+        diagnostics
             .push(OptionDiagnostic::new("--insecure cannot be used with --cacert", "leave one of them out"));
     }
     // As in curl, a request with a body uses POST.
@@ -164,9 +164,9 @@ fn http(draft: &mut Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<HttpO
     })
 }
 
-fn until(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> RunEnd {
+fn until(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> RunEnd {
     if draft.transactions.is_some() && draft.seconds.is_some() {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "specify either a number of transactions (-t) or a duration (-T), not both",
             "leave -t out, or -T",
         ));
@@ -174,7 +174,7 @@ fn until(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> RunEnd {
     if draft.schedule.is_some() {
         let ends = [("-t", draft.transactions.is_some()), ("-T", draft.seconds.is_some())];
         for (option, _) in ends.into_iter().filter(|(_, given)| *given) {
-            mistakes.push(OptionDiagnostic::new(
+            diagnostics.push(OptionDiagnostic::new(
                 format!("{option} cannot be used with --schedule"),
                 "leave it out: the schedule says how long the run lasts",
             ));
@@ -187,11 +187,11 @@ fn until(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> RunEnd {
     }
 }
 
-fn pace(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> ArrivalModel {
+fn pace(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> ArrivalModel {
     let pace = match (&draft.schedule, draft.rate) {
         (Some((text, curve)), rate) => {
             if rate.is_some() {
-                mistakes.push(OptionDiagnostic::new(
+                diagnostics.push(OptionDiagnostic::new(
                     "-R cannot be used with --schedule",
                     "leave it out: a steady rate is --schedule='const(1000,60s)'",
                 ));
@@ -206,13 +206,13 @@ fn pace(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> ArrivalModel {
     };
     let of_open = [("--arrivals", draft.arrivals.is_some()), ("--max-backlog", draft.max_backlog.is_some())];
     for (option, _) in of_open.into_iter().filter(|(_, given)| *given && !pace.is_open()) {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             format!("{option} is allowed only in the open model"),
             "add -R 1000 or --schedule='line(1,1000,60s)', or leave it out",
         ));
     }
     if draft.think.is_some() && pace.is_open() {
-        mistakes.push(OptionDiagnostic::new(
+        diagnostics.push(OptionDiagnostic::new(
             "--think is allowed only in the closed model",
             "leave it out: in the open model arrivals do not wait for answers",
         ));
@@ -220,16 +220,16 @@ fn pace(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> ArrivalModel {
     pace
 }
 
-fn progress(draft: &Draft, mistakes: &mut Vec<OptionDiagnostic>) -> Option<ProgressReport> {
+fn progress(draft: &Draft, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<ProgressReport> {
     if draft.progress_timestamp && draft.progress.is_none() {
-        mistakes
+        diagnostics
             .push(OptionDiagnostic::new("--progress-timestamp is allowed only under --progress", "add -P 5"));
     }
     draft.progress.map(|every| ProgressReport { every, timestamp: draft.progress_timestamp })
 }
 
-fn log(draft: &Draft, until: RunEnd, mistakes: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {
-    let mut wrong = |what: &str, instead: &str| mistakes.push(OptionDiagnostic::new(what, instead));
+fn log(draft: &Draft, until: RunEnd, diagnostics: &mut Vec<OptionDiagnostic>) -> Option<LogOptions> {
+    let mut wrong = |what: &str, instead: &str| diagnostics.push(OptionDiagnostic::new(what, instead));
     if draft.sampling.is_some() && !draft.log {
         wrong("log sampling (--sampling-rate) is allowed only when logging transactions (-l)", "add -l");
     }

@@ -28,7 +28,7 @@ pub struct Opt {
 pub enum Phase {
     Initialise,
     Run,
-    /// Without `-i`, and with `--http`.
+    /// Runs with `--http`, without `-i`.
     Http,
     Both,
 }
@@ -452,7 +452,7 @@ pub fn usage(program: &str) -> String {
          {program} [OPTION]... [DBNAME]\n"
     );
     for (section, title) in SECTIONS {
-        write!(out, "\n{title}\n").expect("a String takes it");
+        write!(out, "\n{title}\n").expect("writing to a String cannot fail");
         for option in TABLE {
             let Some((_, help)) = option.help.iter().find(|(place, _)| *place == section) else { continue };
             let short = option.short.map_or("    ".to_owned(), |letter| format!("-{letter}, "));
@@ -460,7 +460,7 @@ pub fn usage(program: &str) -> String {
             let name = format!("{short}--{}{value}", option.long);
             for (i, line) in help.lines().enumerate() {
                 let name = if i == 0 { name.as_str() } else { "" };
-                writeln!(out, "  {name:<34}{line}").expect("a String takes it");
+                writeln!(out, "  {name:<34}{line}").expect("writing to a String cannot fail");
             }
         }
     }

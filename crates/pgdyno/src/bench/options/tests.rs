@@ -23,10 +23,10 @@ fn run(line: &str) -> BenchOptions {
 /// Checks the `message` of each diagnostic, in order.
 #[track_caller]
 fn check_diagnostics(line: &str, expected: &[&str]) {
-    let mistakes = parse(&args(line), &no_env).expect_err(line);
-    let got: Vec<&str> = mistakes.iter().map(|it| it.message.as_str()).collect();
+    let diagnostics = parse(&args(line), &no_env).expect_err(line);
+    let got: Vec<&str> = diagnostics.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(got, expected, "{line}");
-    for diagnostic in &mistakes {
+    for diagnostic in &diagnostics {
         assert!(!diagnostic.hint.is_empty(), "{diagnostic:?}");
     }
 }
@@ -202,8 +202,8 @@ fn reports_all_diagnostics_at_once() {
             "some of the specified options cannot be used in initialization (-i) mode",
         ],
     );
-    let mistakes = parse(&args("--no-vacum"), &no_env).unwrap_err();
-    assert_eq!(mistakes[0].hint, "did you mean --no-vacuum?");
+    let diagnostics = parse(&args("--no-vacum"), &no_env).unwrap_err();
+    assert_eq!(diagnostics[0].hint, "did you mean --no-vacuum?");
 }
 
 #[test]

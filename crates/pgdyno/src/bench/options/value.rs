@@ -128,10 +128,12 @@ pub fn statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, OptionDiagnostic
 
 /// Schedule in Yandex.Tank's grammar: its text, and its curve.
 pub fn schedule(text: &str) -> Result<(String, Curve), OptionDiagnostic> {
-    load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|mistakes| OptionDiagnostic {
-        message: format!("invalid schedule: \"{text}\""),
-        detail: Some(format!("read as Yandex.Tank would\n{mistakes}")),
-        hint: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
+    load::schedule::parse(text).map(|curve| (text.to_owned(), curve)).map_err(|diagnostics| {
+        OptionDiagnostic {
+            message: format!("invalid schedule: \"{text}\""),
+            detail: Some(format!("read as Yandex.Tank would\n{diagnostics}")),
+            hint: "try it out with pgdyno schedule, as in pgdyno schedule 'line(1,200,200s)'".to_owned(),
+        }
     })
 }
 

@@ -188,8 +188,8 @@ fn entries(path: &Path) -> Result<ledger::LedgerReader<std::io::BufReader<fs::Fi
     ledger::open(path).map_err(|it| CommandError::new(it.to_string()))
 }
 
-/// Server that accepts writes. If there are wrongly several, the one with the newest history. Also returns when its
-/// snapshot was requested and when all servers had answered, and the transaction with the snapshot.
+/// Finds the server that accepts writes. If several do, it selects the one with the newest history. Also returns when
+/// its snapshot was requested, when all servers had answered, and the transaction with the snapshot.
 fn find_primary(
     servers: &[DirectServer],
     clock: Clock,
@@ -290,14 +290,14 @@ mod tests {
     #[test]
     fn attributes_promotions_to_faults_on_the_primary() {
         let s = Nanos::from_secs;
-        let inflicted = |at, action, nodes: &[&str]| InjectedFault {
+        let injected = |at, action, nodes: &[&str]| InjectedFault {
             at: s(at),
             reverted: None,
             action,
             nodes: nodes.iter().map(|it| (*it).to_owned()).collect(),
         };
         let pause = || FaultAction::Pause { target: FaultTarget::Primary, duration: s(5) };
-        let kill = |whom| FaultAction::Kill { target: whom, scope: FaultScope::Node };
+        let kill = |target| FaultAction::Kill { target, scope: FaultScope::Node };
         let named = |name: &str| kill(FaultTarget::Node(name.to_owned()));
         let promoted = |at| PromotionRecord {
             from: "a".to_owned(),
@@ -308,15 +308,15 @@ mod tests {
             safe: None,
         };
         let all = vec![
-            inflicted(1, FaultAction::BlockReplication { duration: s(1) }, &["a"]),
-            inflicted(2, kill(FaultTarget::Primary), &["a"]),
-            inflicted(10, pause(), &["b"]),
-            inflicted(20, pause(), &["b"]),
-            inflicted(30, kill(FaultTarget::Replica), &["c"]),
-            inflicted(40, kill(FaultTarget::Primary), &[]), // could not be injected
-            inflicted(50, named("b"), &["b"]),
-            inflicted(60, named("a"), &["a"]), // the former primary
-            inflicted(
+            injected(1, FaultAction::BlockReplication { duration: s(1) }, &["a"]),
+            injected(2, kill(FaultTarget::Primary), &["a"]),
+            injected(10, pause(), &["b"]),
+            injected(20, pause(), &["b"]),
+            injected(30, kill(FaultTarget::Replica), &["c"]),
+            injected(40, kill(FaultTarget::Primary), &[]), // could not be injected
+            injected(50, named("b"), &["b"]),
+            injected(60, named("a"), &["a"]), // the former primary
+            injected(
                 70,
                 FaultAction::Kill {
                     target: FaultTarget::Node("b".to_owned()),

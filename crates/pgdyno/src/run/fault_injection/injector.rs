@@ -33,7 +33,7 @@ pub struct FaultInjector<'a> {
     faults: &'a [Fault],
     schedule: FaultSchedule<'a>,
     since: TrialClock,
-    tell: Sender<Observation>,
+    observations: Sender<Observation>,
     /// Faults that are in effect, by number.
     active_faults: BTreeMap<usize, ActiveFault>,
     promoter: PromotionMode,
@@ -92,7 +92,7 @@ impl<'a> FaultInjector<'a> {
             faults,
             schedule: agenda,
             since,
-            tell: sender,
+            observations: sender,
             active_faults: wounds,
             promoter,
             leaderless,
@@ -175,8 +175,8 @@ impl<'a> FaultInjector<'a> {
         for node in &done.nodes {
             self.send_event(at, node, EventKind::Fault, fault_keyword(action).to_owned());
         }
-        let inflicted = InjectedFault { at, reverted: None, action: action.clone(), nodes: done.nodes };
-        self.injection.injected.push(inflicted);
+        let injected = InjectedFault { at, reverted: None, action: action.clone(), nodes: done.nodes };
+        self.injection.injected.push(injected);
         if let Some(active_fault) = done.active_fault {
             self.active_faults.insert(number, active_fault);
         }
@@ -190,8 +190,8 @@ impl<'a> FaultInjector<'a> {
     }
 
     fn revert(&mut self, number: usize) {
-        let Some(wound) = self.active_faults.remove(&number) else { return };
-        if let Err(error) = self.chain.revert(self.supervisor, wound) {
+        let Some(active_fault) = self.active_faults.remove(&number) else { return };
+        if let Err(error) = self.chain.revert(self.supervisor, active_fault) {
             return self.add_error(error.to_string());
         }
         let at = self.since.now();
@@ -208,10 +208,10 @@ impl<'a> FaultInjector<'a> {
     fn hits_primary(&self, action: &FaultAction) -> bool {
         let primary = self.chain.primary().map(|it| it.plan.name.as_str());
         match action {
-            FaultAction::Kill { target: whom, .. }
-            | FaultAction::Pause { target: whom, .. }
-            | FaultAction::Isolate { target: whom, .. }
-            | FaultAction::FillDisk { target: whom, .. } => match whom {
+            FaultAction::Kill { target, .. }
+            | FaultAction::Pause { target, .. }
+            | FaultAction::Isolate { target, .. }
+            | FaultAction::FillDisk { target, .. } => match target {
                 FaultTarget::Primary => true,
                 FaultTarget::Node(name) => Some(name.as_str()) == primary,
                 // Without its key in the store, the manager demotes the primary.
@@ -310,7 +310,7 @@ impl<'a> FaultInjector<'a> {
     fn send_event(&self, at: Nanos, node: &str, kind: EventKind, text: String) {
         let event = LogEvent { at, node: node.to_owned(), kind, code: None, text, session: None };
         // The receiver may be gone after an interruption.
-        let _ = self.tell.send(Observation::Event(event));
+        let _ = self.observations.send(Observation::Event(event));
     }
 }
 

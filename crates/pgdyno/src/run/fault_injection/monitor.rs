@@ -36,10 +36,10 @@ struct MonitorState {
 }
 
 impl Monitor {
-    pub fn start(whom: Target, since: TrialClock) -> Monitor {
+    pub fn start(target: Target, since: TrialClock) -> Monitor {
         let heard = AtomicU64::new(since.now().0);
         let shared = MonitorState {
-            target: Mutex::new((whom, 0)),
+            target: Mutex::new((target, 0)),
             last_answer: heard,
             is_new: AtomicBool::new(false),
             stop: AtomicBool::new(false),
@@ -51,9 +51,9 @@ impl Monitor {
     }
 
     /// Changes the target.
-    pub fn set_target(&self, whom: Target, now: Nanos) {
-        let mut current = self.shared.target.lock().expect("nobody panics with it");
-        *current = (whom, current.1 + 1);
+    pub fn set_target(&self, target: Target, now: Nanos) {
+        let mut current = self.shared.target.lock().expect("no thread panicked while it held the lock");
+        *current = (target, current.1 + 1);
         self.shared.is_new.store(true, Ordering::Release);
         self.shared.last_answer.store(now.0, Ordering::Release);
     }
@@ -82,12 +82,13 @@ impl MonitorState {
     fn poll(&self, since: &TrialClock) {
         let mut session: Option<(Connection, u32)> = None;
         while !self.stop.load(Ordering::Relaxed) {
-            let (target, turn) = self.target.lock().expect("nobody panics with it").clone();
+            let (target, turn) =
+                self.target.lock().expect("no thread panicked while it held the lock").clone();
             let start = since.now();
             let known = session.take().filter(|it| it.1 == turn).map(|it| it.0);
             let opened = known.map_or_else(|| target.open(ANSWER_TIMEOUT), Ok);
             let answer = opened.and_then(|mut it| it.query("select 1").map(|_| it));
-            let current = self.target.lock().expect("nobody panics with it");
+            let current = self.target.lock().expect("no thread panicked while it held the lock");
             if let Ok(role) = answer
                 && current.1 == turn
             {
@@ -113,7 +114,7 @@ mod tests {
     const KNOWN: Nanos = Nanos::from_millis(300);
 
     fn target(listener: &TcpListener) -> Target {
-        let address = Address::Tcp(listener.local_addr().expect("it is bound"));
+        let address = Address::Tcp(listener.local_addr().expect("the listener is bound"));
         Target { address, login: Arc::new(Login::new("somebody", "")) }
     }
 
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(monitor.silence_timeout(KNOWN), KNOWN, "the first one was there before");
         monitor.set_target(target(&silent), since.now());
         assert_eq!(monitor.silence_timeout(KNOWN), GRACE);
-        assert_eq!(monitor.silence_timeout(GRACE + KNOWN), GRACE + KNOWN, "whoever has more keeps it");
+        assert_eq!(monitor.silence_timeout(GRACE + KNOWN), GRACE + KNOWN, "a longer timeout is kept");
         monitor.set_target(known, since.now());
         let until = std::time::Instant::now() + Duration::from_secs(30);
         while monitor.silence_timeout(KNOWN) != KNOWN {

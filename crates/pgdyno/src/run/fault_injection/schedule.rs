@@ -37,9 +37,9 @@ impl<'a> FaultSchedule<'a> {
 
     /// Earliest action that is due. Each action is returned once.
     pub fn due(&mut self, now: Nanos) -> Option<DueAction> {
-        let healed = self.active.iter().position(|it| it.1 <= now);
+        let ended = self.active.iter().position(|it| it.1 <= now);
         let start = self.next_start().filter(|it| *it <= now);
-        if let Some(at) = healed.filter(|at| start.is_none_or(|it| self.active[*at].1 <= it)) {
+        if let Some(at) = ended.filter(|at| start.is_none_or(|it| self.active[*at].1 <= it)) {
             return Some(DueAction::Revert(self.active.remove(at).0));
         }
         let (at, (fault, left)) = (start?, self.remaining.split_first()?);
@@ -128,11 +128,11 @@ mod tests {
     #[test]
     fn late_faults_keep_their_order_and_active_ones_are_reverted() {
         let s = Nanos::from_secs;
-        let cut = |whom: &str, at| Fault {
+        let isolate = |node: &str, at| Fault {
             trigger: FaultTrigger::At(s(at)),
-            action: FaultAction::Isolate { target: FaultTarget::Node(whom.to_owned()), duration: s(1) },
+            action: FaultAction::Isolate { target: FaultTarget::Node(node.to_owned()), duration: s(1) },
         };
-        let faults = [cut("a", 1), cut("b", 2)];
+        let faults = [isolate("a", 1), isolate("b", 2)];
         let mut agenda = FaultSchedule::new(&faults);
         let all: Vec<DueAction> = std::iter::from_fn(|| agenda.due(s(9))).collect();
         assert_eq!(all, [DueAction::Inject(0), DueAction::Inject(1)]);

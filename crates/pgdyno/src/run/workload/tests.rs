@@ -3,7 +3,7 @@ use super::simulated::{SimulationError, first_second};
 
 const STACK: &str = "stack: { postgres: {} }\n";
 
-/// Files that `check` accepts run.
+/// Files that `check` accepts can be run.
 #[test]
 fn runs_what_check_accepts() {
     let check = |text: &str, expected: usize| {
