@@ -1,9 +1,9 @@
-// How does the source become the two files that the program carries?
+// Build of the two files that are part of the program.
 import { defineConfig } from "vite";
 
 export default defineConfig({
     build: {
-        // Whoever has DecompressionStream has this.
+        // Every browser with DecompressionStream supports this version.
         target: "es2022",
         outDir: "dist",
         emptyOutDir: true,

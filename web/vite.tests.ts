@@ -1,4 +1,4 @@
-// How do the tests become programs that Node runs?
+// Build of the tests as programs for Node.
 import { defineConfig } from "vite";
 
 export default defineConfig({

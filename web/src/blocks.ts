@@ -1,4 +1,4 @@
-// How does each block of a page stand on the page?
+// Renders each kind of block.
 import { el } from "./dom";
 import { charts } from "./charts";
 import { code } from "./code";
@@ -12,20 +12,20 @@ import { table } from "./table";
 import { line } from "./tone";
 import type { Words } from "./words";
 
-/** What the drawing of a block may need. */
+/** Context in which blocks are rendered. */
 export interface Context {
     page: Page;
     words: Words;
     numbers: Numbers;
-    /** What the reader chose, which outlives a redrawing. */
+    /** The reader's choices, which survive a redraw. */
     place: Place;
-    /** What is to be done once the page stands and has its widths. */
+    /** Callbacks to run once the page is in the DOM and has its layout widths. */
     standing: (() => void)[];
-    /** How much that is folded stands on the page so far. */
+    /** Number of `details` blocks rendered so far. */
     folds: number;
 }
 
-/** Open again where the reader has opened it. */
+/** Renders a `details` block, open if the reader has opened it before. */
 function folded(it: { name: string; blocks: Block[] }, context: Context): HTMLElement {
     const { open } = context.place;
     const number = context.folds++;

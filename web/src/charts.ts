@@ -1,4 +1,4 @@
-// How do the charts of a trial share one time axis, one cursor and one zoom?
+// Charts of a trial, which share one time axis, one cursor and one zoom range.
 import type { Context } from "./blocks";
 import { button, choice, el, shown } from "./dom";
 import type { ChartedTrial, Charts, Mark, TrialData } from "./page";
@@ -8,7 +8,7 @@ import { character, line } from "./tone";
 
 const EMPTY: TrialData = { bin_s: 1, times_s: [], charts: [] };
 
-/** What is shown now, for the live page, printing and tests. */
+/** Board that is shown now; `null` before the first one. Used by the live page, printing and tests. */
 export let shownCharts: Board | null = null;
 
 export function charts(it: Charts, context: Context): HTMLElement {
@@ -27,7 +27,7 @@ export class Board {
     private readonly events = el("div", { class: "marks" });
     private readonly select: HTMLSelectElement | null;
     private readonly out: HTMLButtonElement;
-    /** The trial's name, where no list can be opened. */
+    /** Name of the trial on paper, where the list cannot be opened. */
     private readonly printed = el("span", { class: "printed" });
     private readonly watch = new ResizeObserver(() => this.fit());
     private readonly deaf: () => void;
@@ -72,7 +72,7 @@ export class Board {
         this.redraw();
     }
 
-    /** Numbers were appended to the shown trial. */
+    /** Redraws after points were appended to the shown trial. `marks` is true if marks were appended too. */
     grown(marks: boolean): void {
         const { charts } = this.data;
         this.plots.forEach((plot, i) => {
@@ -87,7 +87,7 @@ export class Board {
         if (width > 0) this.plots.forEach((plot) => plot.draw(...this.size(width)));
     }
 
-    /** On paper charts have one width, whatever the window has. */
+    /** Gives all charts a fixed width in CSS pixels for printing; `null` restores the window's width. */
     paper(width: number | null): void {
         this.fixed = width;
         this.redraw();
@@ -144,7 +144,7 @@ export class Board {
         return el("li", {}, to);
     }
 
-    /** Puts every cursor to this moment. */
+    /** Moves every cursor to this time, in seconds. */
     private point(moment: number): void {
         const { times_s: at } = this.data;
         let point = at.findIndex((it) => it > moment) - 1;

@@ -1,4 +1,4 @@
-// How does text that machines read stand on the page?
+// Renders code blocks.
 import { button, el } from "./dom";
 import type { Words } from "./words";
 

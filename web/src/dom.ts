@@ -1,11 +1,11 @@
-// How does text become an element, and never markup?
+// Creates elements. Text never becomes markup.
 //
-// The only place that makes elements. Text of foreign origin goes through `shown`; there is no innerHTML anywhere.
+// Only this module creates elements. Text of foreign origin goes through `shown`, and no module uses innerHTML.
 
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-/** Control characters, and marks that turn or hide text, as their code points: they are seen, and do nothing. */
+/** Replaces control characters, and characters that reverse or hide text, by their visible code points. */
 export function shown(text: string): string {
     return text.replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (it) => {
         return `⟨U+${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
@@ -22,14 +22,14 @@ function fill(it: Element, attributes: Attributes, children: Child[]): void {
     }
 }
 
-/** An element; strings among the children become text. */
+/** Creates an HTML element. Strings among the children become text nodes. */
 export function el<K extends keyof HTMLElementTagNameMap>(name: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
     const it = document.createElement(name);
     fill(it, attributes, children);
     return it;
 }
 
-/** The same for drawings. */
+/** Creates an SVG element. Strings among the children become text nodes. */
 export function svg<K extends keyof SVGElementTagNameMap>(name: K, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[K] {
     const it = document.createElementNS("http://www.w3.org/2000/svg", name);
     fill(it, attributes, children);
@@ -42,12 +42,12 @@ export function button(text: string, pressed: () => void, attributes: Attributes
     return it;
 }
 
-/** A choice among few, with its name before it. */
+/** Select element with a label. */
 export function choice(name: string, options: [string, string][], chosen: string, changed: (value: string) => void): HTMLLabelElement {
     const list = el("select", {}, ...options.map(([value, text]) => el("option", { value, selected: value === chosen }, text)));
     list.addEventListener("change", () => changed(list.value));
     return el("label", { class: "choice" }, el("span", {}, name), list);
 }
 
-/** Whether things may move. */
+/** True if the reader prefers reduced motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

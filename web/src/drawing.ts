@@ -1,6 +1,6 @@
-// How is the stack drawn, wide or narrow?
+// Draws the stack as SVG.
 //
-// Nodes stand in a row while there is room, else below each other. SVG does not break lines, so texts are measured here.
+// Nodes form a row if the width suffices, and a column otherwise. SVG does not wrap text, so this module measures it.
 import type { Context } from "./blocks";
 import { el, svg } from "./dom";
 import type { Numbers } from "./format";
@@ -12,7 +12,7 @@ const LINE = 19;
 const NARROW = 132;
 const WIDE = 230;
 const BAR = 7;
-/** From the server that is followed to those that follow it: beside it, and below it. */
+/** Width of the arrows from the primary to its replicas in a row, and their indent in a column, in pixels. */
 const FAN = 118;
 const INDENT = 34;
 const BETWEEN = 12;
@@ -63,13 +63,13 @@ function picture(it: Drawing, numbers: Numbers, width: number): SVGSVGElement {
     return beside ? row(it, placed, followers, width, hopsWidest, pen, numbers) : column(it, placed, followers, width, pen, numbers);
 }
 
-/** A long hop is broken at its commas and spaces. */
+/** Longest part of a hop's text between commas. */
 const longest = (text: string, _: string) => text.split(/,\s*/).reduce((a, b) => (b.length > a.length ? b : a), "");
 
 function row(it: Drawing, placed: Placed[], followers: Followers | undefined, width: number, gap: number, pen: Measurer, numbers: Numbers): SVGSVGElement {
     const height = Math.max(...placed.map((one) => one.height));
     const stacked = followers ? stack(followers.placed) : 0;
-    // The middle of the row is that of the replicas.
+    // The row is vertically centred on the replicas.
     const middle = 1 + Math.max(height, stacked) / 2;
     const used = placed.reduce((sum, one) => sum + one.width, 0) + gap * it.hops.length;
     let x = Math.max(1, Math.min((width - used) / 2, 1));
@@ -133,10 +133,10 @@ function column(it: Drawing, placed: Placed[], followers: Followers | undefined,
     return frame(it, width, bottom + 1, parts);
 }
 
-/** How high nodes are below each other. */
+/** Height of nodes in a column, in pixels. */
 const stack = (all: Placed[]) => all.reduce((sum, one) => sum + one.height, 0) + BETWEEN * (all.length - 1);
 
-/** Who promotes, below the last of those that may be; `y`: where another of them would stand. Where it ends. */
+/** Draws the manager below the last replica, where `y` is the position of a further replica. Returns the lower edge. */
 function managed(it: Placed, x: number, y: number, width: number, parts: SVGElement[], numbers: Numbers): number {
     const top = y + BETWEEN;
     parts.push(svg("path", { class: "arrow loose", d: `M${x + 26} ${y - BETWEEN + 3}V${top - 3}` }));
@@ -144,7 +144,7 @@ function managed(it: Placed, x: number, y: number, width: number, parts: SVGElem
     return top + it.height;
 }
 
-/** Lines of a hop over its arrow, and beside it. */
+/** Text lines of a hop above its arrow (`over`), or to the right of it (`along`). */
 const over = (words: string[], x: number, y: number) =>
     words.map((text, n) => svg("text", { class: "hop", x, y: y - 9 - (words.length - 1 - n) * 15, "text-anchor": "middle" }, text));
 const along = (words: string[], x: number, y: number) =>
@@ -219,7 +219,7 @@ function arrow(x1: number, y1: number, x2: number, y2: number): SVGElement {
     return svg("path", { class: "arrow", d: `M${x1} ${y1}L${x2} ${y2}${head}` });
 }
 
-/** A way that turns, and its head at the end. */
+/** Path with bends, and an arrow head at its end (`x`, `y`). */
 function elbow(way: string, x: number, y: number): SVGElement {
     return svg("path", { class: "arrow", d: `${way}M${x - 8} ${y - 5}L${x} ${y}L${x - 8} ${y + 5}` });
 }

@@ -1,4 +1,4 @@
-// How does a finding lead to its evidence?
+// Renders findings with links to their evidence.
 import type { Context } from "./blocks";
 import { el } from "./dom";
 import type { Told } from "./page";

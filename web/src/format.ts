@@ -1,4 +1,4 @@
-// How is a number of a chart written in the page's language?
+// Formats a chart's numbers in the page's language.
 import type { Unit } from "./page";
 import type { Word, Words } from "./words";
 
@@ -12,7 +12,7 @@ const SCALES: Record<Unit, Scale[]> = {
     count: [[1, null]],
     processors: [[1, null]],
 };
-/** For axes only, where there is no room for all digits. */
+/** Scales of large plain numbers on axes, where all digits do not fit. */
 const SHORTENED: Scale[] = [[1e6, "million"], [1e3, "thousand"], [1, null]];
 
 const BINARY = [0, 10, 20, 30, 40].flatMap((power) => [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].map((it) => it * 2 ** power));
@@ -26,13 +26,13 @@ export class Numbers {
         private readonly words: Words,
     ) {}
 
-    /** With three digits or, from a thousand on, all before the point. */
+    /** Formats a value with three significant digits. Values from 1000 on have all their integer digits. */
     value(unit: Unit, value: number): string {
         const scale = pick(SCALES[unit], Math.abs(value));
         return this.unit(this.significant(value / scale[0]), scale, unit);
     }
 
-    /** Marks of an axis: in one scale if they are linear, else each in its own. */
+    /** Formats the tick labels of an axis. Linear ticks share one scale; each logarithmic tick has its own. */
     ticks(unit: Unit, values: (number | null)[], step: number, logarithmic: boolean): (string | null)[] {
         const highest = Math.max(...values.map((it) => Math.abs(it ?? 0)));
         const scales = unit in SCALES && SCALES[unit].length === 1 && highest >= 1e5 ? SHORTENED : SCALES[unit];
@@ -45,7 +45,7 @@ export class Numbers {
         });
     }
 
-    /** A moment of a trial: `12.5 s`, from two minutes on `2:05` or `1:02:05`. */
+    /** Formats a time of a trial: `12.5 s`, or `2:05` or `1:02:05` if `longest` is at least two minutes. */
     moment(seconds: number, longest: number): string {
         if (longest < 120) return `${this.significant(seconds)}\u202f${this.words("s")}`;
         const whole = Math.round(Math.abs(seconds));
@@ -86,7 +86,7 @@ function pick(scales: Scale[], value: number): Scale {
     return scales.find(([factor]) => value >= factor * 0.9995) ?? last;
 }
 
-/** Digits after the point that tell multiples of `step` apart. */
+/** Number of decimals with which multiples of `step` differ. */
 function decimals(step: number): number {
     for (let digits = 0; digits < 9; digits++) {
         const scaled = step * 10 ** digits;
@@ -95,12 +95,12 @@ function decimals(step: number): number {
     return 9;
 }
 
-/** Steps between the marks of an axis; `null` for any 1, 2, 5 times a power of ten. */
+/** Allowed distances between the ticks of a value axis; `null` for 1, 2 and 5 times powers of ten. */
 export function steps(unit: Unit): number[] | null {
     if (unit === "bytes" || unit === "bytes_per_second") return BINARY;
     if (unit === "count") return [1, 2, 5].flatMap((it) => [0, 1, 2, 3, 4, 5, 6, 7, 8].map((power) => it * 10 ** power)).sort((a, b) => a - b);
     return null;
 }
 
-/** Steps of the time axis, seconds. */
+/** Allowed distances between the ticks of the time axis, in seconds. */
 export const moments = () => [0.1, 0.2, 0.5, ...CLOCK];

@@ -1,17 +1,17 @@
-// What becomes of a trial's numbers when more of them come?
+// Appends new points to a trial's data.
 import type { Mark, TrialData } from "./page";
 
-/** What `points` carries. */
+/** Data of a `points` event. */
 export interface Points {
     trial: number;
     times_s: number[];
-    /** By chart, by track, by new point. */
+    /** New values, by chart, series and point. */
     charts: (number | null)[][][];
-    /** By language. */
+    /** New marks, by language. */
     marks: Record<string, Mark[]>;
 }
 
-/** Appends; `false` where the page knows no such trial or other tracks, so that all of it is to be fetched. */
+/** Appends points. Returns false if the page lacks the trial or has other series, so the Document must be fetched again. */
 export function append(data: TrialData[], it: Points): boolean {
     const to = data[it.trial];
     const alike = to && to.charts.length === it.charts.length && to.charts.every((chart, c) => chart.length === it.charts[c]?.length);
@@ -25,7 +25,7 @@ export function append(data: TrialData[], it: Points): boolean {
     return true;
 }
 
-/** Leaves the newest. */
+/** Removes the oldest points beyond `most`. */
 export function bounded(it: TrialData, most: number): void {
     const over = it.times_s.length - most;
     if (over <= 0) return;

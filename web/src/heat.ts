@@ -1,11 +1,11 @@
-// How is one figure over two axes shaded, so that every eye can tell?
+// Renders heat maps: one figure over two axes, with shades that colour-blind readers can distinguish.
 import { choice, el } from "./dom";
 import type { Heat, HeatLayer } from "./page";
 import type { Place } from "./place";
 import { scrolled } from "./table";
 import type { Words } from "./words";
 
-/** A map, and a choice of its figure where there are several. */
+/** Renders a heat map. If it has several figures, a list selects one of them. */
 export function heat(it: Heat, words: Words, place: Place): HTMLElement {
     const chosen = Math.min(place.figure, it.layers.length - 1);
     const box = el("figure", { class: "table" });
@@ -53,14 +53,14 @@ function map(it: Heat, layer: HeatLayer, words: Words): HTMLElement {
     return scrolled(body, layer.caption);
 }
 
-/** What the shades mean; nothing where there are none. */
+/** Legend of the shades; empty if no cell is shaded. */
 function key(layer: HeatLayer, words: Words): HTMLElement | string {
     const shades = (...all: number[]) => el("span", { class: "shades", "aria-hidden": "true" }, ...all.map((it) => shade(el("i"), it)));
     if (layer.cells.every((cell) => cell.shade === null)) return "";
     return el("p", { class: "heat-key" }, words("worse"), shades(-1, -0.5), words("same"), shades(0.5, 1), words("better"));
 }
 
-/** Orange is worse, blue is better: apart for every kind of colour-blindness; the number says it again. */
+/** Shades an element: orange is worse, blue is better. Both differ for every kind of colour-blindness, and the number repeats the information. */
 function shade<T extends HTMLElement>(it: T, shade: number | null): T {
     if (shade === null) return it;
     it.classList.add("shaded", shade < 0 ? "worse" : "better");

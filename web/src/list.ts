@@ -1,4 +1,4 @@
-// How are runs listed, looked for and chosen to be compared?
+// List of runs: search, filters and selection for a comparison.
 import { button, choice, el } from "./dom";
 import { themes } from "./report";
 import { comparison, found, type Run, type Runs, type Sought } from "./runs";
@@ -9,7 +9,7 @@ import { type Words, words } from "./words";
 export class List {
     private readonly say: Words;
     private readonly sought: Sought = { text: "", experiment: "", state: "" };
-    /** In the order in which they were ticked. */
+    /** Names of the selected runs, in the order of selection. */
     private ticked: string[] = [];
     private readonly body = el("tbody");
     private readonly count = el("span", { class: "count", role: "status" });
@@ -62,7 +62,7 @@ export class List {
         this.completed();
     }
 
-    /** What takes the server long to read comes a little later. */
+    /** Requests the list again while headlines are missing that the server is still reading. */
     private completed(): void {
         if (this.it.partial) void this.reload();
     }
@@ -109,7 +109,7 @@ export class List {
         );
     }
 
-    /** Which tick is the baseline, and which come after it. */
+    /** Numbers the selected runs. The first one is the baseline. */
     private number(): void {
         for (const row of this.body.querySelectorAll<HTMLElement>("tr")) {
             const order = this.ticked.indexOf(row.dataset["name"] ?? "");

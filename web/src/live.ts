@@ -1,4 +1,4 @@
-// How does a page grow while its run goes on, and lose nothing when the connection does?
+// Live page: appends new data while a run is in progress, and recovers missed data after a lost connection.
 import { shownCharts } from "./charts";
 import { checked, fetched } from "./document";
 import { button, el } from "./dom";
@@ -7,18 +7,18 @@ import type { Charts, Doc, Page, TrialData } from "./page";
 import type { Report } from "./report";
 import type { Words } from "./words";
 
-/** More points than this are fetched anew, in wider bins; what is still beyond it goes, oldest first. */
+/** Maximum number of points. Above it, the Document is fetched again with wider bins, and the oldest points beyond it are removed. */
 const MOST_POINTS = 9000;
 const MOST_MARKS = 500;
 const AGAIN_MS = 3000;
-/** The whole Document is not asked for more often for the sake of its length. */
+/** Minimum interval between two fetches that only widen the bins, in milliseconds. */
 const REBIN_MS = 60_000;
 
 type State = "connecting" | "live" | "lost" | "ended";
 
 export class Live {
     private state: State = "connecting";
-    /** By language. */
+/** Sentence of progress, by language. */
     private said: Record<string, string> = {};
     private source: EventSource | null = null;
     private again = 0;
@@ -34,11 +34,11 @@ export class Live {
     constructor(
         private readonly events: string,
         private readonly address: string,
-        /** What the server gave our page, to show that a request is ours; without one nothing can be stopped. */
+        /** Form token, with which the server recognises requests of its own page. Without a token, the page cannot stop the run. */
         private readonly token: string | null,
     ) {}
 
-    /** What stands in the bar. */
+    /** Elements of the bar: connection state and stop button. */
     beside(words: Words): HTMLElement {
         this.words = words;
         this.offerStop();
@@ -46,7 +46,7 @@ export class Live {
         return el("div", { class: "live" }, this.shown, this.control);
     }
 
-    /** `known`: nothing was missed since the Document was fetched. */
+    /** Opens the event stream. `known` is true if no event was missed since the Document was fetched. */
     listen(known = true): void {
         let resumes = known;
         const source = new EventSource(this.events);
@@ -55,13 +55,13 @@ export class Live {
         const heard = (name: string, then: (data: unknown) => void) =>
             source.addEventListener(name, (event) => {
                 const { data, lastEventId } = event as MessageEvent<string>;
-                // Who numbers his events repeats what was missed.
+                // A server that numbers its events repeats the missed ones.
                 resumes = lastEventId !== "";
                 this.tell("live");
                 then(parsed(data));
             });
         source.addEventListener("open", () => {
-            // Else what was said while nobody listened is in the Document.
+            // Otherwise, the Document contains the events that were missed.
             if (this.state === "lost" && !resumes) this.refresh();
             this.tell("live");
         });
@@ -82,7 +82,7 @@ export class Live {
         });
     }
 
-    /** The browser does not try again by itself: there is nothing more to hear, or the server is not well. */
+    /** Handles a closed stream, which the browser does not reopen. The run has ended, or the server reported an error. */
     private turnedAway(): void {
         fetched(this.address)
             .then((doc) => {
@@ -134,7 +134,7 @@ export class Live {
         if (shownCharts?.shownTrial === it.trial) this.grow(marked);
     }
 
-    /** At most once per frame, and not at all while nobody looks. */
+    /** Redraws at most once per frame, and not while the page is hidden. */
     private grow(marks: boolean): void {
         const waiting = this.grown !== "no";
         if (marks || !waiting) this.grown = marks ? "marks" : "points";

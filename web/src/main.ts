@@ -1,8 +1,8 @@
-// Which page is this?
+// Entry point: renders the page that the attributes of `#app` select.
 //
-// `#app` says it: a report with its Document beside it; one whose Document is to be fetched from `data-document`; or the
-// list of runs, from `data-runs`. `data-token` is what the server wants to see before it stops anything; `data-home` is the list of
-// runs, `data-file` all of this page as one file.
+// `data-runs` is the URL of the list of runs, and selects the list. `data-document` is the URL of a report's Document;
+// without it, the Document is embedded in the page. `data-token` is the form token that the server requires to stop a run.
+// `data-home` is the URL of the list page, and `data-file` the URL of this page as one file.
 import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { shownCharts } from "./charts";
@@ -13,7 +13,7 @@ import { printing } from "./print";
 import { type Around, Report } from "./report";
 import type { Runs } from "./runs";
 
-/** What the charts show, in order; for tests and for the curious. */
+/** Contents of the charts, in their order, for tests. */
 export function charts(): { id: string; at: readonly number[]; columns: unknown; range: [number, number] }[] {
     return (shownCharts?.plots ?? []).map((plot) => ({ id: plot.view.id, ...plot.content }));
 }
@@ -47,7 +47,7 @@ async function report(root: HTMLElement, address: string | undefined, token: str
     live.listen();
 }
 
-/** What stood in the page before goes only when there is something in its place. */
+/** Root element. Its previous contents are replaced only when the new page is ready. */
 const root = document.getElementById("app");
 if (root) {
     main(root).catch((error: unknown) => {

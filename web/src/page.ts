@@ -1,33 +1,33 @@
-// What does the program hand over to be drawn?
+// Types of the Document, the JSON from which a page is rendered.
 //
-// `crates/report/src/page.rs` as it is serialised, and the Document that carries it. Numbers and words are made there;
-// here they are only placed.
+// They mirror the serialised types of `crates/report/src/page.rs`. That crate computes all numbers and words; this program
+// only lays them out.
 
-/** All that a page is drawn from. */
+/** Data of a page. */
 export interface Doc {
     format: "pgdyno.page";
     version: 1;
-    /** `Page.lang` of the page that is shown first. */
+    /** Language (`Page.lang`) of the page that is shown first. */
     lang: string;
-    /** One per language, alike in structure. */
+    /** Pages, one per language, with the same structure. */
     pages: Page[];
-    /** One per trial of the charts block, in the same order. */
+    /** Data of the trials of the charts block, in the same order. */
     data: TrialData[];
     live: Live | null;
 }
 
 export interface Live {
-    /** Where events come from. */
+    /** URL of the event stream. */
     events: string;
 }
 
-/** The numbers of one trial's charts. */
+/** Values of one trial's charts. */
 export interface TrialData {
-    /** Seconds that one point stands for. */
+    /** Seconds that one point covers. */
     bin_s: number;
-    /** Each point's beginning, seconds since the window began; ascending. */
+    /** Start of each point, in seconds since the window began; ascending. */
     times_s: number[];
-    /** By chart, by series, by point; null where nothing was measured. */
+    /** Values, by chart, series and point; null where nothing was measured. */
     charts: Column[][];
 }
 
@@ -57,7 +57,7 @@ export type Block =
     | ({ kind: "table" } & Table)
     | ({ kind: "heat_map" } & Heat)
     | ({ kind: "drawing" } & Drawing)
-    /** Shown when it is asked for; the name says how much of what. */
+    /** Collapsed blocks. The name states their contents and number. */
     | { kind: "details"; name: string; blocks: Block[] }
     | ({ kind: "charts" } & Charts)
     | { kind: "findings"; findings: Told[] }
@@ -80,7 +80,7 @@ export interface Table {
 export interface Heat {
     across: [string, string[]];
     down: [string, string[]];
-    /** The first is shown first; at least one. */
+    /** Layers, at least one; the first one is shown initially. */
     layers: HeatLayer[];
 }
 
@@ -88,7 +88,7 @@ export interface Heat {
 export interface HeatLayer {
     name: string;
     caption: string;
-    /** Row by row; a shade of -1 is far worse than the baseline, 1 far better. */
+    /** Cells, row by row. A shade of -1 is far worse than the baseline, 1 is far better. */
     cells: { text: string; shade: number | null; baseline: boolean }[];
 }
 
@@ -96,14 +96,14 @@ export interface Drawing {
     alternative: string;
     nodes: DrawnNode[];
     hops: string[];
-    /** Servers that follow the last node; absent without any. */
+    /** Replicas of the last node; absent without replicas. */
     replicas?: { replication: string; nodes: DrawnNode[]; manager: DrawnNode };
 }
 
 export interface DrawnNode {
     heading: string;
     lines: Line[];
-    /** 0..=1. */
+    /** CPU load, from 0 to 1; null if unknown. */
     load: number | null;
     tone: Tone;
 }

@@ -1,7 +1,7 @@
-// Which colour has a track, on paper and in the dark?
+// Colours of series, in the light and the dark theme.
 //
-// Kinds: eight hues that stay apart for the common kinds of colour-blindness (after Okabe and Ito, darkened or lightened
-// until they read on their ground). Quantiles: one ramp, from calm to alarming, ordered by lightness too.
+// Kinds have eight hues that differ for the common kinds of colour-blindness. They follow Okabe and Ito, darkened or lightened
+// until they contrast with their background. Quantiles have one ramp that is also ordered by lightness.
 import type { ChartView } from "./page";
 import { dark } from "./theme";
 
@@ -14,7 +14,7 @@ const RAMP = {
     dark: ["#3f7fc4", "#5aa9ec", "#a99bf5", "#ee8fc6", "#ffb08a"],
 };
 
-/** Colours of what is drawn around tracks. */
+/** Colours of axes, grid, background and marks. */
 export interface Ground {
     ink: string;
     grid: string;
@@ -31,10 +31,10 @@ const shade = () => (dark() ? "dark" : "light");
 
 export const ground = (): Ground => GROUND[shade()];
 
-/** Whether the tracks are quantiles, one above the other. */
+/** True if the series are quantiles of one figure. */
 export const ranked = (it: ChartView) => it.id === "response" || it.id === "send_lag";
 
-/** The colour of each track. */
+/** Colour of each series. */
 export function colours(it: ChartView): string[] {
     if (!ranked(it)) {
         const kinds = KINDS[shade()];
@@ -45,7 +45,7 @@ export function colours(it: ChartView): string[] {
     return it.series.map((_, i) => ramp[Math.round((i / last) * (ramp.length - 1))] as string);
 }
 
-/** Tracks beyond the number of hues have a rhythm of their own, so that none looks like another. */
+/** Dash pattern of a series. Series beyond the number of hues have different patterns, so that no two look alike. */
 export function dash(it: ChartView, track: number): number[] | undefined {
     if (it.series[track]?.dashed) return [6, 4];
     const round = ranked(it) ? 0 : Math.floor(track / KINDS.light.length);

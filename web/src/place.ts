@@ -1,35 +1,35 @@
-// Where is the reader, and what did she choose, so that a redrawing loses none of it?
+// The reader's position and choices, which survive a redraw.
 //
-// Everything here is free of language: trials, charts and tracks by index or id.
+// They identify trials, charts and series by index or id, so they hold in every language.
 import { still } from "./dom";
 import type { Link, TrialData } from "./page";
 
-/** What the charts do when somebody wants to go there. */
+/** Functions of the charts that links use. */
 export interface Shown {
     trial(index: number): void;
     chart(id: string): HTMLElement | null;
 }
 
 export class Place {
-    /** The trial that the reader chose; `null` while the page's own choice holds. */
+    /** Index of the trial that the reader chose; `null` without a choice. */
     trial: number | null = null;
-    /** The one that goes on, which is shown as long as the reader has chosen none. */
+    /** Index of the running trial, which is shown unless the reader has chosen one. */
     running: number | null = null;
-    /** Seconds from and to; `null` for all. */
+    /** Shown time range, in seconds; `null` for the whole trial. */
     zoom: [number, number] | null = null;
-    /** Tracks that are switched off, as `chart/index`. */
+    /** Hidden series, as `chart/index`. */
     readonly hidden = new Set<string>();
-    /** Charts whose table is open. */
+    /** Ids of the charts whose table is open. */
     readonly tables = new Set<string>();
-    /** What was folded and is open, by its place among all that is. */
+    /** Numbers of the `details` blocks that the reader has opened. */
     readonly open = new Set<number>();
-    /** Which figure heat maps show. */
+    /** Index of the layer that heat maps show. */
     figure = 0;
-    /** By trial; the live page appends. */
+    /** Chart data, by trial. The live page appends to it. */
     data: TrialData[] = [];
     shown: Shown | null = null;
 
-    /** Leads to the evidence: its trial, its chart, or its section. */
+    /** Follows a link to its trial, chart or section. `remember` adds the address to the browser's history. */
     go(link: Pick<Link, "section" | "trial" | "chart">, remember = true): void {
         if (remember) history.pushState(null, "", address(link));
         if (link.trial !== null) {
@@ -45,20 +45,20 @@ export class Place {
         target.classList.add("lit");
     }
 
-    /** Goes where the address says; does nothing if it says nothing of ours. */
+    /** Follows the fragment of the page's address, if it is one of ours. */
     goToAddress(): void {
         const link = parsed(location.hash);
         if (link) this.go(link, false);
     }
 }
 
-/** What a link's address is: `#section`, `#chart-rate`, or with a trial `#chart-rate;2`. */
+/** Fragment of a link: `#section`, `#chart-rate`, or with a trial `#chart-rate;2`. */
 export function address(link: Pick<Link, "section" | "trial" | "chart">): string {
     const where = link.chart ? `chart-${link.chart}` : link.section;
     return `#${where}${link.trial === null ? "" : `;${link.trial + 1}`}`;
 }
 
-/** The reverse of `address`; `null` where there is none. */
+/** Link of a fragment, the inverse of `address`; `null` for any other text. */
 export function parsed(hash: string): Pick<Link, "section" | "trial" | "chart"> | null {
     const found = /^#(chart-)?([a-z_-]+)(?:;([1-9][0-9]{0,5}))?$/.exec(hash);
     if (!found) return null;
@@ -67,9 +67,9 @@ export function parsed(hash: string): Pick<Link, "section" | "trial" | "chart"> 
     return found[1] ? { section: "", trial, chart: name } : { section: name, trial, chart: null };
 }
 
-/** Redraws, and has what stood at the top of the window stand there again. */
+/** Redraws, and restores the scroll position, the open blocks and the focus. */
 export function keepingPlace(draw: () => void): void {
-    // Not what sticks: it is always there.
+    // Sticky elements are excluded, because they are always visible.
     const passed = [...document.querySelectorAll<HTMLElement>("main :is(section, figure, h1)[id]")].filter((it) => it.getBoundingClientRect().top <= 120);
     const id = passed[passed.length - 1]?.id;
     const before = id && document.getElementById(id)?.getBoundingClientRect().top;

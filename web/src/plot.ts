@@ -1,4 +1,4 @@
-// How is one chart drawn, read and worked with keys?
+// One chart: drawing, cursor values, legend and keyboard control.
 import uPlot from "uplot";
 import { button, el } from "./dom";
 import { moments, type Numbers, steps } from "./format";
@@ -10,26 +10,26 @@ import { character } from "./tone";
 import { valuesTable } from "./values";
 import type { Words } from "./words";
 
-/** What all charts of a trial share. */
+/** State and functions that all charts of a trial share. */
 export interface Group {
     place: Place;
     words: Words;
     numbers: Numbers;
     at: () => number[];
-    /** All of the time axis, seconds. */
+    /** Whole range of the time axis, in seconds. */
     span: () => [number, number];
     marks: () => Mark[];
-    /** The cursor of one chart moved, to a point or away. */
+    /** Called when the cursor of one chart moves to a point, or leaves the chart (`null`). */
     moved: (from: Plot, point: number | null) => void;
-    /** `null` zooms out. */
+    /** Shows a time range, in seconds; `null` shows the whole range. */
     zoom: (range: [number, number] | null) => void;
 }
 
-/** Pixels between the cursor and a mark that it points at. */
+/** Maximum distance between the cursor and a mark that it selects, in pixels. */
 const NEAR = 6;
-/** Pixels beside a chart, the same for all so that their moments stand below each other: for the widest label, `512 МиБ/с`. */
+/** Width of the value axis, in pixels. All charts have the same, so that their times are aligned. It fits the widest label, `512 МиБ/с`. */
 const AXIS = 74;
-/** More marks than this are not drawn from top to bottom. */
+/** Maximum number of marks that are drawn over the full height of a chart. */
 const CROWD = 16;
 
 export class Plot {
@@ -49,7 +49,7 @@ export class Plot {
 
     constructor(
         readonly view: ChartView,
-        /** By track. */
+        /** Values, by series. */
         public columns: Column[],
         private readonly group: Group,
     ) {
@@ -83,7 +83,7 @@ export class Plot {
         if (place.tables.has(view.id)) this.table();
     }
 
-    /** Draws at this width, anew if colours may have changed. */
+    /** Draws the chart with this size and the colours of the current theme. */
     draw(width: number, height: number): void {
         this.plot?.destroy();
         this.paint();
@@ -98,13 +98,13 @@ export class Plot {
         this.plot.setSize({ width, height });
     }
 
-    /** The numbers, the shown tracks or the shown part of the time axis have changed. */
+    /** Redraws after the values, the shown series or the time range have changed. */
     refresh(): void {
         this.grown();
         if (this.group.place.tables.has(this.view.id)) this.fillTable();
     }
 
-    /** Numbers came after the others; a table that somebody may be reading stays as it is. */
+    /** Redraws after points were appended. The table is unchanged, because the reader may be using it. */
     grown(): void {
         const [min, max] = this.range();
         this.plot?.batch(() => {
@@ -118,12 +118,12 @@ export class Plot {
         this.plot = null;
     }
 
-    /** What is drawn, for whoever checks it: the axis, then by track. */
+    /** Drawn contents, for tests: times, values by series, and the shown range in seconds. */
     get content(): { at: readonly number[]; columns: Column[]; range: [number, number] } {
         return { at: this.group.at(), columns: this.drawn, range: this.range() };
     }
 
-    /** Puts the cursor to a point that another chart's cursor is at; `null` takes it away. */
+    /** Moves the cursor to the point of another chart's cursor; `null` removes it. */
     follow(point: number | null): void {
         this.following = true;
         this.point = point;
@@ -133,7 +133,7 @@ export class Plot {
         this.read();
     }
 
-    /** uPlot takes its height a little later, when whoever scrolls has measured already. */
+    /** Reserves the height in advance, because uPlot sets it only after the scroll position is restored. */
     private reserve(height: number): void {
         this.box.style.height = `${height}px`;
     }
@@ -152,7 +152,7 @@ export class Plot {
         });
     }
 
-    /** Stacked areas are painted from the highest, so that each lower one covers its part. */
+    /** Index of a series in uPlot. Stacked areas are painted from the highest to the lowest, so that each covers the ones above it. */
     private series(track: number): number {
         return this.view.stacked ? this.view.series.length - track : track + 1;
     }
@@ -272,7 +272,7 @@ export class Plot {
         if (aloud) this.spoken.textContent = [moment, ...this.view.series.map((track, i) => `${track.label} ${texts[i]}`)].join("; ");
     }
 
-    /** What happened at a mark that the cursor is close to. */
+    /** Shows the texts of the marks close to the cursor, at `left` pixels. */
     private hint(u: uPlot, left: number): void {
         const near = left < 0 ? [] : this.group.marks().filter((it) => Math.abs(u.valToPos(it.at_s, "x") - left) <= NEAR);
         this.tip.hidden = near.length === 0;
@@ -291,7 +291,7 @@ export class Plot {
         const scale = devicePixelRatio;
         const tones = ground().marks;
         const [from, to] = this.range();
-        // A crowd would hide what it happened to: it leaves the middle, and stands at the upper edge.
+        // Many full-height marks would hide the series, so they are drawn only at the upper edge.
         const crowd = this.group.marks().filter((it) => it.at_s >= from && it.at_s <= to).length > CROWD;
         let free = -Infinity;
         ctx.save();
@@ -375,13 +375,13 @@ export class Plot {
     }
 }
 
-/** Of a logarithmic axis' marks those that get a line: 1, 2 and 5. */
+/** Returns the tick if it gets a grid line on a logarithmic axis, which are 1, 2 and 5 times powers of ten. */
 function rough(it: number): number | null {
     const first = Math.round(it / 10 ** Math.floor(Math.log10(it) + 1e-9));
     return first === 1 || first === 2 || first === 5 ? it : null;
 }
 
-/** Whether what is drawn has points without neighbours, which no line would show. */
+/** True if the range has points without neighbours, which a line would not show. */
 function alone(column: ArrayLike<number | null | undefined> | undefined, from: number, to: number): boolean {
     if (!column || to - from > 400) return false;
     for (let i = from; i <= to; i++) {

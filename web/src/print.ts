@@ -1,17 +1,17 @@
-// What changes when the page goes onto paper?
+// Adapts the page for printing.
 import { shownCharts } from "./charts";
 import { onPaper } from "./theme";
 
-/** What a chart has of A4's width between its margins, CSS pixels; the legend stands beside it. */
+/** Width of a chart on A4 paper next to its legend, in CSS pixels. */
 const CHART = 500;
-/** The same, for tables. */
+/** Maximum width of a table on A4 paper, in CSS pixels. */
 const PAPER = 690;
 
 export function printing(): void {
     const folded = () => document.querySelectorAll<HTMLDetailsElement>("details.more:not([open])");
     let opened: HTMLDetailsElement[] = [];
     addEventListener("beforeprint", () => {
-        // Paper cannot be asked for more.
+        // Collapsed blocks cannot be opened on paper.
         opened = [...folded()];
         for (const it of opened) it.open = true;
         onPaper(true);
@@ -26,7 +26,7 @@ export function printing(): void {
     });
 }
 
-/** Paper does not scroll: what is too wide becomes smaller, down to half. */
+/** Shrinks tables that are too wide for the paper, to at least half their size. */
 function narrow(): void {
     for (const it of document.querySelectorAll<HTMLElement>(".scrolled > table")) {
         const wide = it.scrollWidth;

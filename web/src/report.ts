@@ -1,4 +1,4 @@
-// How does a Document become a page, in whichever of its languages?
+// Renders a Document as a page, in one of its languages.
 import { block } from "./blocks";
 import { button, choice, el } from "./dom";
 import { Numbers } from "./format";
@@ -8,11 +8,11 @@ import { choose, chosen, type Choice } from "./theme";
 import { told } from "./tone";
 import { type Words, words } from "./words";
 
-/** Where a server has what else there is; a file on a disk knows of none. */
+/** URLs of related pages on the server; undefined in a file on disk. */
 export interface Around {
-    /** The list of runs. */
+    /** URL of the list of runs. */
     home?: string | undefined;
-    /** This page as one file. */
+    /** URL of this page as one file. */
     file?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export class Report {
         private readonly root: HTMLElement,
         private doc: Doc,
         private readonly around: Around,
-        /** What stands in the bar beside the choices: a live page's state. */
+        /** Returns the state element of a live page, for the bar. */
         private readonly beside: (words: Words) => HTMLElement | null = () => null,
     ) {
         this.lang = doc.lang;
@@ -37,18 +37,18 @@ export class Report {
         return this.doc.pages.find((it) => it.lang === this.lang) ?? (this.doc.pages[0] as Page);
     }
 
-    /** All pages, one per language. */
+    /** Pages, one per language. */
     get pages(): Page[] {
         return this.doc.pages;
     }
 
-    /** Draws all of it for the first time. */
+    /** Draws the page for the first time. */
     start(): void {
         this.draw();
         this.place.goToAddress();
     }
 
-    /** Another Document of the same run: what the reader chose stays. */
+    /** Shows another Document of the same run. The reader's choices are kept. */
     replace(doc: Doc): void {
         this.doc = doc;
         this.place.data = doc.data;
@@ -92,7 +92,7 @@ export class Report {
         this.follow(sections, contents);
     }
 
-    /** Marks in the contents what is being read. */
+    /** Marks the visible section in the table of contents. */
     private follow(sections: HTMLElement[], contents: HTMLElement[]): void {
         this.watch?.disconnect();
         const seen = new Set<Element>();
@@ -136,7 +136,7 @@ export class Report {
     }
 }
 
-/** The choice between light and dark. */
+/** Select element for the theme. */
 export function themes(say: Words): HTMLElement {
     const options: [Choice, string][] = [["auto", say("theme_auto")], ["light", say("theme_light")], ["dark", say("theme_dark")]];
     const it = choice(say("theme"), options, chosen(), (value) => choose(value as Choice));

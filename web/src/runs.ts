@@ -1,11 +1,11 @@
-// Which runs are there, and which of them does the reader want?
+// Types and filters of the list of runs.
 import type { Tone } from "./page";
 
-/** What `/runs.json` holds. */
+/** Contents of `/runs.json`. */
 export interface Runs {
     words: Record<string, string>;
     runs: Run[];
-    /** Whether answers are missing that would come if it were asked for again. */
+    /** True if headlines are missing that a repeated request would return. */
     partial: boolean;
 }
 
@@ -23,14 +23,14 @@ export interface Run {
     tone: Tone;
 }
 
-/** What is looked for; empty is anything. */
+/** Filters of the list; an empty text matches every run. */
 export interface Sought {
     text: string;
     experiment: string;
     state: string;
 }
 
-/** The newest first. */
+/** Runs that match the filters, newest first. */
 export function found(runs: Run[], sought: Sought): Run[] {
     const text = sought.text.trim().toLowerCase();
     return runs
@@ -40,6 +40,6 @@ export function found(runs: Run[], sought: Sought): Run[] {
         .sort((a, b) => b.started_ms - a.started_ms);
 }
 
-/** Where the first is compared with the others. */
+/** URL of the comparison of the first run with the others. */
 export const comparison = (ticked: string[]) =>
     `/compare?${ticked.map((name, i) => `${i === 0 ? "base" : "run"}=${encodeURIComponent(name)}`).join("&")}`;

@@ -1,4 +1,4 @@
-// How does a table stand on paper, on a screen and on a phone?
+// Renders tables, with fewer columns on narrow screens.
 import { button, el } from "./dom";
 import type { Table } from "./page";
 import { told } from "./tone";
@@ -27,7 +27,7 @@ export function table(it: Table, words: Words): HTMLElement {
     return el("figure", { class: "table" }, box, more, notes.length > 0 && el("ul", { class: "notes" }, ...notes));
 }
 
-/** Where there is no room, columns go in their drop order, the highest first; a button brings them back. */
+/** Hides columns that do not fit, the highest drop order first. Returns the button that shows them again. */
 function fitted(it: Table, body: HTMLTableElement, box: HTMLElement, words: Words): HTMLElement {
     const levels = [...new Set(it.columns.map((column) => column.drop_order))].filter((level) => level > 0).sort((a, b) => b - a);
     const keep = (below: number) => {
@@ -56,7 +56,7 @@ function fitted(it: Table, body: HTMLTableElement, box: HTMLElement, words: Word
     return toggle;
 }
 
-/** A box that scrolls sideways when what it holds is wider; it tells so, and can be scrolled by keys. */
+/** Box that scrolls sideways if its content is wider. It shows that it can be scrolled, by keys too. */
 export function scrolled(it: HTMLElement, name: string): HTMLElement {
     const box = el("div", { class: "scrolled" }, it);
     const told = () => {

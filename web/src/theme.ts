@@ -1,6 +1,6 @@
-// Light or dark?
+// Light and dark theme.
 //
-// `data-theme` on the root says what holds now, so that style sheet and canvases agree, also on paper.
+// The attribute `data-theme` of the root element states the current theme for style sheets and canvases.
 export type Choice = "auto" | "light" | "dark";
 
 const KEY = "pgdyno-theme";
@@ -12,7 +12,7 @@ let paper = false;
 export const dark = () => document.documentElement.dataset["theme"] === "dark";
 export const chosen = () => choice;
 
-/** Calls back whenever what holds has changed. */
+/** Calls `changed` after each change of the theme. Returns a function that ends the calls. */
 export function onTheme(changed: () => void): () => void {
     heard.add(changed);
     return () => heard.delete(changed);
@@ -23,12 +23,12 @@ export function choose(next: Choice): void {
     try {
         localStorage.setItem(KEY, next);
     } catch {
-        // Where nothing can be stored, the choice holds until the page is closed.
+        // Without storage, the choice lasts until the page is closed.
     }
     apply();
 }
 
-/** Paper is light. */
+/** Selects the light theme while the page is printed. */
 export function onPaper(now: boolean): void {
     paper = now;
     apply();

@@ -1,4 +1,4 @@
-// How is a tone told without colour?
+// Renders tones with signs, so that they do not depend on colour.
 import { el, svg } from "./dom";
 import type { Line, Tone } from "./page";
 import type { Words } from "./words";
@@ -9,7 +9,7 @@ const SHAPES: Partial<Record<Tone, [outline: string, sign: string]>> = {
     bad: ["M3.6.5h4.8L11.5 3.6v4.8L8.4 11.5H3.6L.5 8.4V3.6z", "M4 4l4 4M8 4l-4 4"],
 };
 
-/** A shape of its own for good, doubtful and bad; nothing for the others. */
+/** Sign of a good, doubtful or bad tone; `null` for other tones. `size` is in pixels. */
 export function sign(tone: Tone, size = 14): SVGSVGElement | null {
     const shape = SHAPES[tone];
     if (!shape) return null;
@@ -21,16 +21,16 @@ export function sign(tone: Tone, size = 14): SVGSVGElement | null {
     );
 }
 
-/** The same as a character, where only text fits. */
+/** Sign of a tone as a character with a blank, for places that allow only text. */
 export const character = (tone: Tone) => ({ plain: "", faint: "", good: "✓ ", doubt: "! ", bad: "✕ " })[tone];
 
-/** The sign and, for those who do not see it, its word. */
+/** Sign of a tone, and its word for screen readers. */
 export function told(tone: Tone, words: Words): (Element | null)[] {
     const it = sign(tone);
     return it ? [it, el("span", { class: "unseen" }, `${words(tone as "good" | "doubt" | "bad")}: `)] : [];
 }
 
-/** A line in its tone. */
+/** Renders a line of text with the sign of its tone. */
 export function line<K extends "p" | "li" | "span" | "div">(name: K, it: Line, words: Words, extra = ""): HTMLElementTagNameMap[K] {
     return el(name, { class: `line ${it.tone} ${extra}`.trim() }, ...told(it.tone, words), el("span", {}, it.text));
 }

@@ -1,4 +1,4 @@
-// What are a chart's numbers, for those who cannot see it or want them exactly?
+// Table of a chart's exact values, also for screen readers.
 import { button, el } from "./dom";
 import type { Numbers } from "./format";
 import type { ChartView, Column } from "./page";
@@ -7,7 +7,7 @@ import type { Words } from "./words";
 
 const AT_ONCE = 120;
 
-/** The points within `[from, to]`; more of them on demand, so that hours do not stall the page. */
+/** Table of the points within `[from, to]`, in seconds. Further rows are added on demand, so that a long trial does not stall the page. */
 export function valuesTable(view: ChartView, columns: Column[], at: number[], [from, to]: [number, number], words: Words, numbers: Numbers): HTMLElement {
     const points = at.flatMap((moment, i) => (moment >= from && moment <= to ? [i] : []));
     const body = el("tbody");

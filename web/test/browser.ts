@@ -1,6 +1,6 @@
-// Does a page do in a real browser what it should, under the policy that real pages have?
+// Tests pages in a real browser, under the content security policy of real pages.
 //
-// Invented Documents reach every block; a real report, where one is given, is checked by the same rules:
+// Invented Documents cover every block. Reports given as arguments are checked by the same rules:
 //
 //   npm run browser -- RUN.html…
 import assert from "node:assert/strict";
@@ -34,14 +34,14 @@ before(async () => {
 });
 after(() => chromium?.close());
 
-/** Writes a page with this Document, and says where it is. */
+/** Writes a page with this Document. Returns its URL. */
 function written(name: string, doc: Doc): string {
     const path = `${OUT}/${name}.html`;
     writeFileSync(path, file(doc));
     return path;
 }
 
-/** Opens a page, does something with it, and sees to it that it never complained nor asked for anything else. */
+/** Opens a page, calls `then`, and checks that the page logged no error and requested only allowed URLs. */
 async function opened(address: string, options: BrowserContextOptions, then: (tab: Tab) => Promise<void>, allowed: (url: string) => boolean = (url) => url === address || url.startsWith("data:"), expected = /^$/): Promise<void> {
     const context = await chromium.newContext(options);
     const complaints: string[] = [];
@@ -65,13 +65,13 @@ const range = async (tab: Tab) => (await shown(tab))[0]?.range;
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE = { viewport: { width: 320, height: 640 } };
 
-/** Asks again and again; the policy forbids that the page itself does. */
+/** Polls an expression until it is true. The policy forbids polling within the page. */
 async function until(tab: Tab, what: string): Promise<void> {
     const end = performance.now() + 20_000;
     while (!(await tab.evaluate(what))) assert.ok(performance.now() < end, `never: ${what}`);
 }
 
-/** The Document in a page's file. */
+/** Reads the Document from a page's file. */
 function documentOf(path: string): Doc {
     const packed = /id="document">([^<]+)</.exec(readFileSync(path, "utf8"))?.[1];
     assert.ok(packed, `${path} holds no Document`);
@@ -82,7 +82,7 @@ function chartsOf(page: Page): Charts | undefined {
     return page.sections.flatMap((it) => it.blocks).find((it) => it.kind === "charts");
 }
 
-/** What every page must hold to. */
+/** Checks the rules that hold for every page. */
 async function keepsTheRules(path: string): Promise<void> {
     const doc = documentOf(path);
     const page = doc.pages.find((it) => it.lang === doc.lang) as Page;
@@ -198,7 +198,7 @@ test("the language changes in place: what is read, zoomed, hidden and chosen sta
         await tab.locator("#chart-disk .plot").press("+");
         const before = await tab.locator("#chart-disk").evaluate((it) => it.getBoundingClientRect().top);
         const zoomed = await range(tab);
-        // Where it is: a click by name would scroll first, for what sticks too.
+        // The click is by position, because a click by name would scroll first, even to a sticky element.
         const button = await tab.locator("#in-ru").boundingBox();
         assert.ok(button);
         await tab.mouse.click(button.x + 9, button.y + 9);
@@ -325,7 +325,7 @@ test("hostile text is text everywhere", async () => {
     }
 });
 
-/** Relative luminance and contrast as WCAG 2 has them, of every text against the nearest ground below it. */
+/** Contrast of every text with its nearest background, as WCAG 2 defines it. */
 const LOWEST_CONTRAST = `(() => {
     const channels = (colour) => { const c = document.createElement('canvas').getContext('2d', { willReadFrequently: true }); c.fillStyle = colour; c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data]; };
     const light = (rgb) => { const [r, g, b] = rgb.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -475,7 +475,7 @@ test("runs are found, opened and compared", async () => {
         name, experiment: i === 1 ? "book" : "pool-modes", started_ms: 1_000 * i, started: `2026-11-2${i} 10:00`, state: i === 2 ? "running" : "complete",
         state_text: i === 2 ? "running" : "complete", cells: 4, trials: 12, size_text: "1.2 MiB", headline: `Holds ${i}000 transactions per second`, tone: i === 0 ? "good" : "plain",
     })), partial: false };
-    // Answers that take long to read come later.
+    // Headlines that take long to read arrive later.
     const whole = server.runs as { runs: { headline: string }[] };
     server.first = { ...whole, runs: whole.runs.map((it) => ({ ...it, headline: "" })), partial: true };
     try {

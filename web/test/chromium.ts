@@ -1,10 +1,10 @@
-// Which browser do the tests drive?
+// Browser of the tests.
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 const PLACES = [process.env["PGDYNO_CHROMIUM"], "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Debian's Chromium without a window; root has no sandbox. */
+/** Starts Debian's Chromium without a window. As root, it runs without a sandbox. */
 export async function browser(): Promise<Browser> {
     const executablePath = PLACES.find((it) => it && existsSync(it));
     if (!executablePath) throw new Error("there is no Chromium; install Debian's package chromium, or name one in PGDYNO_CHROMIUM");

@@ -1,6 +1,6 @@
-//! 200 hostile strings: twenty payloads in ten contexts from which they try to break out.
+// 200 hostile strings: twenty payloads, each in ten contexts that it tries to escape from.
 
-/** Each sets `window.hurt`, asks for a foreign address, rewrites the terminal or calls a spreadsheet's formula where it is not text. */
+/** Payloads. Each sets `window.hurt`, requests a foreign address, rewrites the terminal, or calls a spreadsheet formula, unless it is treated as text. */
 const PAYLOADS = [
     "<script>window.hurt=1</script>",
     '<img src="x" onerror="window.hurt=1">',

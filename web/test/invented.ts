@@ -1,6 +1,6 @@
-// What would a rich page look like, in two languages, with every block and hours of points?
+// Invented Documents in two languages, with every block and hours of points.
 //
-// Invented from a seed: nothing here was measured. Real runs are drawn too; these reach what they happen not to have.
+// Their values are random numbers from a seed. They cover blocks and values that the stored real runs lack.
 import type { Block, ChartView, Column, Doc, Line, Mark, Page, TrialData, Unit } from "../src/page";
 import { type Lang, pageWords } from "./vocabulary";
 
@@ -8,12 +8,12 @@ export interface Wish {
     seed?: number;
     points?: number;
     trials?: number;
-    /** Put wherever text of foreign origin can stand. */
+    /** Text that replaces every text of foreign origin. */
     foreign?: string;
     live?: boolean;
 }
 
-/** Uniform in 0..1, the same for the same seed (mulberry32). */
+/** Random generator (mulberry32), uniform in 0..1. Equal seeds yield equal numbers. */
 function chance(seed: number): () => number {
     let state = seed >>> 0;
     return () => {
@@ -24,7 +24,7 @@ function chance(seed: number): () => number {
     };
 }
 
-/** Four significant digits, as real numbers come. */
+/** Rounds to four significant digits, as in real Documents. */
 const short = (it: number) => Number(it.toPrecision(4));
 
 const line = (text: string, tone: Line["tone"] = "plain"): Line => ({ text, tone });
@@ -61,7 +61,7 @@ export function invented(wish: Wish = {}): Doc {
     return { format: "pgdyno.page", version: 1, lang: "en", pages, data, live: live ? { events: "/runs/invented/events" } : null };
 }
 
-/** One point of every track, for growing. */
+/** Event data with one new point of every series. */
 export function grownPoint(doc: Doc, trial: number, seed: number, moment: number): { trial: number; times_s: number[]; charts: number[][][]; marks: Record<string, Mark[]> } {
     const random = chance(seed);
     const at = [moment * (doc.data[trial]?.bin_s ?? 1)];

@@ -1,6 +1,6 @@
-// What does the program serve to a live page and to the list of runs?
+// Test server for the live page and the list of runs.
 //
-// As much of it as these pages ask for, on a free port of this machine.
+// It imitates the part of `pgdyno serve` that these pages use, on a free loopback port.
 import { createServer, type Server as Http, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Doc } from "../src/page";
@@ -8,10 +8,10 @@ import { grownPoint } from "./invented";
 import { shell } from "./shell";
 
 export class Server {
-    /** The tokens of those who asked to stop the run. */
+    /** Tokens of the requests to stop the run. */
     readonly stops: string[] = [];
     runs: unknown = null;
-    /** What the list is when it is asked for the first time. */
+    /** Response to the first request of the list. */
     first: unknown = null;
     private readonly listeners = new Set<ServerResponse>();
 
@@ -21,7 +21,7 @@ export class Server {
     ) {}
 
     static async start(doc: Doc): Promise<Server> {
-        // The page that grows does not change what the server has.
+        // The server has a copy, which the live page cannot change.
         const server = new Server(createServer(), structuredClone(doc));
         server.http.on("request", (request, response) => server.answer(request.method ?? "", request.url ?? "", String(request.headers["x-pgdyno-form"] ?? ""), response));
         await new Promise<void>((done) => server.http.listen(0, "127.0.0.1", done));
@@ -36,7 +36,7 @@ export class Server {
         for (const it of this.listeners) it.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     }
 
-    /** Points that nobody is told of. */
+    /** Adds points without sending an event. */
     grow(points: number): void {
         const to = this.doc.data[0];
         for (let i = 0; to && i < points; i++) {

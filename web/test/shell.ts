@@ -1,6 +1,6 @@
-// What page does the program make around the script?
+// HTML shell around the script, for invented Documents.
 //
-// For invented Documents; with the content security policy of real pages, so that tests fail where it would.
+// It has the content security policy of real pages, so that tests fail where the policy would block something.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -8,10 +8,10 @@ import type { Doc } from "../src/page";
 
 const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-/** The built script and style. */
+/** Reads the built script and style sheet. */
 export const bundle = () => ({ script: readFileSync("dist/page.js", "utf8"), style: readFileSync("dist/page.css", "utf8") });
 
-/** A page; `attributes` of its root, and what stands below it. */
+/** HTML page. `attributes` are those of its root element, and `below` is the HTML after it. */
 export function shell(attributes: string, below: string): string {
     const { script, style } = bundle();
     const policy = `default-src 'none'; script-src ${hash(script)}; style-src ${hash(style)}; img-src data:; connect-src 'self'`;
@@ -26,7 +26,7 @@ export function shell(attributes: string, below: string): string {
     ].join("\n");
 }
 
-/** One file that holds its Document. */
+/** HTML page with an embedded Document. */
 export function file(doc: Doc): string {
     const packed = gzipSync(Buffer.from(JSON.stringify(doc))).toString("base64");
     return shell("", `<script type="text/plain" id="document">${packed}</script>`);

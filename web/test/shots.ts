@@ -1,4 +1,4 @@
-// What does a page look like, for people?
+// Takes screenshots of pages.
 //
 //   npm run shots                                     invented pages, into test/out/
 //   npm run shots -- PAGE NAME [LOOK [SECTION]]       a real one, a file or an address, into ../docs/img/
@@ -29,7 +29,7 @@ try {
         const tab = await context.newPage();
         await tab.goto(address);
         await tab.waitForSelector("html[data-drawn]");
-        // Without the frame that tells where a link has led.
+        // Scrolling does not follow the link, so no frame highlights the section.
         if (section) await tab.locator(`#${section}`).evaluate((it) => scrollTo(0, it.getBoundingClientRect().top + scrollY - 60));
         await tab.screenshot({ path: `${folder}/${only ? name : `${name}-${look}`}.png`, fullPage: !given });
         await context.close();

@@ -1,4 +1,4 @@
-// Do the parts that need no browser do what they say? Rows: what goes in, what is expected.
+// Tests of the parts that need no browser. Rows: input and expected output.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -15,7 +15,7 @@ import { invented } from "./invented";
 import { bundle } from "./shell";
 import { pageWords, runsWords } from "./vocabulary";
 
-/** Thin spaces as `_`, so that they are seen. */
+/** Replaces thin spaces by `_`, so that they are visible. */
 const visible = (text: string | null) => text?.replace(/\u202f/g, "_") ?? null;
 const numbers = (lang: "en" | "ru") => new Numbers(lang, words(pageWords(lang)));
 

@@ -1,6 +1,6 @@
-// What are the words of a page in both languages?
+// Words of invented pages, in both languages.
 //
-// For invented pages; real ones bring their own, by the same keys.
+// Real pages contain their own words, with the same keys.
 import { LIVE_WORDS, PAGE_WORDS, RUNS_WORDS, SERVED_WORDS } from "../src/words";
 
 type Spoken = [key: string, en: string, ru: string];
@@ -82,10 +82,10 @@ const SPOKEN: Spoken[] = [
 
 export type Lang = "en" | "ru";
 
-/** Those of a page, a growing one included. */
+/** Words of a page, including a live page. */
 export const pageWords = (lang: Lang) => pick(lang, [...PAGE_WORDS, ...LIVE_WORDS, ...SERVED_WORDS]);
 
-/** Those of the list of runs. */
+/** Words of the list of runs. */
 export const runsWords = (lang: Lang) => Object.fromEntries(pick(lang, RUNS_WORDS));
 
 function pick(lang: Lang, keys: readonly string[]): [string, string][] {
