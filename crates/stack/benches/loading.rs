@@ -1,7 +1,8 @@
-//! Durations of loading and restoring, and of a bare COPY of the same bytes.
+//! Measures how long loading and restoring take, compared with a bare COPY of the same bytes.
 //!
-//! Against one throw-away server, each measurement in a fresh database; medians of three rounds, bare copy and loading in
-//! turns. `cargo bench -p stack -- 10_000_000 tickets`: another number of rows, and only these contents.
+//! Runs against one temporary server; each measurement uses a fresh database. Prints medians of three rounds, in which
+//! bare COPY and loading alternate. `cargo bench -p stack -- 10_000_000 tickets` sets the number of rows and the
+//! contents.
 
 use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
         ("pgbench", Content::Pgbench { scale: (rows / 100_000).clamp(1, 10_000) as u32 }),
         ("books", Content::Books { rows }),
         ("users", Content::Users { users: rows }),
-        // A million is the scale that an experiment has when it names none: four million receivers, 400,000 senders.
+        // A million rows is the default scale of an experiment; for delivery: 4,000,000 receivers, 400,000 senders.
         ("delivery", Content::Delivery { scale: rows as f64 / 40e6 }),
     ];
     let only: Vec<String> = std::env::args().skip(1).collect();
@@ -63,7 +64,7 @@ fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> 
     let loader = Loader { target: superuser.in_database("loading"), workers, force: false, stop: &NEVER };
     let (mut bare, mut copying, mut all, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
-        // Who comes second finds files of the write-ahead log to be used again.
+        // The second load reuses files of the write-ahead log, so the order alternates.
         for first in [round % 2 == 0, round % 2 != 0] {
             connection.query("create database loading")?;
             connection.query("checkpoint")?;

@@ -1,4 +1,4 @@
-//! Starts a throw-away server, says how to reach it, and keeps it until standard input ends.
+//! Starts a temporary server, prints how to reach it, and keeps it until standard input ends.
 //!
 //! `cargo run -p stack --example server`; the keeper is this program itself.
 

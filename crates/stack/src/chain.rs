@@ -1,7 +1,7 @@
 //! Chain of nodes between a client and PostgreSQL: start, change and stop
 //!
 //! A chain starts from PostgreSQL to the entry node; each node must be ready before the next one starts. It can
-//! change into another chain: nodes that are equal, and stand on equal nodes, keep running.
+//! change into another chain: a node keeps running if it and all nodes behind it are equal in both.
 
 mod attach;
 mod cache;
@@ -48,17 +48,17 @@ use std::time::{Duration, Instant};
 use wire::http::Url;
 use wire::pg::{Login, Secret};
 
-/// The running nodes of one stack. They end with the [`Supervisor`] that started them.
+/// Running nodes of one stack. They end with the [`Supervisor`] that started them.
 #[derive(Debug)]
 pub struct Chain {
-    /// Entry node first, PostgreSQL last.
+    /// All nodes: the entry node first, PostgreSQL last.
     nodes: Vec<RunningNode>,
     /// Nodes that [`Chain::quiesce`] has stopped, entry node first.
     quiesced: Vec<(Node, NodeProgram)>,
     users: Users,
     tls: Option<TlsFiles>,
     ports: fn() -> io::Result<u16>,
-    /// A PostgreSQL that was stopped to be started with other settings.
+    /// PostgreSQL that was stopped in order to restart it with other settings.
     stopped_postgres: Option<Box<Postgres>>,
     /// The replication part of the last requested stack.
     requested_replication: Option<Replication>,
@@ -72,7 +72,7 @@ pub struct Chain {
 #[derive(Debug)]
 pub struct RunningNode {
     pub plan: Node,
-    /// `None` for an attached node.
+    /// Id of the process group; `None` for an attached node.
     pub node: Option<NodeId>,
     pub program: Option<PathBuf>,
     /// The version as the program prints it.
@@ -81,7 +81,7 @@ pub struct RunningNode {
     pub endpoint: Target,
     /// Address and login of the application for replicas, through a balancer in front of them.
     pub read_only: Option<Target>,
-    /// Name that was resolved to the endpoint's address, of an attached node; `None` if its address is written as such.
+    /// Name that was resolved to the address of an attached node; `None` if the user wrote an IP address.
     pub host: Option<String>,
     /// URL of a node that takes HTTP requests (a service, or a balancer before one), such as
     /// `http://127.0.0.1:8080/`.
@@ -91,15 +91,15 @@ pub struct RunningNode {
     /// Statistics socket of a balancer.
     pub statistics: Option<PathBuf>,
     pub log: Option<PathBuf>,
-    /// Arguments of its program.
+    /// Arguments of the node's program.
     pub arguments: Vec<String>,
-    /// Names and contents of its configuration files, with `***` for secrets.
+    /// Names and contents of the node's configuration files, with `***` for secrets.
     pub configuration: Vec<(String, String)>,
     /// Transport of the connections to this node, as measured.
     pub hop: ServerTransport,
-    /// TLS that the nodes in front of it must require.
+    /// TLS that the nodes in front of this one must require.
     endpoint_tls: EndpointTls,
-    /// The path that a service answers with 200 when it is ready, and the timeout for that.
+    /// Path that a service answers with 200 when it is ready, and the timeout for that.
     ready: Option<(String, Duration)>,
     handle: NodeHandle,
 }
@@ -115,7 +115,7 @@ enum NodeHandle {
 /// Progress of a chain that starts or changes.
 #[derive(Clone, Copy, Debug)]
 pub enum ChainProgress<'a> {
-    /// pgdyno downloads a PostgreSQL of this major version.
+    /// PostgreSQL of this major version is being downloaded.
     Fetching(u32),
     Starting(&'a Node),
     Ready(&'a RunningNode, Duration),
@@ -140,7 +140,7 @@ impl Chain {
         Chain::up_with(free_port, supervisor, stack, programs, on_progress)
     }
 
-    /// Like [`Chain::up`], with another source of ports. If a port turns out to be taken, the next one is tried.
+    /// Like [`Chain::up`], with another source of ports. If a port is already taken, the next one is tried.
     pub fn up_with(
         ports: fn() -> io::Result<u16>,
         supervisor: &mut Supervisor,
@@ -185,11 +185,11 @@ impl Chain {
             .try_for_each(|it| NodeProgram::find(it, programs, on_progress).map(drop))
     }
 
-    /// Changes the chain into this stack. Equal nodes that run, and stand on such nodes, keep running; the others are
-    /// stopped, entry node first, and the new ones started. New nodes get new addresses. A PostgreSQL of the same
-    /// version keeps its data and port under other settings and limits.
+    /// Changes the chain into this stack. Running nodes keep running if they and all nodes behind them are equal in
+    /// both stacks. The others are stopped, entry node first, and the new ones started at new addresses. A PostgreSQL
+    /// of the same version keeps its data and port under other settings and limits.
     ///
-    /// Nothing changes if the stack is unavailable. After a failure on the way, nodes that still run are kept, and
+    /// Nothing changes if the stack is unavailable. After another failure, nodes that still run are kept, and
     /// `reconcile` can be called again with this or another stack.
     pub fn reconcile(
         &mut self,
@@ -256,7 +256,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Entry node first, PostgreSQL last.
+    /// All nodes: the entry node first, PostgreSQL last.
     pub fn nodes(&self) -> &[RunningNode] {
         &self.nodes
     }
@@ -267,18 +267,18 @@ impl Chain {
 
     /// Target of SQL: the first node that speaks PostgreSQL's protocol, or the first node if none does.
     ///
-    /// Changes when that node is started anew, except by [`Chain::restart`].
+    /// The target changes when that node is started anew, except by [`Chain::restart`].
     pub fn endpoint(&self) -> &Target {
         let speaks = self.nodes.iter().find(|it| it.url.is_none());
         &speaks.or(self.nodes.first()).expect("a chain that is up has nodes").endpoint
     }
 
-    /// Target of HTTP requests: the first node that takes them. Changes like [`Chain::endpoint`].
+    /// Target of HTTP requests: the first node that takes them. It changes like [`Chain::endpoint`].
     pub fn http_node(&self) -> Option<&RunningNode> {
         self.nodes.iter().find(|it| it.url.is_some())
     }
 
-    /// [`Chain::endpoint`] for another database.
+    /// Returns [`Chain::endpoint`] for another database.
     pub fn endpoint_for(&self, database: &str) -> Target {
         self.endpoint().in_database(database)
     }
@@ -288,7 +288,7 @@ impl Chain {
         self.nodes.last().filter(|it| it.plan.kind.role() == Role::Server)
     }
 
-    /// The users that log in, and the name of the application's database.
+    /// Users that log in, and the name of the application's database.
     pub fn users(&self) -> &Users {
         &self.users
     }
@@ -351,12 +351,12 @@ impl Chain {
         let id = self.own_node_id(name)?;
         self.mark_changed(name);
         supervisor.signal(id, Sig::Kill)?;
-        // The signal has killed it; `stop` waits for its end.
+        // The signal has killed the node; `stop` waits for its end.
         supervisor.stop(id)
     }
 
-    /// Restarts a node at its address and returns when it is ready. A node that still runs is stopped in its usual
-    /// way first.
+    /// Restarts a node at its address and returns when it is ready. A node that still runs is stopped first, with its
+    /// usual signals.
     pub fn restart(&mut self, supervisor: &mut Supervisor, name: &str) -> Result<(), NodeError> {
         let id = self.own_node_id(name)?;
         if let Some(at) = self.servers().iter().position(|it| it.plan.name == name) {
@@ -377,7 +377,7 @@ impl Chain {
         console::await_service(supervisor, node)
     }
 
-    /// Nodes that exceeded their memory limit, with the number of their processes that the OOM killer has ended.
+    /// Lists nodes that exceeded their memory limit, each with the number of processes that the OOM killer ended.
     pub fn oom_kills(&self, supervisor: &Supervisor) -> Vec<(String, u64)> {
         let all = self.nodes.iter().chain(self.replicas.iter().flat_map(|it| &it.nodes));
         let ended = |it: &RunningNode| Some((it.plan.name.clone(), supervisor.oom_kills(it.node?)));
@@ -430,7 +430,7 @@ impl Chain {
         }
         match first.handle {
             NodeHandle::Postgres(it) if keep => self.stopped_postgres = Some(it),
-            // Its data may be gigabytes, and it is not needed again.
+            // The data may be gigabytes, and nothing needs it any more.
             NodeHandle::Postgres(it) => drop(std::fs::remove_dir_all(&it.local_data)),
             _ => remove_socket(&first.endpoint.address),
         }
@@ -439,7 +439,7 @@ impl Chain {
 }
 
 impl RunningNode {
-    /// Identifies the data of a PostgreSQL that pgdyno started; unchanged by a restart.
+    /// Identifies the data of a PostgreSQL that pgdyno started. A restart does not change it.
     pub fn cluster_id(&self) -> Option<NodeId> {
         match &self.handle {
             NodeHandle::Postgres(it) => Some(it.cluster),
@@ -447,7 +447,7 @@ impl RunningNode {
         }
     }
 
-    /// True if a PostgreSQL of the given plan can serve this node's data.
+    /// True if a PostgreSQL of the given plan can use this node's data.
     fn can_reuse_data(&self, (node, found): &(Node, NodeProgram)) -> bool {
         match (&self.handle, found) {
             (NodeHandle::Postgres(old), NodeProgram::Postgres(new)) => {
@@ -457,13 +457,13 @@ impl RunningNode {
         }
     }
 
-    /// True for nodes that pgdyno did not start. They are never stopped, limited or killed.
+    /// True for nodes that pgdyno did not start. pgdyno never stops, limits or kills them.
     pub fn is_attached(&self) -> bool {
         matches!(self.handle, NodeHandle::Attached)
     }
 }
 
-/// A login of `application` for a node that pgdyno started.
+/// Creates a login of `application` for a node that pgdyno started.
 fn make_login(
     application: &str,
     user: &str,
@@ -480,18 +480,18 @@ fn make_login(
     Arc::new(login)
 }
 
-/// Raises the limit on open files for the nodes: one file per client. It is set for the keeper, whose children they
-/// are.
+/// Raises the limit on open files to one file per client. The limit is set for the keeper; the nodes, its children,
+/// inherit it.
 fn raise_file_limit(supervisor: &Supervisor) {
     const ENOUGH: u64 = 100_000;
     let keeper = i32::try_from(supervisor.keeper_pid()).ok().and_then(Pid::from_raw);
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.map_or(ENOUGH, |it| it.min(ENOUGH)));
-    // If this is refused, the nodes keep pgdyno's own limit.
+    // If the kernel refuses, the nodes keep pgdyno's limit.
     let _ = prlimit(keeper, Resource::Nofile, Rlimit { current, maximum });
 }
 
-/// Removes the socket file of a node that has ended, which would block its successor.
+/// Removes the socket file of a node that has ended. The file would prevent the next node from listening.
 fn remove_socket(address: &Address) {
     if let Address::Unix(path) = address {
         let _ = std::fs::remove_file(path);

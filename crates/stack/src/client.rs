@@ -1,6 +1,6 @@
 //! Blocking query client for PostgreSQL
 //!
-//! It uses `wire`'s channel, for set-up, probes and loading. The measured load does not use it.
+//! Set-up, probes and loading use this client; the measured load does not. It drives a channel of `wire`.
 
 mod error;
 mod stream;
@@ -21,35 +21,35 @@ use wire::pg::compile::{SqlPiece, simple};
 use wire::pg::{Channel, Encryption, Event, Login, Transport, copy_data, copy_done, copy_fail};
 use wire::tls::TlsInfo;
 
-/// Address of a server, and the login for it.
+/// Address of a server, with a login.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub address: Address,
     pub login: Arc<Login>,
 }
 
-/// One session that runs one query at a time.
+/// Session that runs one query at a time.
 #[derive(Debug)]
 pub struct Connection {
     address: Address,
     stream: Stream,
     channel: Channel,
-    /// Bytes received; those from `consumed` on are not parsed yet.
+    /// Received bytes; those from `consumed` on are not parsed yet.
     received: Vec<u8>,
     consumed: usize,
-    /// Timeout for a whole answer; `None` for no timeout.
+    /// Timeout for a complete answer; `None` for no timeout.
     timeout: Option<Duration>,
-    /// True while a statement is not answered.
+    /// True while the server has not answered a statement.
     busy: bool,
-    /// Flag that cancels the statement, see [`Connection::stop_on`].
+    /// Flag that cancels the statement: see [`Connection::stop_on`].
     stop: Option<Arc<AtomicBool>>,
-    /// Total bytes of `notices`.
+    /// Total size of `notices`, bytes.
     notice_bytes: usize,
     /// Notices of the server since [`Connection::open`], as `SEVERITY:  message`.
     pub notices: Vec<String>,
 }
 
-/// The result of one statement, or of the last of several.
+/// Result of one statement, or of the last of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryResult {
     pub columns: Vec<String>,
@@ -59,13 +59,14 @@ pub struct QueryResult {
     pub tag: String,
 }
 
-/// Timeout of each step of cancelling a statement, and the maximum number of steps.
+/// Timeout of each step of cancelling a statement.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
+/// Maximum number of steps of cancelling a statement.
 const CANCEL_ROUNDS: usize = 16;
 /// Interval at which a waiting session checks its flag, and the timeout for the answer to a cancelled statement.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-/// The most bytes of notices that are kept; further notices are dropped.
+/// Maximum size of the stored notices, bytes; further notices are dropped.
 const NOTICES_MAX: usize = 1 << 20;
 
 /// Event that ends a round of receiving.
@@ -77,15 +78,15 @@ enum AwaitedEvent {
 }
 
 impl Target {
-    /// This server and login, with another database.
+    /// Returns this server and login, with another database.
     pub fn in_database(&self, database: &str) -> Target {
         let mut login = Login::clone(&self.login);
         database.clone_into(&mut login.database);
         Target { address: self.address.clone(), login: Arc::new(login) }
     }
 
-    /// Connects and logs in. The login and each later answer may take `timeout` in total. A COPY may take longer, as
-    /// long as each row arrives within it.
+    /// Connects and logs in. The login and each later answer may take `timeout` in total. A COPY may take longer if
+    /// each row arrives within `timeout`.
     pub fn open(&self, timeout: Duration) -> Result<Connection, Error> {
         Connection::open(self, timeout)
     }
@@ -106,7 +107,7 @@ impl Connection {
         }
     }
 
-    /// Connects and tries to log in; the connection's channel knows whether a second attempt is allowed.
+    /// Connects and tries to log in. The channel decides whether a second attempt is allowed.
     fn open_once(
         target: &Target,
         timeout: Duration,
@@ -141,15 +142,15 @@ impl Connection {
         Ok((connection, result))
     }
 
-    /// Sets the timeout of an answer; `None` for no timeout. Initially it is the one given to `open`.
+    /// Sets the timeout of an answer; `None` for no timeout. The initial value is the timeout of `open`.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.timeout = timeout;
         self.wait_for(timeout)
     }
 
-    /// From now on, `stop` cancels the running statement and rejects further ones with [`Error::Stopped`].
+    /// Makes `stop` cancel the running statement and reject further ones with [`Error::Stopped`].
     ///
-    /// The statement is cancelled at PostgreSQL itself only. Through a pooler, the session is closed instead.
+    /// A statement is cancelled only if the peer is PostgreSQL itself. Through a pooler, the session is closed instead.
     pub fn stop_on(&mut self, stop: Arc<AtomicBool>) {
         if self.is_direct() {
             self.channel.allow_cancel();
@@ -174,7 +175,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// The first value of the first row; `None` if there is no row or it is NULL.
+    /// Returns the first value of the first row; `None` if there is no row or the value is NULL.
     pub fn value(&mut self, sql: &str) -> Result<Option<String>, Error> {
         let answer = self.query(sql)?;
         Ok(answer.rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
@@ -187,8 +188,8 @@ impl Connection {
         Ok(CopyIn { connection: self, finished: false })
     }
 
-    /// Runs `COPY … TO STDOUT`. Passes each row to `take` in COPY's format with its line feed, and keeps none;
-    /// returns their number.
+    /// Runs `COPY … TO STDOUT`. Passes each row to `take` in COPY's format with its line feed, and stores none. Returns
+    /// the number of rows.
     pub fn copy_out(&mut self, sql: &str, take: &mut dyn FnMut(&[u8])) -> Result<u64, Error> {
         self.send_query(sql)?;
         let mut answer = QueryResult::default();
@@ -207,7 +208,7 @@ impl Connection {
         version.and_then(|it| it.parse().ok()).unwrap_or(0)
     }
 
-    /// True if the peer is PostgreSQL itself, not a pooler: its cancel key names the process that answers.
+    /// True if the peer is PostgreSQL itself, not a pooler. The process id of its cancel key must be the backend's.
     ///
     /// False if the peer sends no key, or an error.
     pub fn is_direct(&mut self) -> bool {
@@ -266,8 +267,8 @@ impl Connection {
         self.exchange_rows(until, answer, &mut |_| {})
     }
 
-    /// Sends what is queued and receives until the awaited event. After an error of the server it waits for `Ready`,
-    /// so that the session stays usable. Passes the rows of a COPY to `take`.
+    /// Sends queued bytes and receives until the awaited event. After an error of the server, waits for `Ready`, so
+    /// that the session stays usable. Passes the rows of a COPY to `take`.
     fn exchange_rows(
         &mut self,
         until: AwaitedEvent,
@@ -286,7 +287,7 @@ impl Connection {
             let done = match event.map_err(Error::Protocol)? {
                 Event::Opened => until == AwaitedEvent::Opened,
                 Event::CopyIn if until == AwaitedEvent::CopyIn => true,
-                // The caller has no rows for this COPY: end it, so that the server answers.
+                // The caller has no rows for this COPY. End it, so that the server answers.
                 Event::CopyIn => {
                     self.consumed = self.received.len() - input.len();
                     self.channel.request(|out| copy_fail(out, "no data was offered"));
@@ -388,7 +389,7 @@ impl Connection {
         None
     }
 
-    /// Receives what the server sends within `left`, or nothing if it is time to check the limit and the flag.
+    /// Receives bytes for up to `left`; returns without bytes when the timeout and the flag must be checked.
     fn receive(&mut self, left: Option<Duration>) -> Result<(), Error> {
         self.flush()?;
         let wait = interrupt::longest_wait(left);
@@ -421,13 +422,13 @@ impl Drop for Connection {
         if self.busy {
             interrupt::without_interrupt(|| self.cancel());
         }
-        // Without it, the server logs an unexpected end of the connection.
+        // Without a Terminate message, the server logs an unexpected end of the connection.
         let _ = self.wait_for(Some(Duration::from_millis(100)));
         let _ = self.stream.write(&wire::pg::terminate());
     }
 }
 
-/// A running COPY that takes rows. If it is dropped unfinished, it fails at the server and loads nothing.
+/// Running COPY that takes rows. A COPY that is dropped unfinished fails at the server and loads nothing.
 #[derive(Debug)]
 pub struct CopyIn<'a> {
     connection: &'a mut Connection,
@@ -435,7 +436,7 @@ pub struct CopyIn<'a> {
 }
 
 impl CopyIn<'_> {
-    /// Sends the bytes that `write` appends: any piece of the stream, best about 100 KiB. Blocks while the server is
+    /// Sends the bytes that `write` appends: any part of the stream, ideally about 100 KiB. Blocks while the server is
     /// slower.
     pub fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
         if self.connection.is_stopped() {
@@ -464,14 +465,14 @@ impl Drop for CopyIn<'_> {
     }
 }
 
-/// 144 random bits.
+/// Returns 144 random bits.
 pub(crate) fn nonce() -> io::Result<[u8; 18]> {
     let mut nonce = [0; 18];
     File::open("/dev/urandom")?.read_exact(&mut nonce)?;
     Ok(nonce)
 }
 
-/// Number of rows from the command tag of a COPY.
+/// Parses the number of rows from the command tag of a COPY.
 fn copied_rows(answer: &QueryResult) -> u64 {
     answer.tag.strip_prefix("COPY ").and_then(|it| it.parse().ok()).unwrap_or(0)
 }

@@ -1,7 +1,8 @@
 //! Components: the products that pgdyno starts, with the files and arguments that their programs need
 //!
-//! Each component is a file here and a line in [`ALL`]. The file also contains the product's console and log format.
-//! A component is pure: it computes files and arguments from its context; [`crate::chain`] writes, starts and checks.
+//! Each component is a file here and a line in [`ALL`]. The file also contains the product's console and log format. A
+//! component is pure: it computes files and arguments from its context. [`crate::chain`] writes the files, and starts
+//! and checks the program.
 
 pub mod etcd;
 pub mod haproxy;
@@ -33,7 +34,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use wire::pg::Secret;
 
-/// Every component whose program is searched on this machine.
+/// Components whose programs are searched for on this machine.
 pub const ALL: &[&dyn Component] = &[
     &postgres::PostgresComponent,
     &pgbouncer::PgBouncerComponent,
@@ -45,12 +46,12 @@ pub const ALL: &[&dyn Component] = &[
 /// Every cluster manager.
 pub const MANAGERS: &[&dyn ClusterManager] = &[&patroni::Patroni];
 
-/// The cluster manager of this product; `None` if it is not one.
+/// Returns the cluster manager of this product; `None` if the product is not one.
 pub fn manager(product: &Product) -> Option<&'static dyn ClusterManager> {
     MANAGERS.iter().copied().find(|it| it.product() == product)
 }
 
-/// Programs that a stack may contain besides PostgreSQL, each with its product.
+/// Lists programs that a stack may contain in addition to PostgreSQL, each with its product.
 pub fn programs() -> impl Iterator<Item = (&'static Product, &'static ProgramInfo)> {
     let nodes = ALL.iter().map(|it| (it.product(), it.names()));
     let stores = MANAGERS.iter().filter_map(|it| it.store()).map(|it| (it.product(), it.names()));
@@ -58,29 +59,29 @@ pub fn programs() -> impl Iterator<Item = (&'static Product, &'static ProgramInf
     nodes.chain(managers).chain(stores).filter(|it| it.0.role != Role::Server)
 }
 
-/// The component that starts this kind of node; `None` for attached nodes.
+/// Returns the component that starts this kind of node; `None` for attached nodes.
 pub fn for_kind(kind: &NodeKind) -> Option<&'static dyn Component> {
     if kind.is_attached() { None } else { for_product(kind.product()) }
 }
 
-/// The component of this product; `None` if it has none.
+/// Returns the component of this product; `None` if there is none.
 pub fn for_product(product: &Product) -> Option<&'static dyn Component> {
     let service: &dyn Component = &service::ServiceComponent;
     ALL.iter().copied().chain([service]).find(|it| it.product() == product)
 }
 
-/// All probes, those of the components included.
+/// Lists all probes, including those of the components.
 pub fn probes() -> impl Iterator<Item = &'static Probe> {
     let components = ALL.iter().flat_map(|it| it.probes());
     probe::ALL.iter().chain(components).copied()
 }
 
-/// Probe with this name.
+/// Finds the probe with this name.
 pub fn find_probe(name: &str) -> Option<&'static Probe> {
     probes().find(|it| it.name == name)
 }
 
-/// Series of all probes. Those that several products report are listed once.
+/// Lists the series of all probes. A series that several products report is listed once.
 pub fn series() -> Vec<&'static Series> {
     let mut all: Vec<&Series> = Vec::new();
     for series in probes().flat_map(|it| it.series) {
@@ -91,49 +92,49 @@ pub fn series() -> Vec<&'static Series> {
     all
 }
 
-/// Series with this name.
+/// Finds the series with this name.
 pub fn find_series(name: &str) -> Option<&'static Series> {
     probes().flat_map(|it| it.series).find(|it| it.name == name)
 }
 
-/// Sends a command to a statistics socket and returns the whole output.
+/// Function that sends a command to a statistics socket and returns the whole output.
 pub type AskStatistics<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
-/// One product. The chain calls it from its thread whenever it starts a node; the sampler, when it starts.
+/// One product. The chain calls it from its thread whenever it starts a node; the sampler calls it once at its start.
 pub trait Component: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
-    /// Names of its program, and how to install it.
+    /// Names of the product's program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// Files and arguments for its program.
+    /// Computes the files and arguments of the program.
     fn launch_spec(&self, given: &NodeContext<'_>) -> Result<LaunchSpec, InvalidNode>;
 
     fn log_format(&self) -> LogFormat;
 
-    /// Probes of its console or statistics.
+    /// Probes of the product's console or statistics.
     fn probes(&self) -> &'static [&'static Probe] {
         &[]
     }
 
-    /// Query for the version on its console.
+    /// Console query that returns the version.
     fn version_query(&self) -> &'static str {
         "show version"
     }
 
-    /// Version of the running program, from its statistics. Called if [`LaunchSpec::statistics`] is set.
+    /// Reads the version of the running program from its statistics. Called if [`LaunchSpec::statistics`] is set.
     fn statistics_version(&self, _ask: AskStatistics<'_>) -> Readiness<String> {
         Readiness::Ready(String::new())
     }
 
-    /// Ready if it knows which of several servers is the primary. Called if [`LaunchSpec::statistics`] is set and
-    /// several servers are behind it.
+    /// Ready if the balancer has determined which of several servers is the primary. Called if
+    /// [`LaunchSpec::statistics`] is set and several servers are behind the balancer.
     fn knows_roles(&self, _ask: AskStatistics<'_>) -> Readiness<()> {
         Readiness::Ready(())
     }
 }
 
-/// Error if the program is older than the oldest version that is known to work.
+/// Returns an error if the program is older than the oldest version that is known to work.
 fn check_version(product: &'static Product, version: (u32, u32)) -> Result<(), InvalidNode> {
     let oldest = product.pooler.as_ref().map_or((0, 0), |it| it.oldest_version);
     if version < oldest { Err(InvalidNode::TooOld { product, version, oldest }) } else { Ok(()) }
@@ -145,49 +146,49 @@ pub struct NodeContext<'a> {
     pub node: &'a Node,
     /// Version of the program: major and minor, such as (1, 18).
     pub version: (u32, u32),
-    /// Address on which it listens for clients.
+    /// Address on which the node listens for clients.
     pub address: &'a Address,
-    /// Set if any hop of the chain uses TLS.
+    /// TLS files; set if any hop of the chain uses TLS.
     pub tls: Option<&'a TlsFiles>,
-    /// The node behind it; `None` for PostgreSQL, and for a service without a database.
+    /// The node behind this one; `None` for PostgreSQL, and for a service without a database.
     pub upstream: Option<&'a NodeEndpoint<'a>>,
-    /// The services among which a balancer distributes requests; replaces `upstream`.
+    /// Services among which a balancer distributes requests. They replace `upstream`.
     pub copies: Option<&'a Copies<'a>>,
-    /// The PostgreSQL servers between which a balancer chooses by role; replaces `upstream`.
+    /// PostgreSQL servers between which a balancer chooses by role. They replace `upstream`.
     pub servers: Option<&'a Servers<'a>>,
     pub users: &'a Users,
-    /// Directory for its configuration files, to which only pgdyno writes.
+    /// Directory for the node's configuration files, to which only pgdyno writes.
     pub files: &'a Path,
-    /// Directory to which it may write: sockets, data.
+    /// Directory for the node's sockets and data, to which the node may write.
     pub home: &'a Path,
-    /// Memory of the machine, bytes.
+    /// Physical memory of the machine, bytes.
     pub memory: u64,
 }
 
-/// Endpoint of a node for the node in front of it.
+/// Endpoint of a node, for the node in front of it.
 #[derive(Clone, Debug)]
 pub struct NodeEndpoint<'a> {
     /// Name of the node.
     pub name: &'a str,
     pub address: Address,
-    /// Its endpoint for read-only clients, if it has replicas behind it.
+    /// Endpoint for read-only clients, if replicas are behind the node.
     pub read_only: Option<Address>,
     pub tls: EndpointTls,
 }
 
-/// One HTTP service, or several equal ones.
+/// One HTTP service, or several equal copies.
 #[derive(Clone, Debug)]
 pub struct Copies<'a> {
-    /// Never empty.
+    /// Endpoints of the copies; never empty.
     pub endpoints: Vec<NodeEndpoint<'a>>,
-    /// The path that each answers with 200 when it is ready.
+    /// Path that each copy answers with 200 when it is ready.
     pub ready: &'a str,
 }
 
-/// PostgreSQL servers with the same rows; one is the primary.
+/// PostgreSQL servers with the same data, one of which is the primary.
 #[derive(Clone, Debug)]
 pub struct Servers<'a> {
-    /// Each server with the address that answers `/primary` and `/replica` by its status.
+    /// Each server with the address that answers `/primary` and `/replica` with a status code.
     pub endpoints: Vec<(NodeEndpoint<'a>, SocketAddr)>,
     /// Address on which the balancer listens for clients of the replicas.
     pub read_only: SocketAddr,
@@ -201,13 +202,13 @@ pub enum EndpointTls {
     Off,
     /// TLS, with any certificate.
     Unchecked,
-    /// TLS, with a certificate for its address that this root has signed.
+    /// TLS, with a certificate for the node's address that this root has signed.
     Checked {
         root: PathBuf,
     },
 }
 
-/// The users that log in.
+/// Users that log in.
 #[derive(Clone, Debug)]
 pub struct Users {
     /// The application's user.
@@ -230,7 +231,7 @@ pub struct User {
 }
 
 impl User {
-    /// A new user with a random password.
+    /// Creates a user with a random password.
     pub fn new(name: &str) -> io::Result<User> {
         let password = postgres::random_password()?;
         let salt = crate::client::nonce()?;
@@ -239,7 +240,7 @@ impl User {
         Ok(User { name: name.to_owned(), password, verifier })
     }
 
-    /// The verifier if known, else the password, for a pooler to check logins.
+    /// Returns the verifier if known, else the password, for a pooler to check logins.
     fn pooler_secret(&self) -> &str {
         self.verifier.as_ref().unwrap_or(&self.password).reveal()
     }
@@ -248,11 +249,12 @@ impl User {
 /// Files, arguments and signals to run a program as the requested node.
 #[derive(Clone, Debug)]
 pub struct LaunchSpec {
-    /// Names in [`NodeContext::files`], and contents, which may hold secrets. The first is the main configuration.
+    /// Names of files in [`NodeContext::files`], and their contents, which may hold secrets. The first file is the main
+    /// configuration.
     pub files: Vec<(String, String)>,
-    /// Arguments: no secrets.
+    /// Command-line arguments, without secrets.
     pub arguments: Vec<String>,
-    /// In addition to the environment that every program gets: no secrets.
+    /// Environment variables in addition to those that every program gets, without secrets.
     pub environment: Vec<(String, String)>,
     /// Secret environment variables.
     pub secrets: Vec<(String, Secret)>,
@@ -260,28 +262,28 @@ pub struct LaunchSpec {
     /// Signal that the kernel sends to the program when the keeper dies.
     pub orphaned: Sig,
     pub console: Option<Console>,
-    /// Socket for its statistics.
+    /// Path of the socket for statistics.
     pub statistics: Option<PathBuf>,
 }
 
 /// Login for a pooler's console.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Console {
-    /// Database of this name, for [`Users::console`].
+    /// Database of this name, with the login [`Users::console`].
     Database(&'static str),
-    /// Any session of the application: the pooler itself answers some statements.
+    /// Any session of the application, in which the pooler itself answers some statements.
     Application,
 }
 
 impl Users {
-    /// A copy without passwords, for configuration that is shown.
+    /// Returns a copy without passwords, for configuration that is shown.
     pub fn masked(&self) -> Users {
         let mask = |it: &User| User { name: it.name.clone(), password: Secret::new("***"), verifier: None };
         Users { app: mask(&self.app), database: self.database.clone(), console: mask(&self.console) }
     }
 }
 
-/// Host and port of an address in libpq's form: a directory stands for its Unix sockets.
+/// Returns host and port of an address in libpq's form: a directory stands for the Unix sockets in it.
 fn host_and_port(address: &Address) -> (String, String) {
     match address {
         Address::Tcp(it) => (it.ip().to_string(), it.port().to_string()),
@@ -294,7 +296,7 @@ fn host_and_port(address: &Address) -> (String, String) {
     }
 }
 
-/// Our lines, except those that the user's settings also set, then the user's.
+/// Merges configuration lines: the user's settings replace ours of the same name and come last.
 fn with_settings<'a>(
     defaults: Vec<(&'a str, String)>,
     settings: &'a [(String, String)],

@@ -1,4 +1,4 @@
-//! Datasets: the rows that the tables under test hold.
+//! Datasets: the rows of the tables under test
 
 pub mod books;
 mod copy;
@@ -33,23 +33,24 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use table_spec::TableSpec;
 
-/// Destination and options of a load.
+/// Target and options of a load.
 #[derive(Clone, Debug)]
 pub struct Loader<'a> {
-    /// Login to the database that is filled. Its user creates schemas and tables there.
+    /// Login to the database to fill. Its user creates schemas and tables there.
     pub target: Target,
-    /// Number of connections that send rows concurrently, at least 1. With one, rows are in order and frozen.
+    /// Number of connections that send rows concurrently, at least 1. With one connection, rows are in order and
+    /// frozen.
     pub workers: u16,
-    /// Load even if the dataset exists: it may have been changed since.
+    /// True to load even if the dataset exists, because it may have been changed since.
     pub force: bool,
-    /// Cancels the load.
+    /// Flag that cancels the load.
     pub stop: &'a Arc<AtomicBool>,
 }
 
 /// Progress of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The dataset that was loaded before is being dropped.
+    /// The previously loaded dataset is being dropped.
     Dropping,
     /// Number of rows sent so far, over all tables; see [`total_rows`].
     Rows(u64),
@@ -58,23 +59,23 @@ pub enum Stage {
     Statistics,
 }
 
-/// Loaded dataset.
+/// Result of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadResult {
     pub rows: u64,
     /// Bytes of COPY data.
     pub bytes: u64,
-    /// Total duration, from the first connection to statistics.
+    /// Total duration, from the first connection to the collection of statistics.
     pub took: Duration,
-    /// Share of `took` for creating the tables and COPY.
+    /// Part of `took` for creating the tables and COPY.
     pub copy_duration: Duration,
-    /// rows ÷ took; 0 if the dataset existed already.
+    /// Throughput in rows per second: rows ÷ `took`; 0 if the dataset existed already.
     pub rows_per_second: f64,
     /// True if the dataset existed already.
     pub reused: bool,
 }
 
-/// Cost of a bare COPY of the same bytes.
+/// Result of a bare COPY of the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareCopyResult {
     pub rows: u64,
@@ -86,13 +87,13 @@ pub struct BareCopyResult {
 #[derive(Debug)]
 pub enum Error {
     Client(client::Error),
-    /// Invalid declared tables: all errors at once.
+    /// Declared tables are invalid; lists all errors at once.
     InvalidTables(Vec<TableDiagnostic>),
-    /// A table that pgdyno did not create has the name of one of ours.
+    /// A table that pgdyno did not create has the name of a table to create.
     ForeignTable {
         table: String,
     },
-    /// Stopped by [`Loader::stop`].
+    /// The load was stopped by [`Loader::stop`].
     Stopped,
 }
 
@@ -105,7 +106,7 @@ pub struct TableDiagnostic {
     pub message: String,
 }
 
-/// Bytes per message of COPY data: large enough for negligible overhead, small enough for the CPU cache.
+/// Size of a message of COPY data, bytes. Its overhead is negligible, and it fits into the CPU cache.
 const CHUNK: usize = 64 * 1024;
 
 /// Number of rows in all tables together.
@@ -200,7 +201,7 @@ impl fmt::Display for TableDiagnostic {
     }
 }
 
-/// SQL identifier.
+/// Quotes an SQL identifier.
 pub(crate) fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

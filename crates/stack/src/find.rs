@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// An installed PostgreSQL server.
+/// Installed PostgreSQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installation {
-    /// The directory that holds `postgres` and `initdb`.
+    /// Directory that contains `postgres` and `initdb`.
     pub bin: PathBuf,
     pub version: Version,
     pub origin: Origin,
@@ -17,20 +17,20 @@ pub struct Installation {
 /// Version from `postgres --version`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// Major version: 15 of 15.18.
+    /// Major version, such as 15 for 15.18.
     pub major: u32,
-    /// Version as printed, with the packager's suffix: `15.18 (Debian 15.18-0+deb12u1)`.
+    /// Version as printed, with the packager's suffix, such as `15.18 (Debian 15.18-0+deb12u1)`.
     pub text: String,
 }
 
 /// Kind of place in which an installation was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A directory given on the command line.
+    /// Directory given on the command line.
     Flag,
-    /// The variable `PGDYNO_PG_BIN`.
+    /// Environment variable `PGDYNO_PG_BIN`.
     Variable,
-    /// The directory that `pg_config --bindir` prints.
+    /// Directory that `pg_config --bindir` prints.
     PgConfig,
     Path,
     /// `/usr/lib/postgresql/*/bin`: Debian, Ubuntu.
@@ -39,7 +39,7 @@ pub enum Origin {
     RedHat,
     Homebrew,
     PostgresApp,
-    /// Downloaded by pgdyno, see [`crate::embedded`].
+    /// Cache of downloaded servers, see [`crate::embedded`].
     Embedded,
 }
 
@@ -48,13 +48,13 @@ pub enum Origin {
 pub struct InstallationSearch {
     /// Directory from the command line; if set, no other place is searched.
     pub flag: Option<PathBuf>,
-    /// `PGDYNO_PG_BIN`; if set and there is no flag, no other place is searched.
+    /// Value of `PGDYNO_PG_BIN`; if set and there is no flag, no other place is searched.
     pub variable: Option<PathBuf>,
-    /// `PATH`.
+    /// Value of `PATH`.
     pub path: OsString,
     /// Parent of the packagers' directories: `/`, except in tests.
     pub root: PathBuf,
-    /// Wanted major version; `None` for the newest.
+    /// Wanted major version; `None` means the newest.
     pub major: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ pub struct NotFoundError {
     pub install: &'static str,
 }
 
-/// A place without a usable server.
+/// Place without a usable server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectedPlace {
     pub origin: Origin,
@@ -76,8 +76,8 @@ pub struct RejectedPlace {
 }
 
 impl Installation {
-    /// True if a server can load this library, such as `pg_stat_statements`. Checks the directories of Debian, of
-    /// other packagers and of embedded servers.
+    /// True if a server can load this library, such as `pg_stat_statements`. Checks the library directories of Debian,
+    /// of other packagers and of downloaded servers.
     pub fn has_library(&self, name: &str) -> bool {
         let file = format!("{name}.{}", if cfg!(target_os = "macos") { "dylib" } else { "so" });
         let lib = self.bin.join("../lib");
@@ -86,7 +86,7 @@ impl Installation {
 }
 
 impl InstallationSearch {
-    /// A search of this machine, with this process's environment.
+    /// Search of this machine, with this process's environment.
     pub fn from_environment(flag: Option<PathBuf>, major: Option<u32>) -> InstallationSearch {
         InstallationSearch {
             flag,
@@ -97,7 +97,7 @@ impl InstallationSearch {
         }
     }
 
-    /// The preferred installation.
+    /// Finds the preferred installation.
     pub fn find_first(&self) -> Result<Installation, NotFoundError> {
         let (mut found, tried) = self.find_all();
         if found.is_empty() {
@@ -110,7 +110,7 @@ impl InstallationSearch {
         Ok(found.swap_remove(0))
     }
 
-    /// All installations in the order of preference, and the rejected places.
+    /// Lists all installations in the order of preference, and the rejected places.
     pub fn find_all(&self) -> (Vec<Installation>, Vec<RejectedPlace>) {
         let (mut found, mut tried) = (Vec::<Installation>::new(), Vec::new());
         for (origin, place) in self.candidate_directories() {
@@ -129,7 +129,7 @@ impl InstallationSearch {
         (found, tried)
     }
 
-    /// Directories to search, in the order of preference.
+    /// Lists directories to search, in the order of preference.
     fn candidate_directories(&self) -> Vec<(Origin, PathBuf)> {
         if let Some(directory) = &self.flag {
             return vec![(Origin::Flag, directory.clone())];
@@ -164,7 +164,7 @@ const PACKAGE_DIRECTORIES: &[(Origin, &str, &str, &str)] = &[
     (Origin::PostgresApp, "Applications/Postgres.app/Contents/Versions", "", "bin"),
 ];
 
-/// Directories named `<prefix><number>` in `parent`, highest number first.
+/// Lists directories named `<prefix><number>` in `parent`, highest number first.
 fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let number = |path: &Path| path.file_name()?.to_str()?.strip_prefix(prefix)?.parse::<f32>().ok();
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
@@ -174,13 +174,13 @@ fn versioned_directories(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Why a directory holds no usable server. The text follows the path of the directory.
+/// Reason why a directory contains no usable server. Messages print it after the path of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnusableServer {
     MissingProgram(&'static str),
     /// `postgres --version` fails.
     NoVersion,
-    /// Output of `postgres --version` that contains no version.
+    /// The output of `postgres --version`, quoted here, contains no version.
     UnknownVersion(String),
 }
 
@@ -196,7 +196,7 @@ impl fmt::Display for UnusableServer {
 
 impl std::error::Error for UnusableServer {}
 
-/// Version of the server in `bin`.
+/// Reads the version of the server in `bin`.
 pub(crate) fn server_version(bin: &Path) -> Result<Version, UnusableServer> {
     for program in ["postgres", "initdb"] {
         if !bin.join(program).is_file() {
@@ -224,7 +224,7 @@ fn first_line(program: &Path, argument: &str) -> Option<String> {
     (output.status.success() && !line.is_empty()).then(|| line.to_owned())
 }
 
-/// True if two directories hold the same program, possibly by links.
+/// True if two directories contain the same program, possibly by links.
 fn is_same_program(a: &Path, b: &Path) -> bool {
     let program = |it: &Path| it.join("postgres").canonicalize();
     a == b || matches!((program(a), program(b)), (Ok(a), Ok(b)) if a == b)

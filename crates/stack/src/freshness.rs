@@ -1,13 +1,13 @@
-//! Measures how soon replicas show writes that their primary acknowledged.
+//! Measures how soon replicas show writes that their primary acknowledged
 //!
-//! One session inserts numbers into a table of pgdyno's own on the current primary. As soon as a number is
-//! acknowledged, every replica is queried for it until it is visible; each replica has a thread of its own. Another
-//! session reads all replicas in turn, like the clients of a balancer, and records the highest number seen.
+//! One session inserts numbers into a separate table on the current primary. After each acknowledgement, every replica
+//! is queried until the number is visible; each replica has a thread. Another session reads all replicas in turn, like
+//! the clients of a balancer, and records the highest number seen.
 //!
-//! All sessions connect directly to the servers, by TCP like clients. A pool's connections therefore stay available
-//! to the load, and a network fault that affects clients affects these sessions too. A read through a pooler or
-//! balancer is later, so it sees the same state or a newer one. The sessions log in as superuser, whose slots are
-//! not the clients', and write with the `synchronous_commit` of the application's user.
+//! All sessions connect directly to the servers, by TCP like clients. A pool's connections therefore stay available to
+//! the load, and a network fault that affects clients affects these sessions too. A read through a pooler or balancer
+//! is later, so it sees the same state or a newer one. The sessions log in as superuser and so use reserved slots, not
+//! the clients'. They write with the `synchronous_commit` of the application's user.
 
 mod reader;
 mod replica_session;
@@ -30,25 +30,25 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use writer::NumberWriter;
 
-/// Mean interval between two numbers: five per second.
+/// Mean interval between two writes: five per second.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(200);
-/// Time after which a number counts as not visible.
+/// Time after which a number counts as not visible on a replica.
 pub const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(5);
-/// A query that starts later does not count as sent right after the acknowledgement.
+/// Maximum delay of a query that counts as sent right after the acknowledgement.
 const MAX_QUERY_DELAY: Duration = Duration::from_millis(20);
-/// A server that takes longer does not respond.
+/// Timeout of a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Series of the time until a replica showed a number. If one query shows several numbers for the first time, the
 /// longest time counts.
 pub const SERIES: &str = "replica_visible_after";
 
-/// Writes and reads until it is stopped. Dropping it stops it and discards the results.
+/// Threads that write and read until they are stopped. Dropping the prober stops it and discards the results.
 #[derive(Debug)]
 pub struct FreshnessProber {
     servers: Vec<DirectServer>,
     stop_writes: SyncSender<()>,
-    /// True if pending numbers are no longer waited for.
+    /// True if the prober does not wait for pending numbers.
     abort: Arc<AtomicBool>,
     writer: Option<JoinHandle<u64>>,
     readers: Vec<JoinHandle<ReplicaReads>>,
@@ -60,7 +60,7 @@ pub struct FreshnessProber {
 struct AcknowledgedNumber {
     value: u64,
     at: Instant,
-    /// Index of the server that acknowledged it.
+    /// Index of the server that acknowledged the number.
     server: usize,
 }
 
@@ -96,7 +96,7 @@ impl FreshnessProber {
             prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &hurry))?);
             to.push(sender);
         }
-        // With one replica there is nothing to alternate between.
+        // With one replica, reads cannot alternate.
         if prober.servers.len() > 2 {
             let (sender, numbers) = channel();
             let turns = RoundRobinReader::new(&prober.servers);
@@ -110,7 +110,7 @@ impl FreshnessProber {
         Ok(prober)
     }
 
-    /// Stops writing at the end of the load. Numbers already written may still become visible.
+    /// Stops writing at the end of the load. Numbers that are already written may still become visible.
     pub fn stop_writing(&self) {
         // The channel is full if the writer was already stopped.
         let _ = self.stop_writes.try_send(());
@@ -118,8 +118,8 @@ impl FreshnessProber {
 
     /// Returns the results when every number is visible, or after [`VISIBILITY_TIMEOUT`].
     ///
-    /// If `hurried`, returns at once, and numbers that are not visible yet are ignored. Drops the table if there is
-    /// a primary.
+    /// If `hurried`, returns at once and ignores numbers that are not visible yet. Drops the table if there is a
+    /// primary.
     pub fn stop(mut self, hurried: bool) -> Freshness {
         self.abort.store(hurried, Ordering::Relaxed);
         let freshness = self.finish();
@@ -132,7 +132,7 @@ impl FreshnessProber {
         let own = "these threads do not panic";
         let acknowledged = self.writer.take().map_or(0, |it| it.join().expect(own));
         let readers = self.readers.drain(..).map(|it| it.join().expect(own));
-        // A server that was the primary all the time was never queried.
+        // A server without queries was the primary all the time.
         let replicas = readers.filter(|it| it.own_writes.total + it.unanswered > 0).collect();
         let in_turn = self.round_robin.take().map(|it| it.join().expect(own));
         Freshness { bound: VISIBILITY_TIMEOUT.into(), acknowledged, replicas, round_robin: in_turn }
@@ -153,7 +153,7 @@ impl AcknowledgedNumber {
     }
 }
 
-/// Counts consecutive reads.
+/// Counts of consecutive reads.
 #[derive(Debug, Default)]
 struct ReadCounter {
     reads: ReadCounts,

@@ -1,4 +1,4 @@
-//! Properties of this machine, and its interference with a measurement.
+//! Properties of this machine, and its interference with a measurement
 
 mod cgroups;
 mod timer_jitter;
@@ -15,7 +15,7 @@ use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Properties that do not change during a run. `None` if the system does not provide them.
+/// Properties that do not change during a run; `None` if the system does not report one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Host {
     pub system: Option<String>,
@@ -23,11 +23,11 @@ pub struct Host {
     pub processor: Option<String>,
     /// Number of CPUs that pgdyno may use.
     pub processors: usize,
-    /// Bytes.
+    /// Physical memory, bytes.
     pub memory: Option<u64>,
-    /// Soft and hard limit of open files of this process.
+    /// Soft and hard limit on open files of this process.
     pub files: (Option<u64>, Option<u64>),
-    /// First and last port for outgoing connections.
+    /// First and last port of the range for outgoing connections.
     pub ports: Option<(u16, u16)>,
     pub clock_source: Option<String>,
     /// CPU frequency governor.
@@ -40,11 +40,11 @@ pub struct Host {
 pub struct Program {
     pub name: &'static str,
     pub path: PathBuf,
-    /// First line of its version output.
+    /// First line of the version output.
     pub version: Option<String>,
 }
 
-/// Monitors the host during a measurement.
+/// Monitor of the host during a measurement.
 #[derive(Debug)]
 pub struct HostMonitor {
     jitter: TimerJitter,
@@ -52,20 +52,20 @@ pub struct HostMonitor {
     stolen: Option<Nanos>,
 }
 
-/// Measurements of a [`HostMonitor`].
+/// Results of a [`HostMonitor`].
 #[derive(Debug)]
 pub struct HostInterference {
-    /// Lateness of a thread that sleeps until a due time, every 2 ms.
+    /// Lateness of a thread that sleeps until a due time every 2 ms.
     pub jitter: LatencyHistogram,
     /// Time for which the machine was suspended.
     pub suspended: Nanos,
-    /// CPU steal, summed over all CPUs.
+    /// CPU steal, summed over all CPUs; `None` if the system does not report it.
     pub stolen: Option<Nanos>,
 }
 
 impl HostMonitor {
     pub fn start() -> HostMonitor {
-        // Two milliseconds: a run of two seconds gives a p99, for half a per cent of one CPU.
+        // At 2 ms, a run of two seconds has enough samples for a p99, and costs half a per cent of one CPU.
         HostMonitor {
             jitter: TimerJitter::start(Nanos::from_millis(2)),
             suspended: suspended(),
@@ -115,7 +115,7 @@ pub fn program(name: &'static str, version: &str, directories: &[PathBuf]) -> Op
     Some(Program { name, version: version_line(&path, version), path })
 }
 
-/// First line that a program prints when called with `argument`, on stdout or stderr.
+/// Returns the first line that a program prints when called with `argument`, on stdout or stderr.
 fn version_line(path: &Path, argument: &str) -> Option<String> {
     let output = Command::new(path).arg(argument).stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
@@ -126,7 +126,7 @@ fn version_line(path: &Path, argument: &str) -> Option<String> {
 /// Time for which the machine has been suspended since boot: the clock that includes suspension minus the one that
 /// does not.
 pub fn suspended() -> Nanos {
-    // In this order, a delay between the two readings never looks like a suspension.
+    // With this order, a delay between the two readings never looks like a suspension.
     let boottime = nanos(ClockId::Boottime);
     let monotonic = nanos(ClockId::Monotonic);
     boottime - monotonic

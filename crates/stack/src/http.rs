@@ -1,6 +1,6 @@
 //! Blocking HTTP client for readiness checks and probes
 //!
-//! It opens one connection per request. The measured load does not use it.
+//! The client opens one connection per request. The measured load does not use it.
 
 use crate::client::Address;
 use crate::interrupt;
@@ -17,26 +17,26 @@ use wire::tls::{HttpsClient, TlsIdentity};
 pub struct HttpResponse {
     /// Status code, 200 or higher.
     pub status: u16,
-    /// The `Server` header.
+    /// Value of the `Server` header.
     pub server: Option<String>,
-    /// The `Pgdyno` header, by which a server may permit load.
+    /// Value of the `Pgdyno` header, by which a server may permit load.
     pub allowed: Option<Vec<u8>>,
     /// TLS version of the connection, such as `TLSv1.3`.
     pub tls: Option<&'static str>,
-    /// The body, or its first `MAX_BODY` bytes.
+    /// Body, truncated to `MAX_BODY` bytes.
     pub body: Vec<u8>,
 }
 
 /// Maximum size of a stored body, bytes.
 const MAX_BODY: u32 = 1 << 20;
 
-/// URL of another page of the same server.
+/// Returns the URL of another page of the same server.
 pub fn with_path(url: &Url, target: &str) -> Url {
     Url { target: target.to_owned(), ..url.clone() }
 }
 
-/// Sends a GET request; fails once `timeout` has passed in total. Certificates are not verified, because no secrets
-/// are sent.
+/// Sends a GET request; fails if it takes longer than `timeout` in total. Certificates are not verified, because no
+/// secrets are sent.
 pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
     let until = Instant::now() + timeout;
     let late = |_| io::Error::new(ErrorKind::TimedOut, format!("no answer within {timeout:?}"));
@@ -96,7 +96,7 @@ pub fn get(url: &Url, timeout: Duration) -> io::Result<HttpResponse> {
     }
 }
 
-/// The URL's address: the first one of its host name.
+/// Resolves the URL's host name to its first address.
 pub fn resolve_address(url: &Url) -> io::Result<Address> {
     match &url.host {
         Host::Unix(path) => Ok(Address::Unix(path.into())),
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, TcpListener};
 
-    /// Compares the result for an answer of a server that then stays silent, or closes.
+    /// Compares the result for the answer of a server that then sends nothing more, or closes the connection.
     fn check(answer: &'static [u8], closes: bool, expected: &str) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = Url::parse(&format!("http://{}/stats", listener.local_addr().unwrap())).unwrap();
@@ -168,7 +168,7 @@ mod tests {
             }
             assert!(request.starts_with(b"GET /stats HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&request));
             stream.write_all(answer).unwrap();
-            // Until the client closes the connection.
+            // Reads until the client closes the connection.
             if !closes {
                 let _ = stream.read(&mut [0]);
             }

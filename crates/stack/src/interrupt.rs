@@ -20,18 +20,18 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`. Its waits on this thread end with an error soon after `flag` is set.
+/// Runs `work`. All waits of this thread during it end with an error soon after `flag` is set.
 pub fn with_interrupt<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     with_flag(Some(Arc::clone(flag)), work)
 }
 
-/// Runs `work`, whose waits on this thread no flag ends: it leaves something unusable if it stops halfway.
+/// Runs `work` without a flag: no signal ends its waits. Use it for work that must not stop halfway.
 pub fn without_interrupt<T>(work: impl FnOnce() -> T) -> T {
     with_flag(None, work)
 }
 
 fn with_flag<T>(flag: Option<Arc<AtomicBool>>, work: impl FnOnce() -> T) -> T {
-    /// Restores the outer flag, also after a panic.
+    /// Guard that restores the outer flag, also after a panic.
     struct Restore(Option<Arc<AtomicBool>>);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -47,7 +47,7 @@ pub(crate) fn is_interrupted() -> bool {
     FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)))
 }
 
-/// Longest single wait of this thread if `left` remains; `None` without a limit.
+/// Longest single wait of this thread if `left` remains; `None` means no limit.
 pub(crate) fn longest_wait(left: Option<Duration>) -> Option<Duration> {
     let interval = FLAG.with_borrow(|it| it.is_some().then_some(CHECK_INTERVAL));
     left.into_iter().chain(interval).min()
@@ -82,7 +82,7 @@ pub(crate) fn connect(address: &SocketAddr, timeout: Duration) -> io::Result<Tcp
     Ok(stream)
 }
 
-/// Error of a wait that the flag ended.
+/// Returns the error of a wait that the flag ended.
 pub(crate) fn error() -> io::Error {
     io::Error::other("interrupted")
 }

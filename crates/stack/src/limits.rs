@@ -21,7 +21,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One of the limits in [`model::plan::Limits`].
+/// Kind of limit in [`model::plan::Limits`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -34,7 +34,7 @@ pub enum Limit {
     Cpus,
 }
 
-/// A requested limit that is not in effect.
+/// Requested limit that is not in effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnappliedLimit {
     pub limit: Limit,
@@ -42,7 +42,7 @@ pub struct UnappliedLimit {
     pub reason: UnappliedReason,
 }
 
-/// Why a limit could not be applied.
+/// Reason why a limit could not be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnappliedReason {
@@ -50,7 +50,7 @@ pub enum UnappliedReason {
     NoController(String),
     /// The kernel refused to create, write or enter a group: the file or directory, and the error.
     Refused { path: PathBuf, error: String },
-    /// The directory is not on a disk: the kind of file system, such as `overlay` or `tmpfs`.
+    /// The directory is not on a disk. Holds the type of its file system, such as `overlay` or `tmpfs`.
     NoDisk(String),
     /// The requested CPUs do not exist, or may not be used.
     NoSuchProcessors(String),
@@ -94,7 +94,7 @@ impl Limit {
         Limit::Cpus,
     ];
 
-    /// Its name in an experiment file.
+    /// Key of the limit in an experiment file.
     pub fn name(self) -> &'static str {
         match self {
             Limit::Cpu => "cpu",

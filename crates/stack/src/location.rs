@@ -1,9 +1,9 @@
 //! Check whether a server runs on this machine
 //!
-//! An address does not prove it: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback and
-//! forward to other machines. The server reports its process and the start time of that process. Only if this machine
-//! has such a PostgreSQL process does the server run here. Through a pooler or balancer, the server behind it
-//! answers, so that server is located.
+//! An address proves nothing: `ssh -L`, `kubectl port-forward` and cloud proxies listen on the loopback and forward to
+//! other machines. The server reports its process and the start time of that process. The server runs here only if this
+//! machine has such a PostgreSQL process. Through a pooler or balancer, the check locates the server behind it, because
+//! that server answers.
 
 use crate::client::{Address, Connection};
 use rustix::time::{ClockId, clock_gettime};
@@ -18,28 +18,28 @@ pub enum Location {
     ThisMachine,
     /// The address is not a loopback address.
     OtherMachine,
-    /// The address belongs to this machine, but the server is not proven to run here; with the reason.
+    /// The address belongs to this machine, but the server is not proven to run here. Holds the reason.
     Unproven(String),
 }
 
-/// A session's server process, as the server describes it.
+/// Server process of a session, as the server reports it.
 #[derive(Clone, Debug, PartialEq)]
 struct BackendIdentity {
     /// Process id, in the innermost namespace of the server.
     pid: u32,
-    /// Time since its start by the server's clock, seconds.
+    /// Time since the start of the process by the server's clock, seconds.
     age: f64,
-    /// The server's own address, as it sees the connection.
+    /// Address of the server, as it sees the connection.
     address: String,
 }
 
-/// A process of this machine.
+/// Process of this machine.
 #[derive(Clone, Debug, PartialEq)]
 struct ProcessIdentity {
-    /// Its number in each PID namespace that contains it, this process's namespace first.
+    /// Process id in each PID namespace that contains the process, this process's namespace first.
     pids: Vec<u32>,
     name: String,
-    /// Time since its start, seconds.
+    /// Time since the start of the process, seconds.
     age: f64,
 }
 
@@ -51,7 +51,7 @@ const BACKEND_SQL: &str = "select pg_backend_pid(), extract(epoch from clock_tim
 /// `/proc` shortly after the query.
 const TOLERANCE: f64 = 2.0;
 
-/// Programs that listen on this machine and forward to others.
+/// Names of programs that listen on this machine and forward to others.
 const FORWARDERS: [&str; 14] = [
     "ssh",
     "sshd",
@@ -69,7 +69,7 @@ const FORWARDERS: [&str; 14] = [
     "boundary",
 ];
 
-/// True for an address of this machine alone: the loopback or a Unix socket.
+/// True for an address that only this machine reaches: the loopback or a Unix socket.
 pub fn is_loopback(address: &Address) -> bool {
     match address {
         Address::Unix(_) => true,
@@ -77,7 +77,7 @@ pub fn is_loopback(address: &Address) -> bool {
     }
 }
 
-/// Location of the server that answers a session.
+/// Locates the server that answers a session.
 pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
@@ -89,7 +89,7 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     let Some(backend) = backend else {
         return Location::Unproven("it does not report its process".to_owned());
     };
-    // The number is the same unless the server is in a container.
+    // The process id is the same unless the server is in a container.
     let direct = [PathBuf::from(format!("/proc/{}", backend.pid))].into_iter();
     let all = read_dir("/proc").into_iter().flatten().flatten().map(|it| it.path());
     if direct
@@ -103,10 +103,10 @@ pub fn locate_server(address: &Address, session: &mut Connection) -> Location {
     Location::Unproven(format!("its address is {address}, and this machine does not run its process {pid}"))
 }
 
-/// Location of the service at an address, judged by the program that listens there.
+/// Locates the service at an address by the program that listens there.
 ///
-/// Some proxies remain undetected: those that `FORWARDERS` does not list, and those of users whose processes cannot
-/// be inspected. They count as this machine.
+/// Some proxies remain undetected and count as this machine: programs that `FORWARDERS` does not list, and processes
+/// that this user may not inspect.
 pub fn locate_listener(address: &Address) -> Location {
     if !is_loopback(address) {
         return Location::OtherMachine;
@@ -133,7 +133,7 @@ impl BackendIdentity {
 }
 
 impl ProcessIdentity {
-    /// Reads `/proc/<pid>`; `None` if the process has ended.
+    /// Identifies a process from its directory `/proc/<pid>`; `None` if it has ended.
     fn read_proc(directory: &Path) -> Option<ProcessIdentity> {
         let status = String::from_utf8_lossy(&read(directory.join("status")).ok()?).into_owned();
         let field = |name: &str| status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':'));
@@ -149,7 +149,7 @@ impl ProcessIdentity {
     }
 }
 
-/// Names of the programs that listen at a TCP address of this network namespace.
+/// Lists names of the programs that listen at a TCP address of this network namespace.
 fn listening_programs(address: &Address) -> Vec<String> {
     let Address::Tcp(listener) = address else { return Vec::new() };
     let lines = ["/proc/net/tcp", "/proc/net/tcp6"].map(|it| read_to_string(it).unwrap_or_default()).concat();
@@ -173,7 +173,7 @@ fn listening_programs(address: &Address) -> Vec<String> {
     names
 }
 
-/// Inode of a line of `/proc/net/tcp` if its socket listens at `listener`; see `proc_net_tcp(5)`.
+/// Parses the inode from a line of `/proc/net/tcp` if its socket listens at `listener`; see `proc_net_tcp(5)`.
 fn listening_inode(line: &str, listener: &SocketAddr) -> Option<u64> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (ip, port) = fields.get(1)?.split_once(':')?;
@@ -236,9 +236,9 @@ mod tests {
         for (candidate, expected) in [
             (process(&[70], "postgres", 1000.4), true),
             (process(&[70], "postmaster", 999.0), true),
-            // A process in a container.
+            // The process runs in a container.
             (process(&[4711, 70], "postgres", 1000.0), true),
-            // A container's process whose number outside equals the server's by chance.
+            // The process runs in a container; its id outside equals the server's by chance.
             (process(&[70, 9], "postgres", 1000.0), false),
             (process(&[71], "postgres", 1000.0), false),
             (process(&[70], "bash", 1000.0), false),

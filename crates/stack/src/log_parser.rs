@@ -1,7 +1,7 @@
-//! Extracts events from the logs of servers.
+//! Extracts events from the logs of servers
 //!
-//! Pure except for [`LogFollower`]. Users' values are not extracted: constants are masked. Lines that explain an
-//! error (DETAIL, STATEMENT, …) are skipped, because they contain rows and parameters.
+//! All functions are pure, except for [`LogFollower`]. Constants are masked, because they may be users' values. Lines
+//! that explain an error (DETAIL, STATEMENT, …) are skipped, because they contain rows and parameters.
 
 mod follow;
 mod full;
@@ -21,35 +21,35 @@ use model::{EventKind, LogEvent, LogSession, Nanos};
 /// Format of a log.
 #[derive(Clone, Copy, Debug)]
 pub enum LogFormat {
-    /// Lines with the `log_line_prefix` `%m [%p] %e %q%h (%a) `, in any language of `lc_messages`. All fields after
-    /// the process id are optional. Without `%e`, known languages only.
+    /// Lines with the `log_line_prefix` `%m [%p] %e %q%h (%a) `, in any language of `lc_messages`. All fields after the
+    /// process id are optional. Without `%e`, only known languages are parsed.
     Postgres,
-    /// Lines that this function parses, each by itself. It returns `None` for a line without an event.
+    /// Lines that this function parses separately. It returns `None` for a line without an event.
     Lines(fn(&str) -> Option<LogRecord>),
     /// Any program that writes a level in each line.
     Service,
 }
 
-/// Event in a log line.
+/// Event from a log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRecord {
     pub kind: EventKind,
     /// SQLSTATE, if the line contains it.
     pub code: Option<String>,
-    /// Without prefix and constants, on one line.
+    /// Message without prefix and constants, on one line.
     pub text: String,
     /// Session, if PostgreSQL's log names it.
     pub session: Option<LogSession>,
 }
 
 impl LogRecord {
-    /// An event without a SQLSTATE. The text is put on one line and truncated.
+    /// Creates an event without a SQLSTATE. The text is put on one line and truncated.
     pub fn new(kind: EventKind, text: &str) -> LogRecord {
         LogRecord { kind, code: None, text: normalize_message(text), session: None }
     }
 }
 
-/// Parses a log line by line.
+/// Parser that reads a log line by line.
 #[derive(Clone, Debug)]
 pub struct LogReader {
     dialect: LogFormat,
@@ -77,7 +77,7 @@ impl LogReader {
 /// Maximum number of events kept per node and second; the others are counted.
 pub const MAX_EVENTS_PER_SECOND: usize = 50;
 
-/// Passes on [`MAX_EVENTS_PER_SECOND`] events in each second of a node.
+/// Limiter that reports at most [`MAX_EVENTS_PER_SECOND`] events in each second of a node.
 #[derive(Clone, Debug)]
 pub struct EventLimiter {
     node: String,
@@ -92,7 +92,7 @@ impl EventLimiter {
         EventLimiter { node: node.to_owned(), second: 0, passed: 0, suppressed: Vec::new() }
     }
 
-    /// Passes an event on, or counts it.
+    /// Reports an event, or counts it as suppressed.
     pub fn take(&mut self, at: Nanos, record: LogRecord, out: &mut Vec<LogEvent>) {
         self.tick(at, out);
         if self.passed < MAX_EVENTS_PER_SECOND {
@@ -138,7 +138,7 @@ impl EventLimiter {
 /// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Text on one line, without control characters, truncated.
+/// Returns text on one line, without control characters, truncated.
 fn normalize_message(text: &str) -> String {
     let plain: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let words = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -148,7 +148,7 @@ fn normalize_message(text: &str) -> String {
     }
 }
 
-/// The two texts of SQLSTATE 53300 in PostgreSQL's message catalogs, for logs without SQLSTATE.
+/// Singular and plural text of SQLSTATE 53300 in PostgreSQL's message catalogs, for logs without SQLSTATE.
 const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "too many clients already",
     "remaining connection slots are reserved",
@@ -176,7 +176,7 @@ const TOO_MANY_CONNECTIONS_TEXTS: [&str; 24] = [
     "已保留的连接位置",
 ];
 
-/// Texts of SQLSTATE 40P01.
+/// Texts of SQLSTATE 40P01 in PostgreSQL's message catalogs.
 const DEADLOCK_TEXTS: [&str; 12] = [
     "deadlock detected",
     "обнаружена взаимоблокировка",
@@ -192,7 +192,7 @@ const DEADLOCK_TEXTS: [&str; 12] = [
     "检测到死锁",
 ];
 
-/// Kind of a message without SQLSTATE, by its text.
+/// Determines the kind of a message without SQLSTATE from its text.
 pub(crate) fn kind_from_text(text: &str) -> Option<EventKind> {
     let any = |of: &[&str]| of.iter().any(|it| text.contains(it));
     if any(&TOO_MANY_CONNECTIONS_TEXTS) {

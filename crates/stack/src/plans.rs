@@ -1,7 +1,7 @@
-//! Explains the statements that a server executes, and estimates the effect of further indexes.
+//! Explains the statements that a server executes, and estimates the effect of additional indexes
 //!
-//! Runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
-//! plans are stored with `$0` in their place.
+//! This runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
+//! stored plans have `$0` in their place.
 
 mod build;
 mod explain;
@@ -24,10 +24,10 @@ use std::time::Duration;
 
 /// Maximum number of statements to explain.
 const MAX_STATEMENTS: usize = 20;
-/// Much longer than the server's own statement timeout.
+/// Timeout of the session, much longer than the server's own statement timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Sessions are read-only, do not wait long for locks, and plan each statement for its actual values.
+/// Statements that make the session read-only, limit its waits for locks, and plan each statement for its values.
 const SETUP_SQL: [&str; 7] = [
     "set application_name = 'pgdyno plans'",
     "set default_transaction_read_only = on",
@@ -47,7 +47,7 @@ pub struct Planner {
 
 #[derive(Debug)]
 struct PlannedStatement {
-    /// Text without values.
+    /// Statement text without values.
     text: String,
     executions: u32,
     /// Text after `EXPLAIN (…)`.
@@ -55,15 +55,15 @@ struct PlannedStatement {
     is_read_only: bool,
 }
 
-/// Why there is no plan, or no hypothetical index.
+/// Reason why there is no plan, or no hypothetical index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPlan {
     SeveralStatements,
-    /// The output of `EXPLAIN` is not understood.
+    /// The output of `EXPLAIN` cannot be parsed.
     Unreadable,
     /// HypoPG is not installed.
     NoHypopg,
-    /// Message of the server.
+    /// The server rejected the statement with this message.
     Server(String),
 }
 
@@ -115,7 +115,7 @@ impl Planner {
         Ok(planner)
     }
 
-    /// Plans of all statements. Read-only statements are executed for it, unless they take too long.
+    /// Plans all statements. Read-only statements are executed for this, unless they take too long.
     pub fn explain_all(&mut self) -> Result<Vec<StatementPlan>, Error> {
         let Planner { connection, statements } = self;
         let mut all = Vec::new();
@@ -132,7 +132,7 @@ impl Planner {
         Ok(all)
     }
 
-    /// Planner statistics of the tables that these plans read.
+    /// Reads planner statistics of the tables that these plans read.
     pub fn table_statistics(&mut self, plans: &[StatementPlan]) -> Result<Vec<TableStats>, Error> {
         let mut names: Vec<(&str, &str)> = plan_nodes(plans)
             .filter_map(|it| Some((it.schema.as_deref()?, it.table.as_deref()?)))
@@ -146,7 +146,7 @@ impl Planner {
             .collect()
     }
 
-    /// Cost of each statement with one hypothetical index, for each candidate in turn.
+    /// Estimates the cost of each statement with one hypothetical index, for each candidate in turn.
     ///
     /// The inner error is the reason why hypothetical indexes are not available.
     pub fn estimate_indexes(
@@ -176,7 +176,7 @@ impl Planner {
                 Ok((bytes, costs)) => {
                     all.push(IndexEstimate { candidate: candidate.clone(), bytes: Some(bytes), costs });
                 }
-                // For example an index on a type without an order, which is of no use.
+                // An example is an index on a type without an order.
                 Err(_) => all.push(IndexEstimate {
                     candidate: candidate.clone(),
                     bytes: None,
@@ -187,7 +187,7 @@ impl Planner {
         Ok(Ok(all))
     }
 
-    /// Text to explain for a statement, once it is prepared.
+    /// Prepares a statement; returns the text to explain.
     fn prepare(
         &mut self,
         number: usize,
@@ -212,7 +212,7 @@ impl Planner {
 }
 
 impl PlannedStatement {
-    /// The inner error is the reason why there is no plan.
+    /// Plans the prepared statement. The inner error is the reason why there is no plan.
     fn plan(&self, connection: &mut Connection) -> Result<Result<PlanNode, NoPlan>, Error> {
         let target = match &self.explain_target {
             Ok(it) => it,
@@ -231,10 +231,10 @@ fn plan_nodes(plans: &[StatementPlan]) -> impl Iterator<Item = &PlanNode> {
     plans.iter().filter_map(|it| it.plan.as_ref()).flat_map(PlanNode::flatten)
 }
 
-/// Groups statements by their text without values: number of executions, and the execution with the median
+/// Groups statements by their text without values. Returns the number of executions, and the execution with the median
 /// duration.
 ///
-/// Ordered by total time, descending.
+/// The groups are ordered by total time, descending.
 fn group_by_text(heard: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {
     let mut by_text: HashMap<String, Vec<LoggedStatement>> = HashMap::new();
     for statement in heard.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {

@@ -1,4 +1,4 @@
-//! Probes of the parts of a stack.
+//! Probes of the parts of a stack
 //!
 //! A probe is data: a target, a request, and a pure function that reads the response by the names of its columns.
 //! The [`crate::sampler`] sends the requests. A new probe is one file, one line in [`ALL`], and one captured
@@ -39,12 +39,12 @@ use std::time::Duration;
 /// Request to one part of the stack, and the interpretation of its response.
 #[derive(Debug)]
 pub struct Probe {
-    /// Unique; also the name of its fixtures, such as `pg_activity`.
+    /// Unique name, such as `pg_activity`. It is also the name of the probe's fixtures.
     pub name: &'static str,
     pub target: ProbeTarget,
     /// Interval between two requests.
     pub period: Duration,
-    /// All series of the readings.
+    /// Series of all readings.
     pub series: &'static [Series],
     /// Request for a server of this version (`server_version_num`, 0 if there is none); `None` if the version does
     /// not support it.
@@ -53,7 +53,7 @@ pub struct Probe {
     pub read: fn(&ProbeResponse, &mut Vec<Reading>) -> Result<(), ReadError>,
 }
 
-/// Target of a probe.
+/// Part of the stack to which a probe sends its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbeTarget {
     /// This machine.
@@ -96,16 +96,16 @@ pub enum ProbeRequest {
 #[derive(Clone, Debug)]
 pub enum ProbeResponse {
     Rows(client::QueryResult),
-    /// Files in the request's order, or the one text from a stats socket or a service. A missing file is empty.
+    /// Files in the request's order, or one text from a statistics socket or a service. A missing file is empty text.
     Texts(Vec<String>),
     Group(Vec<(CounterFile, String)>),
 }
 
-/// One value from a response.
+/// Value from a response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     pub series: &'static Series,
-    /// Distinguishes several values of one series; empty if there is only one.
+    /// Label that distinguishes several values of one series; empty if there is only one.
     pub label: String,
     pub value: f64,
 }
@@ -165,7 +165,7 @@ impl ProbeResponse {
         }
     }
 
-    /// Text of the request's file number `index`.
+    /// Returns the text of the request's file number `index`.
     pub(crate) fn text(&self, index: usize) -> Result<&str, ReadError> {
         match self {
             ProbeResponse::Texts(them) => Ok(them.get(index).map_or("", String::as_str)),

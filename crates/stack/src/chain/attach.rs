@@ -76,10 +76,11 @@ pub(super) fn attach(
     Ok((running, Some((app, database))))
 }
 
-/// The first host of a connection string that accepts a login, its version, and its name if that was resolved.
+/// Connects to the first host of a connection string that accepts a login. Returns its version, and its name if that
+/// was resolved.
 ///
-/// From then on the use of TLS is fixed: a hop that is encrypted at times cannot be compared. `guarded` is set for
-/// nodes under load, which must pass the guard; `None` for consoles.
+/// The first login fixes the use of TLS, because results with and without encryption cannot be compared. `guarded` is
+/// set for nodes under load, which must pass the guard; it is `None` for consoles.
 fn connect_first_host(
     node: &Node,
     dsn: &str,
@@ -141,22 +142,22 @@ fn connect_first_host(
     Err(node_error(&node.name, "be reached", &tried.join("; ")).into())
 }
 
-/// Target of a connection string, before any connection.
+/// Target of a connection string, known before any connection is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DsnTarget {
     /// `host:port/database`; several hosts are separated by commas.
     pub address: String,
-    /// True if each host is a Unix socket, a loopback address or `localhost`. The server behind it may be elsewhere;
-    /// that is checked when it is attached.
+    /// True if each host is a Unix socket, a loopback address or `localhost`. The server may still be on another
+    /// machine; attaching checks that.
     pub is_local: bool,
 }
 
-/// Why a connection string of the experiment file cannot be used.
+/// Reason why a connection string of the experiment file cannot be used.
 #[derive(Debug)]
 pub enum DsnError {
-    /// It contains a password, which would be stored with the run.
+    /// The string contains a password, which would be stored with the run.
     Password,
-    /// This environment variable is not UTF-8.
+    /// The named environment variable is not UTF-8.
     NotUnicode(String),
     Invalid(Vec<conninfo::Diagnostic>),
 }
@@ -178,7 +179,7 @@ impl fmt::Display for DsnError {
 
 impl std::error::Error for DsnError {}
 
-/// Target of a connection string in this process's environment.
+/// Returns the target of a connection string, resolved with this process's environment.
 pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, DsnError> {
     let settings = resolve_dsn(dsn)?;
     let near = |host: &HostSpec| match host.address.or_else(|| host.host.parse().ok()) {
@@ -190,7 +191,7 @@ pub fn describe_dsn(dsn: &str) -> Result<DsnTarget, DsnError> {
     Ok(DsnTarget { address, is_local: settings.hosts.iter().all(near) })
 }
 
-/// `host:port`.
+/// Formats a host as `host:port`.
 fn host_and_port(host: &HostSpec) -> String {
     match (&*host.host, host.address) {
         ("", Some(address)) => guard::join_host_port(&address.to_string(), host.port),
@@ -235,7 +236,7 @@ fn resolve_dsn(dsn: &str) -> Result<Settings, DsnError> {
     }
 }
 
-/// A file's content, unless it is secret and others may read it; libpq's rules.
+/// Reads a file, unless it is secret and other users may read it, as libpq does.
 fn read_unless_exposed(file: ConfigFile, path: &Path) -> Option<String> {
     let about = fs::metadata(path).ok()?;
     let forbidden = match (file, about.uid()) {

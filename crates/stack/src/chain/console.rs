@@ -15,8 +15,8 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until a node that pgdyno started is ready.
 ///
-/// Its console or statistics come first, because they are certainly its own; then a query through it. Nodes that take
-/// HTTP requests get an HTTP request.
+/// Checks the node's console or statistics socket first, because no other program can answer there, and then sends a
+/// query through the node. A node that takes HTTP requests gets an HTTP request.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };
     let component = component::for_kind(&node.plan.kind);
@@ -36,7 +36,7 @@ pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode)
     }
 }
 
-/// Version of a pooler, from its console.
+/// Reads the version of a pooler from its console.
 pub(super) fn console_version(component: &dyn Component, console: &Target) -> Readiness<String> {
     let result = console.open(ATTEMPT_TIMEOUT).and_then(|mut connection| {
         let answer = connection.query(component.version_query())?;

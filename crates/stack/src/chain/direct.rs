@@ -10,8 +10,8 @@ use wire::http::{Host, Url};
 pub const IDENTITY_FUNCTION: &str = "pgdyno_server";
 
 impl Chain {
-    /// Every PostgreSQL server, in the order of their names. The targets stay valid after kills, restarts and
-    /// promotions, until the chain changes.
+    /// Lists every PostgreSQL server by name. The targets stay valid after kills, restarts and promotions, until the
+    /// chain changes.
     pub fn direct_targets(&self) -> Vec<DirectServer> {
         let servers = self.servers();
         let is_managed = !servers.is_empty();
@@ -29,8 +29,8 @@ impl Chain {
         each.collect()
     }
 
-    /// Targets as in [`Chain::direct_targets`], for the superuser too, but by TCP, as clients connect: an isolated
-    /// server is not reached. Empty if the PostgreSQL is attached.
+    /// Lists targets like [`Chain::direct_targets`], but for the superuser and by TCP, so that an isolated server is
+    /// unreachable. Empty if the PostgreSQL is attached.
     pub fn direct_tcp_targets(&self) -> Vec<DirectServer> {
         let by_tcp = |(direct, running): (DirectServer, &RunningNode)| match &running.handle {
             NodeHandle::Postgres(server) => {
@@ -42,10 +42,10 @@ impl Chain {
         self.direct_targets().into_iter().zip(self.servers()).filter_map(by_tcp).collect()
     }
 
-    /// Creates a function `pgdyno_server()` in the application's database that returns the value of this SQL
-    /// expression as text. Every user may call it.
+    /// Creates `pgdyno_server()` in the application's database. It returns the value of `expression` as text, and every
+    /// user may call it.
     ///
-    /// Call this once the tables are filled and the replicas exist; replication copies the function.
+    /// Call this after the tables are filled and the replicas exist; replication copies the function.
     pub fn create_identity_function(&mut self, expression: &str) -> Result<(), NodeError> {
         if self.replication().is_some() {
             self.update_primary();
@@ -54,7 +54,7 @@ impl Chain {
             return Err(node_error(IDENTITY_FUNCTION, "be created", &"the stack has no PostgreSQL server"));
         };
         let target = running.admin.as_ref().unwrap_or(&running.endpoint).in_database(&self.users.database);
-        // In `public`, whatever the search path of its creator: the ledger's writers call it there.
+        // The function is in `public` whatever the creator's search path: the ledger's writers call it there.
         let sql = format!(
             "create or replace function public.{IDENTITY_FUNCTION}() returns text language sql volatile parallel safe \
              as $pgdyno$ select {expression} $pgdyno$; \
@@ -72,12 +72,12 @@ impl Chain {
     }
 }
 
-/// The server's address as a session on it sees it.
+/// Address of the server as a session on it reports it.
 fn identity_address(running: &RunningNode) -> String {
     match &running.endpoint.address {
         Address::Tcp(it) => format!("{}:{}", it.ip(), it.port()),
         Address::Unix(path) => {
-            // `.s.PGSQL.5432`.
+            // The extension is the port, as in `.s.PGSQL.5432`.
             let port = path.extension().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
             format!("local:{port}")
         }

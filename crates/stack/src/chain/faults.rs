@@ -1,6 +1,6 @@
 //! Fault injection on nodes
 //!
-//! All faults go through the supervisor's own handles, so that they cannot hit other processes.
+//! All faults use the supervisor's own handles, so that they cannot affect other processes.
 
 use super::{Chain, Promotion, node_error};
 use crate::component;
@@ -15,16 +15,16 @@ pub struct InjectedFault {
     pub nodes: Vec<String>,
     /// The fault to revert later; `None` for an instantaneous fault.
     pub active_fault: Option<ActiveFault>,
-    /// The completed promotion of a switchover.
+    /// Completed promotion of a switchover.
     pub promotion: Option<Promotion>,
 }
 
 /// A fault that stays active until it is reverted. A fault of a process ends with the process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ActiveFault {
-    /// All processes of these nodes are stopped.
+    /// All processes of these nodes are paused.
     Paused(Vec<NodeId>),
-    /// These processes of one node are stopped.
+    /// These processes of one node are paused.
     ProcessesPaused(NodeId, Vec<u32>),
     /// The networks of these nodes are disconnected.
     CutOff(Vec<NodeId>),
@@ -125,7 +125,7 @@ impl Chain {
             }
             ActiveFault::ProcessesPaused(id, processes) => {
                 for process in processes {
-                    // The process may have ended, as its whole node may.
+                    // The process, or its whole node, may have ended.
                     let _ = supervisor.signal_one(id, process, Sig::Cont);
                 }
             }
@@ -136,13 +136,13 @@ impl Chain {
                     }
                 }
             }
-            // The disk remains, whether its node runs or not.
+            // The disk exists whether its node runs or not.
             ActiveFault::DiskFull(nodes) => nodes.iter().try_for_each(|it| supervisor.fill(it, false))?,
         }
         Ok(())
     }
 
-    /// The running nodes that the target names at this moment; attached nodes are excluded.
+    /// Returns the running nodes that the target selects now; attached nodes are excluded.
     fn resolve_fault_target(&mut self, whom: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
         if matches!(whom, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
             self.update_primary();
@@ -164,7 +164,7 @@ impl Chain {
         Ok(vec![(name, id)])
     }
 
-    /// Updates the known primary, where another program decides it.
+    /// Updates the last known primary of a stack in which a cluster manager promotes.
     pub(super) fn update_primary(&mut self) {
         let statuses = self.server_statuses();
         let states = statuses.iter().enumerate().filter_map(|(at, it)| Some((at, it.state?)));
@@ -184,19 +184,19 @@ fn kill_all(supervisor: &mut Supervisor, name: &str, id: NodeId) -> Result<(), N
     supervisor.stop(id).map(drop)
 }
 
-/// Sends a signal to all processes of a node: at once if it is isolated, else one by one, its own process first.
+/// Signals all processes of a node: at once if it is isolated, else one by one with its main process first.
 fn signal_all(supervisor: &mut Supervisor, id: NodeId, signal: Sig) -> Result<(), NodeError> {
     let processes = if supervisor.is_isolated(id) { Vec::new() } else { supervisor.processes(id) };
     let own = supervisor.pid(id);
     supervisor.signal(id, signal)?;
     for process in processes.into_iter().filter(|it| Some(*it) != own) {
-        // It may have ended with the first.
+        // The process may have ended after the first signal.
         let _ = supervisor.signal_one(id, process, signal);
     }
     Ok(())
 }
 
-/// The process of a node that is its postmaster, or its cluster manager.
+/// Finds a node's postmaster or its cluster manager; returns the process id.
 fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u32> {
     let word = match part {
         FaultScope::Node => return supervisor.pid(id),
@@ -204,12 +204,12 @@ fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u3
         FaultScope::Manager(product) => component::manager(product)?.names().program,
     };
     let named = |it: u32| read_proc_file(it, "comm").trim() == word;
-    // Its children have the same name.
+    // Children of the process have the same title.
     let first = |it: &u32| named(*it) && !parent_pid(*it).is_some_and(named);
     supervisor.processes(id).into_iter().find(first)
 }
 
-/// Processes of a node whose title satisfies the condition.
+/// Lists processes of a node whose title satisfies `matches`.
 fn processes_by_title(supervisor: &Supervisor, id: NodeId, matches: impl Fn(&str) -> bool) -> Vec<u32> {
     supervisor.processes(id).into_iter().filter(|it| matches(&read_proc_file(*it, "cmdline"))).collect()
 }

@@ -1,8 +1,8 @@
 //! Safety check before load on another machine
 //!
 //! The target must be named twice in the experiment file, must itself permit load, and must have no other active
-//! sessions. Targets on this machine need no permission. The location is that of the server that answers, not of
-//! its address. This detects names, environment variables and tunnels that lead elsewhere. See [`location`].
+//! sessions. Targets on this machine need no permission. The check uses the location that the answering server reports,
+//! not its address. It detects names, environment variables and tunnels that lead to another machine. See [`location`].
 
 use super::ChainError;
 use crate::client::{Address, Connection};
@@ -14,18 +14,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// The schema whose presence permits load on a database.
+/// Schema whose presence permits load on a database.
 const ALLOW_SCHEMA: &str = "pgdyno_allowed";
-/// The page that permits load on a service, and its whole content.
+/// Page that permits load on a service, and its required content.
 const ALLOW_PAGE: &str = "/.well-known/pgdyno";
 const ALLOW_BODY: &[u8] = b"allowed";
-/// Timeout of one attempt.
+/// Timeout of one attempt to reach the server.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that closing sessions get before they count.
+/// Time that the sessions of the previous trial have to close before they count as active.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Checks a database after the first login. `host` is the host as written, with its port.
+/// Checks a database after the first login. `host` is the host from the address, with its port.
 pub(super) fn check_database(
     node: &Node,
     attached: &AttachedNode,
@@ -35,7 +35,7 @@ pub(super) fn check_database(
     let here = format!("{host}/{database}");
     let refused = |reason: String| Err(ChainError::InvalidPlan { node: node.name.clone(), reason });
     let until = Instant::now() + LEAVE_TIMEOUT;
-    // Sessions of the previous trial may still be closing. A server that rejects the query is loaded like any other.
+    // Sessions of the previous trial may still be closing. A server that rejects this query passes the check.
     while let Ok(Some(run)) = other_runs::find_other_run(connection) {
         if Instant::now() >= until {
             return refused(format!(
@@ -87,8 +87,8 @@ pub(super) fn check_database(
 
 /// Counts active sessions of others, and those of them whose state is hidden.
 ///
-/// For hidden sessions the type is hidden too. But only client sessions have both a user and a database; sessions of
-/// replicas have no database.
+/// A hidden session hides its type too. But only client sessions have both a user and a database; replicas' sessions
+/// have no database.
 const OTHER_SESSIONS_SQL: &str = "select count(*), count(*) filter (where state is null) from pg_stat_activity \
      where pid <> pg_backend_pid() and datid is not null and usesysid is not null \
      and (state is null or state <> 'idle' or state_change > now() - interval '10 seconds')";
@@ -134,7 +134,7 @@ fn not_allowed_message(here: &str, location: &Location) -> String {
     )
 }
 
-/// `host:port`, as written in an address.
+/// Formats `host:port` as in an address.
 pub(super) fn join_host_port(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }

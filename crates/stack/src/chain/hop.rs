@@ -17,10 +17,10 @@ impl Chain {
     pub(super) fn find_hops(&mut self, supervisor: &mut Supervisor) -> Result<(), ChainError> {
         let postgres = self.postgres().is_some();
         for at in 0..self.nodes.len() {
-            // The session starts at this node, or at the one in front of it.
+            // The session starts at this node, or at the node in front of it.
             let this = &self.nodes[at];
             if this.url.is_some() {
-                // Known since it was reached.
+                // The transport was recorded when the node was attached.
                 continue;
             }
             let name = this.plan.name.clone();
@@ -30,15 +30,15 @@ impl Chain {
             let look = || -> Result<ServerTransport, Error> {
                 let mut session = from.endpoint.open(READY_TIMEOUT)?;
                 Ok(if before.is_none() {
-                    // Services are configured to reach it the same way.
+                    // Services are configured with the same transport.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else if last {
                     hop_from_row(&session.query(SESSION_SQL)?.rows)
                 } else if from.plan.kind.role() == Role::Balancer {
-                    // It passes bytes on: this session's encryption is that of the hop behind it.
+                    // The node forwards bytes, so this session has the encryption of the hop behind the node.
                     hop_of_connection(&session, &this.endpoint.address)
                 } else {
-                    // Between two poolers: their configuration permits nothing else.
+                    // Two poolers: the plan's transport is the only one that their configuration permits.
                     match this.plan.transport {
                         Transport::Tls => tls_hop("unknown"),
                         Transport::Tcp => ServerTransport::Tcp,
@@ -60,7 +60,7 @@ impl Chain {
                 (ServerTransport::TcpTls { .. }, transport) => transport == Transport::Tls,
             };
             node.hop = hop;
-            // An attached node's address decides, whatever the plan says.
+            // The address of an attached node determines the transport, whatever the plan says.
             if !planned && !node.is_attached() {
                 let reason = format!(
                     "the plan requires {:?}, but the connection uses {:?}",
@@ -73,7 +73,7 @@ impl Chain {
     }
 }
 
-/// Transport from the result of [`SESSION_SQL`].
+/// Parses the transport from the result of [`SESSION_SQL`].
 fn hop_from_row(rows: &[Vec<Option<String>>]) -> ServerTransport {
     match rows.first().map(Vec::as_slice) {
         Some([Some(version), ..]) => tls_hop(version),
@@ -82,7 +82,7 @@ fn hop_from_row(rows: &[Vec<Option<String>>]) -> ServerTransport {
     }
 }
 
-/// Transport of one of pgdyno's own connections.
+/// Returns the transport of one of pgdyno's own connections.
 fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport {
     match (session.protection(), address) {
         (Some(it), _) => tls_hop(it.version),
@@ -91,7 +91,7 @@ fn hop_of_connection(session: &Connection, address: &Address) -> ServerTransport
     }
 }
 
-/// Removes the prefix: `TLSv1.3` and `TLS 1.3` become `1.3`.
+/// Parses a TLS version: removes the prefix of `TLSv1.3` and `TLS 1.3`.
 fn tls_hop(version: &str) -> ServerTransport {
     let version = version.trim_start_matches("TLS").trim_start_matches(['v', ' ']);
     ServerTransport::TcpTls { version: version.to_owned() }

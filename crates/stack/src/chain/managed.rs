@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 pub(super) struct ManagerPrograms {
     manager: &'static dyn ClusterManager,
     program: Program,
-    /// Program of its consensus store; `None` if it needs none.
+    /// Program of the manager's consensus store; `None` if the manager needs none.
     store: Option<Program>,
 }
 
@@ -45,8 +45,8 @@ impl ManagerPrograms {
 }
 
 impl Chain {
-    /// Starts the consensus store, places the chain's own server under the manager, and starts the replicas, each
-    /// with a manager of its own.
+    /// Starts the consensus store, hands the chain's own server over to the manager, and starts the replicas. Each
+    /// replica has a manager process.
     pub(super) fn add_managed_replicas(
         &mut self,
         supervisor: &mut Supervisor,
@@ -88,7 +88,7 @@ impl Chain {
             self.replicas.as_mut().expect("replicas are being created").nodes.push(running);
             self.hand_over_to_manager(supervisor, plan, number as usize - 1)?;
         }
-        // All at once: each copies the data, which takes time.
+        // All replicas start at once, because each copies the data, which takes time.
         for at in 1..=count as usize {
             self.postgres_at(at).spawn(supervisor)?;
             self.server_mut(at).node = Some(self.postgres_at(at).node);
@@ -102,7 +102,8 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the manager has recorded the synchronous standbys, which it does after it has configured the server.
+    /// Waits until the manager has recorded the synchronous standbys. It records them after it has configured the
+    /// server.
     fn await_sync_standbys(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let required = self.replication().map_or(0, |it| it.sync.count()) as usize;
         let id = self.postgres_at(self.primary_index()).node;
@@ -132,7 +133,7 @@ impl Chain {
         self.manager_programs().manager
     }
 
-    /// Makes the manager run this server from its next start on.
+    /// Makes the manager start this server from the next start on.
     fn hand_over_to_manager(
         &mut self,
         supervisor: &mut Supervisor,
@@ -188,7 +189,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Waits until the first server holds the leader key; the replicas would otherwise wait for one more loop.
+    /// Waits until the first server holds the leader key; otherwise the replicas would wait for one more loop.
     fn await_leader(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let id = self.postgres_at(0).node;
         let api = self.manager_api(0).expect("the server has a manager");
@@ -205,14 +206,14 @@ impl Chain {
         }
     }
 
-    /// Body of `GET path` from the first manager that answers with 200.
+    /// Returns the body of `GET path` from the first manager that answers with 200.
     pub fn manager_get(&self, path: &str) -> Option<String> {
         let apis = (0..self.servers().len()).filter_map(|at| self.manager_api(at));
         let mut answers = apis.filter_map(|api| ask_manager(api, path, None).ok());
         answers.find(|(status, _)| *status == 200).map(|(_, body)| body)
     }
 
-    /// Asks the manager to make another server the primary: the named one, or the manager's own choice.
+    /// Asks the manager to promote another server: the named one, or one that the manager chooses.
     pub(super) fn switch_over_by_manager(
         &mut self,
         supervisor: &mut Supervisor,
@@ -247,7 +248,7 @@ impl Chain {
         let from_name = self.server_mut(from).plan.name.clone();
         let before = self.server_statuses();
         self.replicas.as_mut().expect("a managed server has replicas").changed = true;
-        // `await_ready` watches a node and fails if it ends; any running server will do.
+        // `await_ready` watches one node and fails if it ends; any running server can be watched.
         let watched =
             self.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
         let watched = watched.ok_or_else(|| node_error(&from_name, "be replaced", &"no server runs"))?;
@@ -267,7 +268,7 @@ impl Chain {
             to,
             statuses: before,
             safe: false,
-            // The manager itself rewinds diverged replicas.
+            // The manager rewinds diverged replicas.
             diverged: Vec::new(),
             took: start.elapsed(),
             timeline,
@@ -282,7 +283,7 @@ fn ask_manager(api: SocketAddr, path: &str, body: Option<&str>) -> io::Result<(u
         return Ok((answer.status, String::from_utf8_lossy(&answer.body).into_owned()));
     };
     let mut stream = TcpStream::connect_timeout(&api, ATTEMPT_TIMEOUT)?;
-    // A switchover is answered when it is complete.
+    // The manager answers when the switchover is complete.
     stream.set_read_timeout(Some(READY_TIMEOUT))?;
     write!(
         stream,

@@ -1,24 +1,24 @@
-//! Check that attached poolers and balancers lead to the PostgreSQL of their stack.
+//! Check that attached poolers and balancers lead to the PostgreSQL of their stack
 //!
-//! The address of a pooler does not show where it leads. Instead, pgdyno opens a session through it, as clients do.
-//! The database and start time of the server that answers are compared with those of the attached PostgreSQL. The
-//! start time, in microseconds, identifies a server process.
+//! The address of a pooler does not show which server is behind it. pgdyno therefore opens a session through the
+//! pooler, as clients do. It compares the database and start time of the server that answers with those of the attached
+//! PostgreSQL. The start time, in microseconds, identifies a server process.
 //!
 //! A primary and all its replicas share one system identifier. Equal identifiers prove nothing; different ones prove
-//! two systems. If the user may not read it, the start time decides. The server's address is only shown: one server
-//! may have several.
+//! two systems. If the user may not read the identifier, the start time decides. Messages show the server's address,
+//! but it is not compared: one server may have several.
 
 use super::{Chain, ChainError, READY_TIMEOUT, RunningNode, node_error};
 use crate::client::{Connection, Error};
 use std::fmt;
 
-/// The server and the database that answer a session.
+/// Server and database that answer a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Identity {
     database: String,
-    /// Start of the server by its own clock: microseconds since 1970, and as a text.
+    /// Start of the server by its own clock: microseconds since 1970, and the same as text.
     started: (i64, String),
-    /// The address at which the server took the session, as a text.
+    /// Address at which the server accepted the session, as text.
     address: String,
     /// System identifier of the database cluster; `None` where the user may not read it.
     system: Option<String>,
@@ -31,9 +31,9 @@ const SERVER: &str = "select current_database(), (extract(epoch from pg_postmast
 pub(super) const SYSTEM: &str = "select system_identifier from pg_control_system()";
 
 impl Chain {
-    /// Refuses a chain in which an attached node leads to another server or database than that of the chain.
+    /// Rejects a chain in which an attached node leads to another server or database than the chain's own.
     ///
-    /// Costs one session for each attached node. A server that does not describe itself is not compared.
+    /// Opens one session through each attached node. A server that rejects the identifying query is not compared.
     pub(super) fn check_path(&self) -> Result<(), ChainError> {
         let Some(postgres) = self.postgres() else { return Ok(()) };
         let in_front = self.nodes.iter().filter(|it| it.is_attached() && it.url.is_none());
@@ -72,7 +72,7 @@ fn identify(node: &RunningNode) -> Result<Option<Identity>, ChainError> {
     Ok(Identity::read(&row, system.and_then(|it| it.into_iter().next()?)))
 }
 
-/// The first row of the result; `None` if the server rejects the query and keeps the session.
+/// Returns the first row of the result; `None` if the server rejects the query and keeps the session.
 pub(super) fn ask(connection: &mut Connection, sql: &str) -> Result<Option<Vec<Option<String>>>, Error> {
     match connection.query(sql) {
         Ok(it) => Ok(it.rows.into_iter().next()),
@@ -92,7 +92,7 @@ impl Identity {
         Some(Identity { database: value(0)?, started, address: value(3)?, system })
     }
 
-    /// How the server or database differs from the expected one; `None` if it is the same.
+    /// Describes how the server or database differs from the expected one; `None` if both are the same.
     fn difference(&self, expected: &Identity) -> Option<&'static str> {
         let other_system = match (&self.system, &expected.system) {
             (Some(reached), Some(expected)) => reached != expected,
@@ -133,7 +133,7 @@ mod tests {
         let expected = identity("shop", 1_000_001, "7", "::1 port 5432");
         for (reached, difference) in [
             (identity("shop", 1_000_001, "7", "::1 port 5432"), None),
-            // The same server by another of its addresses, and for a user who may not read the system identifier.
+            // Equal server at another of its addresses; the user may not read the system identifier.
             (identity("shop", 1_000_001, "7", "a Unix socket, port 5432"), None),
             (identity("shop", 1_000_001, "", "::1 port 5432"), None),
             (identity("h4", 1_000_001, "7", "::1 port 5432"), Some("these are two databases of one server")),

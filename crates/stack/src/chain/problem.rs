@@ -4,14 +4,14 @@ use crate::component::program::Unavailable;
 use crate::supervisor::NodeError;
 use std::fmt;
 
-/// Why a chain could not be started or changed.
+/// Reason why a chain could not be started or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChainError {
-    /// A component is not available on this machine: skip what needs it.
+    /// A component is not available on this machine. The caller skips the trials that need it.
     Unavailable(Unavailable),
-    /// The plan cannot be built: a mistake of its author.
+    /// The plan cannot be built: its author made a mistake.
     InvalidPlan { node: String, reason: String },
-    /// Something that should have worked failed.
+    /// An operation failed that a correct plan on a working machine does not fail.
     Failed(NodeError),
 }
 

@@ -18,7 +18,7 @@ pub struct Promotion {
     /// State of every server before the decision.
     pub statuses: Vec<ServerStatus>,
     /// True if no acknowledged write can be missing: see [`PromotionChoice::safe`]. False if a cluster manager
-    /// decided, which reports nothing about this.
+    /// promoted, because it does not report this.
     pub safe: bool,
     /// Replicas that received more WAL than the new primary. They cannot follow it before they rejoin.
     pub diverged: Vec<String>,
@@ -28,22 +28,23 @@ pub struct Promotion {
     pub timeline: u32,
 }
 
-/// Result of a rejoin: a former primary follows the new one.
+/// Result of a rejoin, after which a former primary follows the new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejoinResult {
     pub node: String,
-    /// True for `pg_rewind`, which drops only changes that the new primary lacks. False if all data was copied anew.
+    /// True if `pg_rewind` succeeded, which drops only changes that the new primary lacks. False if all data was copied
+    /// again.
     pub rewound: bool,
     pub took: Duration,
 }
 
-/// Timeout for replicas to receive the WAL that a dead primary had sent.
+/// Timeout for replicas to receive the WAL that a primary had sent before it was killed.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
-/// Timeout for this if the old primary may still run.
+/// Like [`DRAIN_TIMEOUT`], for an old primary that may still run.
 const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 impl Chain {
-    /// Promotes a replica in place of a failed primary, by the plan's policy; the others follow it.
+    /// Promotes a replica in place of a failed primary, by the plan's policy. The other servers follow it.
     ///
     /// An old primary that still runs is killed first, unless the plan disables fencing.
     pub fn fail_over(&mut self, supervisor: &mut Supervisor) -> Result<Promotion, NodeError> {
@@ -104,7 +105,7 @@ impl Chain {
                 replicas.iter().position(|it| *it == at).expect("the promoted server is a replica");
         }
         let promotion = self.promote(supervisor, replicas[chosen.replica], chosen, statuses, start)?;
-        // It has nothing that the new primary lacks, so it needs no rewind.
+        // The old primary has no changes that the new one lacks, so it needs no rewind.
         self.follow(supervisor, from)?;
         Ok(promotion)
     }
@@ -137,7 +138,7 @@ impl Chain {
         Ok(RejoinResult { node: name.to_owned(), rewound, took: start.elapsed() })
     }
 
-    /// State of all servers once no replica receives WAL any more, or after `timeout`.
+    /// Returns the state of all servers once no replica receives WAL any more, or after `timeout`.
     fn await_drained(&self, primary: usize, timeout: Duration) -> Vec<ServerStatus> {
         let until = Instant::now() + timeout;
         loop {
@@ -206,7 +207,7 @@ impl Chain {
         self.await_followers(supervisor, self.primary_index())
     }
 
-    /// Restarts a server under its manager, which rewinds or copies its data itself.
+    /// Restarts a server under its manager, which rewinds or copies the data.
     fn rejoin_by_manager(
         &mut self,
         supervisor: &mut Supervisor,
@@ -249,7 +250,7 @@ impl Chain {
     }
 }
 
-/// Replicas that have more WAL of the old timeline than the new primary had at the fork.
+/// Lists replicas that have more WAL of the old timeline than the new primary had when it was promoted.
 fn diverged_replicas(statuses: &[ServerStatus], to: usize, from: usize) -> Vec<String> {
     let end = |status: &ServerStatus| status.state.map(|it| it.flushed.max(it.replayed));
     let fork = end(&statuses[to]);

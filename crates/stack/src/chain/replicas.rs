@@ -1,7 +1,7 @@
 //! Replicas of the chain's PostgreSQL server
 //!
-//! The chain's own server is the first; replicas are base backups, made while it serves, and stream from it. The
-//! primary may change: see [`super::promote`].
+//! The chain's own server is the first one. Replicas are base backups of it, made while it runs, and stream from it.
+//! The primary may change: see [`super::promote`].
 
 use super::start::running_postgres;
 use super::store_cluster::{StoreCluster, stop_store};
@@ -19,13 +19,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The servers in addition to the chain's own.
+/// Servers in addition to the chain's own.
 #[derive(Debug)]
 pub(super) struct Replicas {
     pub plan: Replication,
-    /// In the order of their names.
+    /// Replica nodes, ordered by name.
     pub nodes: Vec<RunningNode>,
-    /// One for each server, the chain's own first.
+    /// One health endpoint for each server; the chain's own server is first.
     pub health_endpoints: Vec<HealthEndpoint>,
     /// Consensus store of the cluster manager; empty where pgdyno promotes.
     pub store: StoreCluster,
@@ -59,21 +59,22 @@ const REPLICATOR: &str = "replicator";
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Chain {
-    /// The chain's PostgreSQL and its replicas, in the order of their names, whatever their current role. Empty if
-    /// the PostgreSQL is attached.
+    /// Lists the chain's PostgreSQL and its replicas by name, whatever their current role. Empty if the PostgreSQL is
+    /// attached.
     pub fn servers(&self) -> Vec<&RunningNode> {
         let own = self.nodes.last().filter(|it| matches!(it.plan.kind, NodeKind::Postgres(_)));
         own.into_iter().chain(self.replicas.iter().flat_map(|it| &it.nodes)).collect()
     }
 
-    /// The last known primary.
+    /// The last known primary; `None` if the chain has no PostgreSQL of its own.
     pub fn primary(&self) -> Option<&RunningNode> {
         self.servers().get(self.primary_index()).copied()
     }
 
-    /// Targets for clients that need the primary: [`Chain::endpoint`], or all servers if that is one of several.
+    /// Targets for clients that need the primary: [`Chain::endpoint`], or all servers if that endpoint is one of
+    /// several servers.
     ///
-    /// The chain's own server is first; it is the primary at the start.
+    /// The chain's own server, the initial primary, is first.
     pub fn primary_endpoints(&self) -> Vec<&Target> {
         let servers = self.servers();
         match servers.first() {
@@ -84,9 +85,9 @@ impl Chain {
         }
     }
 
-    /// Targets for clients that need a replica: the balancer before them, or all servers without one.
+    /// Targets for clients that need a replica: the balancer in front of the replicas, or all servers if there is none.
     ///
-    /// The chain's own server is last; it is no replica at the start. Empty if there are no replicas.
+    /// The chain's own server, the initial primary, is last. Empty if there are no replicas.
     pub fn replica_endpoints(&self) -> Vec<&Target> {
         if let Some(balancer) = self.nodes.iter().find_map(|it| it.read_only.as_ref()) {
             return vec![balancer];
@@ -99,7 +100,7 @@ impl Chain {
         servers.into_iter().map(|it| &it.endpoint).collect()
     }
 
-    /// The plan of the existing replicas.
+    /// Plan of the existing replicas.
     pub fn replication(&self) -> Option<&Replication> {
         self.replicas.as_ref().map(|it| &it.plan)
     }
@@ -254,10 +255,10 @@ impl Chain {
         Ok(())
     }
 
-    /// Configuration lines of a server while the server at `primary` is the primary.
+    /// Configuration lines of a server while the server at index `primary` is the primary.
     ///
-    /// They hold the plan's settings, the server to stream from, and the synchronous standbys in case it becomes the
-    /// primary.
+    /// They contain the plan's settings, the upstream server, and the synchronous standbys in case this server is
+    /// promoted.
     fn replication_settings(&mut self, name: &str, primary: usize) -> Vec<(String, String)> {
         let own = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
@@ -340,7 +341,7 @@ impl Chain {
         for node in replicas.nodes {
             on_progress(ChainProgress::Stopping(&node.plan));
             if let Some(id) = node.node.filter(|it| supervisor.end_of(*it).is_none()) {
-                // Its data is no longer needed.
+                // The server's data is no longer needed.
                 supervisor.signal(id, crate::supervisor::Sig::Kill)?;
                 supervisor.stop(id)?;
             }
@@ -378,7 +379,7 @@ impl Chain {
         own.reload_with(supervisor, lines)
     }
 
-    /// The servers for a balancer in front of them.
+    /// Lists the servers for a balancer in front of them.
     pub(super) fn balanced_servers(&self, read_only: u16) -> Option<Servers<'_>> {
         let replicas = self.replicas.as_ref()?;
         let endpoints = self.servers().into_iter().map(super::service::http_endpoint);
@@ -392,14 +393,14 @@ impl Chain {
         })
     }
 
-    /// Address and login of the application for the balancer's port for replicas.
+    /// Returns the address and login of the application for the balancer's port for replicas.
     pub(super) fn read_only_target(&self, port: u16) -> Target {
         let address = Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         self.app_target(address, None)
     }
 }
 
-/// The settings that depend on a server's role.
+/// Settings that depend on a server's role.
 pub(super) const ROLE_SETTINGS: [&str; 2] = ["primary_conninfo", "synchronous_standby_names"];
 
 impl HealthEndpoint {
@@ -411,7 +412,7 @@ impl HealthEndpoint {
     }
 }
 
-/// Removes the cluster manager from a server and keeps its rows. The server is stopped afterwards.
+/// Removes the cluster manager from a server and keeps its data. Stops the server.
 fn remove_manager(
     supervisor: &mut Supervisor,
     running: &mut RunningNode,

@@ -14,19 +14,19 @@ use std::time::Duration;
 use wire::http::{Host, Url};
 use wire::pg::Login;
 
-/// Timeout of one attempt.
+/// Timeout of one readiness request.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-/// Timeout for an attached service, which may be slow.
+/// Timeout of the request that attaches a service; the service may be slow.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
-/// Startup time of a managed runtime, such as a JVM, with one whole CPU.
+/// Timeout for a service with at least one CPU to become ready; a JVM needs most of it.
 const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Interval of a balancer's readiness checks of each copy.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);
-/// A request that queues longer for a copy is rejected.
+/// Time for which a balancer queues a request for a copy before it rejects it.
 const QUEUE_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// The nodes to start. A service of several copies becomes a balancer, `NAME-balancer`, and behind it the copies,
-/// `NAME-1`, `NAME-2`, ….
+/// Expands a service of several copies into a balancer, `NAME-balancer`, and the copies behind it, `NAME-1`, `NAME-2`,
+/// …. Other nodes stay as they are.
 pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     let mut all = Vec::new();
     for node in nodes {
@@ -60,13 +60,13 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
     all
 }
 
-/// Timeout for a service to become ready. The default grows as its CPU limit falls below one CPU.
+/// Timeout for a service to become ready. The default grows if its CPU limit is below one CPU.
 pub(super) fn ready_timeout(node: &Node, service: &Service) -> Duration {
     let share = node.limits.cpu.unwrap_or(1.0).clamp(0.01, 1.0);
     service.ready_timeout.unwrap_or(Nanos((READY_TIMEOUT.0 as f64 / share) as u64)).into()
 }
 
-/// The services among which a balancer in front of these nodes distributes requests: the first one and its copies.
+/// Services among which a balancer in front of these nodes distributes requests: the first node and its copies.
 pub(super) fn balanced_copies(nodes: &[RunningNode]) -> Option<Copies<'_>> {
     let first = nodes.first().filter(|it| it.url.is_some())?;
     let alike = |it: &&RunningNode| it.plan.kind == first.plan.kind && !it.is_attached();

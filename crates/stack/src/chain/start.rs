@@ -23,16 +23,16 @@ use std::sync::Arc;
 use wire::http::{Host, Url};
 use wire::pg::SslMode;
 
-/// The program that runs a node; `Attached` for nodes that pgdyno does not start.
+/// Program that runs a node; `Attached` for nodes that pgdyno does not start.
 #[derive(Clone, Debug)]
 pub(super) enum NodeProgram {
     Postgres(Installation),
-    /// The program, and its working directory if that is not the run's home.
+    /// Program, and its working directory if that differs from the run's home.
     Program(Program, Option<PathBuf>),
     Attached,
 }
 
-/// How many ports are tried before a start fails.
+/// Number of ports that are tried before a start fails.
 const PORT_ATTEMPTS: u32 = 5;
 
 impl NodeProgram {
@@ -77,7 +77,7 @@ impl Chain {
             }
             (NodeProgram::Attached, NodeKind::Attached(attached)) => {
                 let (running, app) = attach::attach(&node, attached)?;
-                // The rest of the chain uses the attached server's login.
+                // The other nodes of the chain use the attached server's login.
                 if let Some((user, database)) = app {
                     self.users.app = user;
                     self.users.database = database;
@@ -122,7 +122,7 @@ impl Chain {
             Some(mut postgres) => {
                 let again = postgres.reconfigure(supervisor, &settings);
                 if again.is_err() {
-                    // Its data would block a new server of this name.
+                    // The data would block a new server of this name.
                     let _ = std::fs::remove_dir_all(&postgres.local_data);
                 }
                 again?;
@@ -137,7 +137,7 @@ impl Chain {
         running_postgres(&self.users, supervisor, node, postgres, self.tls.as_ref())
     }
 
-    /// Address on which a server listens: in a network of its own if the plan asks for separate networks.
+    /// Chooses the address on which a server listens. It is in a separate network if the plan asks for that.
     pub(super) fn choose_address(
         &self,
         supervisor: &mut Supervisor,
@@ -151,7 +151,7 @@ impl Chain {
         free.ok_or_else(|| node_error(name, "get a network", &"all addresses of 198.18.0.0/16 are in use"))
     }
 
-    /// Directory of the disk for a server's data, if the plan asks for separate disks.
+    /// Returns the directory of the disk for a server's data if the plan asks for separate disks.
     pub(super) fn choose_disk(
         &self,
         supervisor: &mut Supervisor,
@@ -173,7 +173,7 @@ impl Chain {
         let database = format!("create database {} owner {}", self.users.database, app.name);
         connection.query(&database).map_err(failure)?;
         let mut inside = admin.in_database(&self.users.database).open(READY_TIMEOUT).map_err(failure)?;
-        // Fails if its library is not loaded. Statements are then not counted, and the probe reports that.
+        // Creation fails if the library is not loaded. The probe then reports that statements are not counted.
         let _ = inside.query("create extension pg_stat_statements");
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Chain {
             }
             _ => {}
         }
-        // It would accept any certificate, although the attached node's address asks for a check.
+        // Odyssey would accept any certificate, although the attached node's address asks for a check.
         let strict =
             |it: &RunningNode| matches!(it.endpoint.login.ssl, SslMode::VerifyCa | SslMode::VerifyFull);
         if next.is_some_and(|it| strict(it) && it.is_attached())
@@ -305,7 +305,7 @@ impl Chain {
                 log: Some(log_path(supervisor, &name)),
                 arguments: recipe.arguments,
                 configuration: shown.files.into_iter().chain(environment_file(&recipe.environment)).collect(),
-                // Correct for HTTP nodes; `find_hops` determines it for the others.
+                // This transport is correct for HTTP nodes; `find_hops` determines it for the others.
                 hop: ServerTransport::Tcp,
                 endpoint_tls: endpoint_tls(tls),
                 handle: NodeHandle::Program {
@@ -321,8 +321,8 @@ impl Chain {
                     if let Some(id) = running.node.filter(|_| !dead) {
                         supervisor.stop(id)?;
                     }
-                    // A program may exit without a message if its port is taken. An ended node holds no port, so another
-                    // program does.
+                    // A program may exit without a message if its port is taken. The ended node holds no port, so
+                    // another program does.
                     if !(dead && is_taken(&address)) || attempt == PORT_ATTEMPTS {
                         return Err(NodeError { node: node.name, ..failure }.into());
                     }
@@ -332,13 +332,13 @@ impl Chain {
         unreachable!("the last attempt returns")
     }
 
-    /// Address and login of the application for a node that pgdyno started.
+    /// Returns the address and login of the application for a node that pgdyno started.
     pub(super) fn app_target(&self, address: Address, tls: Option<&TlsFiles>) -> Target {
         make_app_target(&self.users, address, tls)
     }
 }
 
-/// A running server of pgdyno as a node of the chain.
+/// Wraps a running server of pgdyno as a node of the chain.
 pub(super) fn running_postgres(
     users: &Users,
     supervisor: &Supervisor,
@@ -394,7 +394,7 @@ pub(super) fn running_postgres(
     })
 }
 
-/// Address and login of the application for a node that pgdyno started.
+/// Returns the address and login of the application for a node that pgdyno started.
 fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> Target {
     let User { name, password, .. } = &users.app;
     Target { address, login: make_login(LogSession::LOAD, name, password, &users.database, tls) }
@@ -403,9 +403,9 @@ fn make_app_target(users: &Users, address: Address, tls: Option<&TlsFiles>) -> T
 /// Adds the settings that allow replicas, promotion and `pg_rewind`. The given settings take precedence.
 pub(super) fn with_replica_settings(settings: &[(String, String)]) -> Vec<(String, String)> {
     let defaults = [
-        // Without it, pg_rewind cannot determine which pages differ.
+        // Without this setting, pg_rewind cannot determine which pages differ.
         ("wal_log_hints", "on"),
-        // WAL that a replica may lack when it reconnects.
+        // Keep the WAL that a replica may lack when it reconnects.
         ("wal_keep_size", "1GB"),
         // Interval between attempts to fetch WAL. The default of 5 s would be most of a failover.
         ("wal_retrieve_retry_interval", "200ms"),
@@ -420,7 +420,7 @@ pub(super) fn with_replica_settings(settings: &[(String, String)]) -> Vec<(Strin
 
 /// Preloads `pg_stat_statements` if it is installed and the settings name no preloaded library.
 ///
-/// It is the only source for the statements that a pooler or application really sends.
+/// The extension is the only source for the statements that a pooler or application sends.
 fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installation) -> plan::Postgres {
     let (key, library) = ("shared_preload_libraries", "pg_stat_statements");
     let mut postgres = postgres.clone();
@@ -431,7 +431,7 @@ fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installat
     postgres
 }
 
-/// The node's name, with a number appended if an earlier node has left a log of that name.
+/// Returns the node's name, with a number appended if an earlier node has left a log of that name.
 fn free_name(supervisor: &Supervisor, name: &str) -> String {
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
     (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("numbers do not end")
@@ -449,13 +449,13 @@ fn url_host(address: &Address) -> Host {
     }
 }
 
-/// Environment variables of a program, shown as one of its configuration files; `None` if there are none.
+/// Formats environment variables of a program as a configuration file for display; `None` if there are none.
 fn environment_file(of: &[(String, String)]) -> Option<(String, String)> {
     let lines: String = of.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
     (!lines.is_empty()).then(|| ("environment".to_owned(), lines))
 }
 
-/// Writes a private file; replaces a file that an earlier node of this name has left.
+/// Writes a private file. It replaces a file that an earlier node of this name left.
 pub(super) fn write_private_file(supervisor: &Supervisor, name: &str, contents: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(supervisor.directory().join(name));
     supervisor.private_file(name, contents.as_bytes()).map(drop)

@@ -20,12 +20,12 @@ pub(super) struct StoreCluster {
 pub(super) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl StoreCluster {
-    /// Addresses of members with networks of their own.
+    /// Addresses of the members that have separate networks.
     pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + '_ {
         self.members.iter().filter_map(|it| own_address(it.clients))
     }
 
-    /// Addresses for clients.
+    /// Addresses for clients of the store.
     pub fn client_addresses(&self) -> Vec<SocketAddr> {
         self.members.iter().map(|it| it.clients).collect()
     }
@@ -88,7 +88,7 @@ pub(super) fn stop_store(supervisor: &mut Supervisor, store: StoreCluster) -> Re
     Ok(())
 }
 
-/// The address, if it belongs to a network of the node's own.
+/// Returns the address if it belongs to a separate network of the node.
 fn own_address(address: SocketAddr) -> Option<Ipv4Addr> {
     match address.ip() {
         IpAddr::V4(it) if !it.is_loopback() => Some(it),

@@ -6,7 +6,8 @@ use crate::client::Error;
 use model::target::{DataState, ServerIdentity};
 
 const SERVER: &str = "select current_database(), current_setting('server_version_num')::int / 10000";
-/// Materialised views have files as tables do. A table that somebody locks exclusively is not waited for.
+/// Query for the state of the data. It includes materialised views, which have files like tables. It does not wait for
+/// exclusively locked tables.
 const DATA: &str = "set lock_timeout = '1s'; \
     select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint, \
     coalesce(md5(string_agg(c.oid || ' ' || pg_relation_filenode(c.oid), ',' order by c.oid)), ''), \
@@ -16,7 +17,7 @@ const DATA: &str = "set lock_timeout = '1s'; \
     and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'";
 
 impl Chain {
-    /// Identity of the attached PostgreSQL; `None` if there is none, or if it does not describe itself.
+    /// Identity of the attached PostgreSQL; `None` if there is none, or if it rejects the query.
     pub fn server_identity(&self) -> Result<Option<ServerIdentity>, ChainError> {
         let Some(node) = self.attached_postgres() else { return Ok(None) };
         let failure = |it: Error| node_error(&node.plan.name, "report its identity", &it);

@@ -13,7 +13,7 @@ pub const ANSWER_MAX: usize = 256 << 20;
 /// Failure of a query.
 #[derive(Debug)]
 pub enum Error {
-    /// Connection failed or broke.
+    /// The connection failed or broke.
     Net {
         address: Address,
         error: io::Error,
@@ -25,7 +25,7 @@ pub enum Error {
     TooLong {
         address: Address,
     },
-    /// Stopped by the flag of [`Connection::stop_on`](super::Connection::stop_on).
+    /// The flag of [`Connection::stop_on`](super::Connection::stop_on) was set.
     Stopped,
 }
 

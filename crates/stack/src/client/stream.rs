@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Address on which a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// The socket file itself, such as `/run/postgresql/.s.PGSQL.5432`.
+    /// Path of the socket file, such as `/run/postgresql/.s.PGSQL.5432`.
     Unix(PathBuf),
     Tcp(SocketAddr),
 }

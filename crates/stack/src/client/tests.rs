@@ -1,4 +1,4 @@
-//! Servers that send too much, or never finish an answer
+//! Client behaviour with servers that send too much, or never finish an answer
 
 use super::{ANSWER_MAX, Address, Connection, Error, NOTICES_MAX, Target};
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use wire::pg::Login;
 
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 
-/// A server for one client, to which it sends this.
+/// Starts a server for one client; `respond` writes its answer.
 fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("it has one"));
@@ -23,7 +23,7 @@ fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Targe
     (Target { address, login: Arc::new(Login::new("me", "db")) }, serves)
 }
 
-/// Sends the message until the client closes the connection.
+/// Sends the message repeatedly until the client closes the connection.
 fn repeat(stream: &mut TcpStream, message: &[u8]) {
     let many = message.repeat(1 + (1 << 20) / message.len());
     while stream.write_all(&many).is_ok() {}

@@ -1,7 +1,7 @@
 //! HAProxy: configuration, statistics and log format
 //!
-//! In front of PostgreSQL it passes bytes on: the node behind it authenticates clients and terminates TLS. In front
-//! of an HTTP service it distributes requests among the copies.
+//! In front of PostgreSQL, HAProxy forwards bytes: the node behind it authenticates clients and terminates TLS. In
+//! front of an HTTP service, it distributes requests among the copies.
 
 mod statistics;
 
@@ -68,7 +68,7 @@ impl Component for HaProxyComponent {
         let file = format!("{name}.cfg");
         let statistics = given.home.join(format!("{name}.stats"));
         Ok(LaunchSpec {
-            // In the foreground.
+            // `-db` keeps HAProxy in the foreground.
             arguments: vec!["-db".to_owned(), "-f".to_owned(), given.files.join(&file).display().to_string()],
             files: vec![(file, render_configuration(balancer, given, &statistics)?)],
             environment: Vec::new(),
@@ -114,8 +114,8 @@ fn render_configuration(
     Ok(render_with_backend("tcp", balancer, given, statistics, &servers))
 }
 
-/// Configuration for several servers: clients of this port reach the primary, those of another port the replicas in
-/// turn. The servers' health endpoints decide.
+/// Renders the configuration for several servers. Clients of this port reach the primary; those of another port reach
+/// the replicas in turn. The servers' health endpoints report the roles.
 fn render_servers(
     balancer: &Balancer,
     given: &NodeContext<'_>,
@@ -174,7 +174,7 @@ fn render_servers(
     Ok(render_with_backend("tcp", balancer, given, statistics, &rest))
 }
 
-/// Configuration for HTTP services: requests go in turn to the copies that are ready.
+/// Renders the configuration for HTTP services: requests go in turn to the copies that are ready.
 fn render_services(
     balancer: &Balancer,
     given: &NodeContext<'_>,
@@ -205,14 +205,14 @@ fn render_services(
     Ok(render_with_backend("http", balancer, given, statistics, &lines))
 }
 
-/// The `server` lines of the nodes behind it.
+/// Renders the `server` lines of the nodes behind the balancer.
 fn server_lines(balancer: &Balancer, endpoints: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
     if let Some(maxconn) = balancer.maxconn {
         write!(options, " maxconn {maxconn}").expect("strings grow");
     }
     if let Some(interval) = balancer.check {
-        // Without the last option, a server that is down would keep its clients.
+        // Without `shutdown-sessions`, a server that is down would keep its clients.
         write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(interval))
             .expect("strings grow");
     }
@@ -268,12 +268,12 @@ backend behind
     )
 }
 
-/// A path as one word of HAProxy's configuration.
+/// Escapes a path as one word of HAProxy's configuration.
 fn escape_path(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace(' ', "\\ ")
 }
 
-/// A duration in HAProxy's form, at least 1 ms.
+/// Formats a duration in HAProxy's form, at least 1 ms.
 fn format_millis(duration: Nanos) -> String {
     format!("{}ms", (duration.0 / 1_000_000).max(1))
 }

@@ -3,12 +3,12 @@
 use model::product::Product;
 use std::fmt;
 
-/// Why a product cannot be a node of the plan: a mistake of the plan's author.
+/// Reason why a product cannot be a node of the plan: a mistake of the plan's author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidNode {
-    /// A node that passes its clients on is the last of the chain.
+    /// The node needs an upstream, but is the last of the chain.
     NoUpstream,
-    /// It must offer TLS, and the chain has no certificate.
+    /// The node must offer TLS, and the chain has no certificate.
     NoCertificate,
     TooOld {
         product: &'static Product,
@@ -27,20 +27,20 @@ pub enum InvalidNode {
     },
     /// A node listens by the wrong transport.
     Transport {
-        /// Name of the node behind it whose transport is wrong; `None` for the node itself.
+        /// Name of the upstream node whose transport is wrong; `None` for this node.
         node: Option<String>,
         reason: String,
         /// Suitable values of `entrance`.
         allowed: &'static [&'static str],
     },
-    /// It has one directory for its own socket and its server's.
+    /// The program has one directory for both its own socket and its server's.
     SocketDirectories {
         product: &'static Product,
         upstream: String,
     },
     /// A balancer of several servers does not check which one is the primary.
     NoCheck,
-    /// Path of a readiness check that its configuration cannot hold.
+    /// The configuration cannot hold this path of a readiness check.
     UnusablePath {
         product: &'static Product,
         path: String,

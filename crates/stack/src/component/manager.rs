@@ -10,16 +10,16 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-/// Cluster manager: one runs next to each PostgreSQL server, starts it, and promotes a replica if the primary fails.
+/// Cluster manager. One runs next to each PostgreSQL server, starts it, and promotes a replica if the primary fails.
 ///
-/// The chain calls it from its thread. Like a component, it is pure: it computes files and requests and judges answers.
+/// The chain calls it from its thread. The implementation is pure: it computes files and requests and parses answers.
 pub trait ClusterManager: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
     /// Names of the manager's program, and how to install it. Its only argument is the configuration file.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// Its consensus store; `None` if it needs none.
+    /// Consensus store of the manager; `None` if the manager needs none.
     fn store(&self) -> Option<&'static dyn ConsensusStore>;
 
     /// Oldest version that supports this synchronous mode; `None` for every version.
@@ -30,38 +30,39 @@ pub trait ClusterManager: fmt::Debug + Sync {
         format!("{server}.{}.yml", self.names().program)
     }
 
-    /// Configuration for one of the servers.
+    /// Renders the configuration for one of the servers.
     fn configuration(&self, given: &ManagerContext<'_>) -> String;
 
     /// File next to a server's data whose settings would override those of a later configuration.
     fn state_file(&self) -> &'static str;
 
-    /// Timeout for it to stop its server and itself.
+    /// Timeout for the manager to stop its server and then itself.
     fn stop_timeout(&self) -> Duration;
 
-    /// Ready if the asked server holds the leader key.
+    /// Ready if the server that is asked holds the leader key.
     fn is_leader(&self, ask: AskManager<'_>) -> Readiness<()>;
 
-    /// Number of synchronous standbys that the manager has recorded. It promotes no other server.
+    /// Counts the synchronous standbys that the manager has recorded. It promotes no other server.
     fn sync_standbys(&self, ask: AskManager<'_>) -> usize;
 
-    /// Asks the server `leader` to hand over to `candidate`, or to the manager's choice.
+    /// Asks the server `leader` to hand over to `candidate`, or to a server that the manager chooses.
     fn switch_over(&self, ask: AskManager<'_>, leader: &str, candidate: Option<&str>) -> Readiness<()>;
 }
 
-/// Request to the HTTP API of a cluster manager: GET of a path, or POST if there is a body. Returns status and body.
+/// Function that sends a request to the HTTP API of a cluster manager: GET, or POST if there is a body. Returns status
+/// and body.
 ///
-/// The API also answers `/primary` and `/replica` by its status, for balancers.
+/// The API also answers `/primary` and `/replica` with a status code, for balancers.
 pub type AskManager<'a> = &'a dyn Fn(&str, Option<&str>) -> io::Result<(u16, String)>;
 
 /// Consensus store of a cluster manager.
 pub trait ConsensusStore: fmt::Debug + Sync {
     fn product(&self) -> &'static Product;
 
-    /// Names of its program, and how to install it.
+    /// Names of the store's program, and how to install it.
     fn names(&self) -> &'static ProgramInfo;
 
-    /// Arguments of the member at index `own`. Its data directory is below `home` and has its name.
+    /// Arguments of the member at index `own`. Its data directory is below `home` and has the member's name.
     fn arguments(&self, members: &[StoreMember], own: usize, home: &Path) -> Vec<String>;
 
     /// Path that a member answers with status 200 when it is ready.
@@ -77,7 +78,7 @@ pub struct StoreMember {
     pub peers: SocketAddr,
 }
 
-/// Input of [`ClusterManager::configuration`]: one server.
+/// Input of [`ClusterManager::configuration`] for one server.
 #[derive(Clone, Debug)]
 pub struct ManagerContext<'a> {
     pub name: &'a str,
@@ -90,11 +91,11 @@ pub struct ManagerContext<'a> {
     pub postgres: SocketAddr,
     pub data: &'a Path,
     pub bin: &'a Path,
-    /// Directory of its Unix socket, and of the files that it writes.
+    /// Directory of the server's Unix socket, and of the files that it writes.
     pub home: &'a Path,
     /// Lines of `postgresql.conf`.
     pub parameters: &'a [(String, String)],
-    /// Names and passwords.
+    /// Name and password of the superuser.
     pub superuser: (&'a str, &'a str),
     pub replicator: (&'a str, &'a str),
 }

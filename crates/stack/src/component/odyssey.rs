@@ -29,7 +29,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup unpacks it on Debian; elsewhere build it and name it: PGDYNO_ODYSSEY=/path/to/odyssey",
 };
 
-/// Name of the database that is its console.
+/// Name of the database that gives access to the console.
 const CONSOLE_DATABASE: &str = "console";
 
 impl Component for OdysseyComponent {
@@ -58,7 +58,7 @@ impl Component for OdysseyComponent {
         Ok(LaunchSpec {
             arguments: vec![given.files.join(&file).display().to_string()],
             files: vec![(file, configuration(pooler, given)?)],
-            // SIGINT and SIGTERM wait until the last client has left. It has no data to lose, so SIGKILL is safe.
+            // SIGINT and SIGTERM wait until the last client has left. Odyssey stores no data, so SIGKILL is safe.
             environment: Vec::new(),
             secrets: Vec::new(),
             stop: vec![StopStep { signal: Sig::Kill, patience: Duration::from_secs(5) }],
@@ -114,7 +114,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
             listen.push(("host", format!("\"{}\"", address.ip())));
             listen.push(("port", address.port().to_string()));
         }
-        // Without a host, it listens on the Unix socket.
+        // Without a host, Odyssey listens on the Unix socket.
         Address::Unix(_) => listen.push(("port", host_and_port(given.address).1)),
     }
     match given.node.transport {
@@ -162,7 +162,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
         ("pool", format!("\"{mode}\"")),
         ("pool_size", pooler.size.to_string()),
         ("pool_timeout", (pooler.pool_timeout.0 / 1_000_000).to_string()),
-        // As PgBouncer does: session state is discarded where sessions are lent.
+        // Like PgBouncer: discard the session state unless clients keep their sessions.
         ("pool_discard", if session { "yes" } else { "no" }.to_owned()),
         ("pool_smart_discard", "no".to_owned()),
         ("pool_reserve_prepared_statement", if session { "no" } else { "yes" }.to_owned()),
@@ -206,7 +206,7 @@ fn section(text: &mut String, indent: &str, name: &str, lines: &[(&str, String)]
     writeln!(text, "{indent}}}").expect("strings grow");
 }
 
-/// A value in Odyssey's syntax: numbers, `yes` and `no` bare, other text quoted.
+/// Formats a value in Odyssey's syntax: numbers, `yes` and `no` bare, other text quoted.
 fn format_value(value: &str) -> String {
     let bare = matches!(value, "yes" | "no")
         || value.starts_with('"')
@@ -227,7 +227,7 @@ static TABLES: ConsoleTables = ConsoleTables {
         ("total_wait_time", series::POOL_WAIT_TIME),
         ("total_server_assignment_count", series::POOL_ASSIGNMENTS),
     ],
-    // The console, and the sums over all databases.
+    // These rows are the console's, and the sums over all databases.
     skip: &[CONSOLE_DATABASE, "aggregated", ""],
 };
 
@@ -255,7 +255,7 @@ static POOL_SERIES: [Series; 7] = [
     gauge("odyssey_sv_login", Unit::Count, "As pgbouncer_sv_login; SHOW POOLS"),
 ];
 
-/// Totals since the start.
+/// Total counts since the start.
 static STATS: Probe = Probe {
     name: "odyssey_stats",
     target: ProbeTarget::Product(&product::ODYSSEY),
@@ -265,7 +265,7 @@ static STATS: Probe = Probe {
     read: |answer, out| TABLES.read(&["database"], &STATS_SERIES, answer, out),
 };
 
-/// Excludes `total_sent`, which Odyssey 1.5 never counts. Databases of one server and name share a row.
+/// Series of `STATS`. Excludes `total_sent`, which Odyssey 1.5 never counts. Databases of the same name share a row.
 static STATS_SERIES: [Series; 7] = [
     normalised::POOL_TRANSACTIONS,
     counter("odyssey_total_query_count", Unit::Count, "Queries; SHOW STATS"),
@@ -309,7 +309,8 @@ static DATABASES: Probe = Probe {
     read: |answer, out| TABLES.read(&["name"], &DATABASE_SERIES, answer, out),
 };
 
-/// The pool size is not the normalised series: the console lists only databases that clients have used.
+/// Series of the databases. The pool size is not normalised, because the console lists only databases that clients have
+/// used.
 static DATABASE_SERIES: [Series; 2] = [
     gauge("odyssey_pool_size", Unit::Count, "Maximum number of server connections of a pool; SHOW DATABASES"),
     gauge("odyssey_current_connections", Unit::Count, "Client connections of the database; SHOW DATABASES"),
@@ -322,7 +323,7 @@ fn parse_log_line(line: &str) -> Option<LogRecord> {
         let (word, more) = rest.trim_start().split_once(' ')?;
         rest = more;
         let text = || {
-            // Client and server, and Odyssey's context, in brackets.
+            // The names of client and server, and Odyssey's context, are in brackets.
             let text = rest.trim_start();
             let text = text.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(text, |it| it.1);
             text.strip_prefix('(').and_then(|it| it.split_once(") ")).map_or(text, |it| it.1)

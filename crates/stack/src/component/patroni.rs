@@ -46,12 +46,12 @@ impl ClusterManager for Patroni {
         configuration(given)
     }
 
-    /// Patroni's copy of its dynamic configuration.
+    /// Name of Patroni's copy of its dynamic configuration.
     fn state_file(&self) -> &'static str {
         "patroni.dynamic.json"
     }
 
-    /// It stops its server first and may have to complete a loop.
+    /// Timeout for Patroni to stop: it stops its server first and may have to complete a loop.
     fn stop_timeout(&self) -> Duration {
         Duration::from_secs(30)
     }
@@ -79,7 +79,7 @@ impl ClusterManager for Patroni {
         }
         match ask("/switchover", Some(&body.to_string())) {
             Ok((200, _)) => Readiness::Ready(()),
-            // No candidate is good enough yet, or Patroni does not know its state.
+            // No candidate has received enough WAL yet, or Patroni has no current state of it.
             Ok((status @ (412 | 503), text)) => {
                 Readiness::NotYet(format!("Patroni answers {status}: {text}"))
             }
@@ -89,7 +89,7 @@ impl ClusterManager for Patroni {
     }
 }
 
-/// The configuration as JSON, which is valid YAML.
+/// Renders the configuration as JSON, which is valid YAML.
 fn configuration(given: &ManagerContext<'_>) -> String {
     let ManagerContext { name, settings, home, .. } = given;
     let seconds = |it: Nanos| it.as_secs_f64().round() as u64;
@@ -108,14 +108,14 @@ fn configuration(given: &ManagerContext<'_>) -> String {
         "namespace": "/pgdyno/",
         "name": name,
         "restapi": { "listen": given.api, "connect_address": given.api },
-        // Etcd since 3.4 does not enable the v2 protocol.
+        // etcd 3.4 and later do not enable the v2 protocol.
         "etcd3": { "hosts": hosts },
         "bootstrap": { "dcs": {
             "ttl": seconds(settings.ttl),
             "loop_wait": seconds(settings.loop_wait),
             "retry_timeout": seconds(settings.retry_timeout),
             "primary_start_timeout": seconds(settings.primary_start_timeout),
-            // Its name before 3.0.
+            // Name of `primary_start_timeout` before Patroni 3.0.
             "master_start_timeout": seconds(settings.primary_start_timeout),
             "maximum_lag_on_failover": settings.maximum_lag,
             "synchronous_mode": mode,

@@ -27,7 +27,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup, or apt-get install pgbouncer",
 };
 
-/// Name of the database that is its console.
+/// Name of the database that gives access to the console.
 const CONSOLE_DATABASE: &str = "pgbouncer";
 /// First version whose prepared statements survive a change of the server connection; 1.18 rejects the setting.
 const PREPARED_STATEMENTS_VERSION: (u32, u32) = (1, 21);
@@ -97,7 +97,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
         Address::Tcp(address) => {
             defaults.push(("listen_addr", address.ip().to_string()));
             defaults.push(("listen_port", address.port().to_string()));
-            // With a socket too, it would continue if the port is taken.
+            // With a socket too, PgBouncer would continue if the TCP port is taken.
             defaults.push(("unix_socket_dir", String::new()));
         }
         Address::Unix(_) => {
@@ -115,7 +115,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
     defaults.push(("default_pool_size", pooler.size.to_string()));
     defaults.push(("max_client_conn", pooler.max_client_conn.to_string()));
     if given.version >= PREPARED_STATEMENTS_VERSION {
-        // The default since 1.24; in 1.21 to 1.23 the default is off.
+        // 200 is the default since 1.24; in 1.21 to 1.23 the default is off.
         defaults.push(("max_prepared_statements", "200".to_owned()));
     }
     defaults.push(("ignore_startup_parameters", "extra_float_digits".to_owned()));
@@ -158,7 +158,7 @@ static TABLES: ConsoleTables = ConsoleTables {
         ("maxwait", series::POOL_LONGEST_WAIT),
         ("maxwait_us", series::POOL_LONGEST_WAIT),
         ("sv_active", series::POOL_SERVERS_ACTIVE),
-        // Free ones, and those that are checked before they are assigned again.
+        // Idle connections, and those that are checked before they are assigned again.
         ("sv_idle", series::POOL_SERVERS_IDLE),
         ("sv_used", series::POOL_SERVERS_IDLE),
         ("total_xact_count", series::POOL_TRANSACTIONS),
@@ -195,7 +195,7 @@ static POOL_SERIES: [Series; 8] = [
     normalised::POOL_LONGEST_WAIT,
 ];
 
-/// Totals since the start.
+/// Total counts since the start.
 static STATS: Probe = Probe {
     name: "pgbouncer_stats",
     target: ProbeTarget::Product(&product::PGBOUNCER),
@@ -208,7 +208,7 @@ static STATS: Probe = Probe {
 static STATS_SERIES: [Series; 8] = [
     normalised::POOL_TRANSACTIONS,
     counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
-    // From 1.23.
+    // This column exists from 1.23 on.
     normalised::POOL_ASSIGNMENTS,
     counter("pgbouncer_total_received", Unit::Bytes, "Bytes received from clients; SHOW STATS"),
     counter("pgbouncer_total_sent", Unit::Bytes, "Bytes sent to clients; SHOW STATS"),
@@ -291,7 +291,7 @@ fn parse_log_line(line: &str) -> Option<LogRecord> {
         }
         "WARNING" => refused.or(kind_from_text(text)).unwrap_or(EventKind::Other),
         "LOG" if about_itself.iter().any(|it| text.starts_with(it)) => EventKind::Lifecycle,
-        // Client sessions end for many reasons, which their own errors describe better; server sessions should not
+        // Client sessions end for many reasons, which the clients' errors describe better. Server sessions should not
         // fail.
         "LOG" if text.starts_with("S-") && (text.contains("crashed") || text.contains("failed")) => {
             kind_from_text(text).unwrap_or(EventKind::Error)

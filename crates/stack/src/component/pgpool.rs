@@ -1,8 +1,8 @@
 //! Pgpool-II: configuration, console and log format
 //!
-//! A process per client, which keeps its server connection for the next client. Clients that find no free process wait
-//! in the listen queue, which Pgpool-II does not report. Any session answers the statements `SHOW POOL_…`, so the
-//! console is a session of the application, with a process of its own.
+//! Pgpool-II has a process per client, which keeps its server connection for the next client. Clients that find no idle
+//! process wait in the listen queue, which Pgpool-II does not report. Any session answers the statements `SHOW POOL_…`,
+//! so the console is a session of the application and occupies a process.
 
 use super::program::ProgramInfo;
 use super::{
@@ -34,7 +34,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "./x setup, or apt-get install pgpool2",
 };
 
-/// First version that calls the directory of its socket `unix_socket_directories`; before, `socket_dir`.
+/// First version whose setting for the socket directory is `unix_socket_directories`; before, `socket_dir`.
 const SOCKET_DIRECTORIES_VERSION: (u32, u32) = (4, 4);
 
 impl Component for PgpoolComponent {
@@ -55,7 +55,7 @@ impl Component for PgpoolComponent {
         let [main, access, passwords] = ["conf", "hba", "passwords"].map(|it| format!("{name}.{it}"));
         let path = |file: &str| given.files.join(file).display().to_string();
         let app = &given.users.app;
-        // It needs the password itself to log in to the server.
+        // Pgpool-II needs the password itself to log in to the server.
         let password = format!("{}:TEXT{}\n", app.name, app.password.reveal());
         // `-n`: in the foreground. `-D`: forget which servers were down. The file of `-F` need not exist.
         let arguments = ["-n", "-D", "-f", &path(&main), "-a", &path(&access), "-F", &path("pcp.conf")];
@@ -121,10 +121,10 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         ("pool_passwd", passwords.to_owned()),
         ("num_init_children", processes.to_string()),
         ("max_pool", "1".to_owned()),
-        // The queue of clients that wait for a process, in multiples of the processes.
+        // Length of the listen queue, in multiples of the number of processes.
         ("listen_backlog_multiplier", pooler.max_client_conn.div_ceil(processes).max(1).to_string()),
         ("log_line_prefix", "%m [%p] ".to_owned()),
-        // After an error it would not use the server again until an administrator attaches it.
+        // With failover, Pgpool-II would not use the server after an error until an administrator attaches it again.
         ("failover_on_backend_error", "off".to_owned()),
         // The cache of query results is off; its memory is allocated nevertheless.
         ("memory_cache_enabled", "off".to_owned()),
@@ -132,7 +132,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
         ("memqcache_total_size", "1MB".to_owned()),
         ("memqcache_max_num_cache", "1".to_owned()),
     ];
-    // One setting for both sides: without a certificate it only protects connections to the server.
+    // One setting covers both sides: without a certificate it only protects connections to the server.
     if given.node.transport == Transport::Tls || behind.tls != EndpointTls::Off {
         defaults.push(("ssl", "on".to_owned()));
     }
@@ -151,12 +151,12 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
     Ok(text)
 }
 
-/// Processes for the sessions of its console.
+/// Number of processes reserved for console sessions.
 fn console_processes() -> u32 {
     product::PGPOOL.pooler.as_ref().map_or(0, |it| it.console_connections)
 }
 
-/// The one kind of connection that clients may use.
+/// Access rule for the one kind of connection that clients may use.
 fn access_rule(given: &NodeContext<'_>) -> String {
     let method = "scram-sha-256";
     match given.node.transport {
@@ -170,7 +170,7 @@ static PROBES: [&Probe; 5] = [&PROCESSES, &POOLS, &NODES, &STATEMENTS, &HEALTH_C
 /// Interval of probes whose values change rarely.
 const RARELY: Duration = Duration::from_secs(5);
 
-/// Processes, and what they do.
+/// State of each process.
 static PROCESSES: Probe = Probe {
     name: "pgpool_processes",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -191,7 +191,8 @@ static PROCESS_SERIES: [Series; 4] = [
     ),
 ];
 
-/// Without the console's own, the processes are the pool. One that has a client lends its server connection.
+/// Reads the processes that make up the pool: all but the console's. A process with a client has a server connection in
+/// use.
 fn read_processes(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let statuses = column(answer, "status")?;
     let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
@@ -210,7 +211,7 @@ fn read_processes(answer: &ProbeResponse, out: &mut Vec<Reading>) -> Result<(), 
     Ok(())
 }
 
-/// Server connections that processes keep.
+/// Server connections that the processes keep.
 static POOLS: Probe = Probe {
     name: "pgpool_pools",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -218,7 +219,7 @@ static POOLS: Probe = Probe {
     series: &POOL_SERIES,
     request: |_| Some(ProbeRequest::Console("SHOW POOL_POOLS")),
     read: |answer, out| {
-        // Connections that were opened, and to which no client is connected.
+        // Count connections that are open and have no client.
         let (databases, connected) = (column(answer, "database")?, column(answer, "pool_connected")?);
         let idle = databases.iter().zip(connected).filter(|it| !it.0.is_empty() && it.1 == "0").count();
         out.push(Reading { series: &POOL_SERIES[0], label: String::new(), value: idle as f64 });
@@ -228,7 +229,7 @@ static POOLS: Probe = Probe {
 
 static POOL_SERIES: [Series; 1] = [normalised::POOL_SERVERS_IDLE];
 
-/// Cells of a column; empty for NULL.
+/// Returns the cells of a column; empty text for NULL.
 fn column<'a>(answer: &'a ProbeResponse, name: &'static str) -> Result<Vec<&'a str>, ReadError> {
     let answer = answer.rows()?;
     let missing = ReadError { line: 0, expected: name };
@@ -237,7 +238,7 @@ fn column<'a>(answer: &'a ProbeResponse, name: &'static str) -> Result<Vec<&'a s
     Ok(answer.rows.iter().map(cell).collect())
 }
 
-/// Servers behind it.
+/// Servers behind Pgpool-II.
 static NODES: Probe = Probe {
     name: "pgpool_nodes",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -263,7 +264,7 @@ static NODE_SERIES: [Series; 2] = [
     gauge("pgpool_replication_delay", Unit::Bytes, "WAL that the replica has not replayed; SHOW POOL_NODES"),
 ];
 
-/// Statements since the start, by server.
+/// Statements since the start, per server.
 static STATEMENTS: Probe = Probe {
     name: "pgpool_statements",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -284,7 +285,7 @@ static STATEMENT_SERIES: [Series; 8] = [
     counter("pgpool_error_cnt", Unit::Count, "ERROR messages of the server; SHOW POOL_BACKEND_STATS"),
 ];
 
-/// Health checks since the start, by server. There are none unless a setting enables them.
+/// Health checks since the start, per server. There are none unless a setting enables them.
 static HEALTH_CHECKS: Probe = Probe {
     name: "pgpool_health_checks",
     target: ProbeTarget::Product(&product::PGPOOL),
@@ -318,12 +319,12 @@ fn read_by_node(
     ColumnMapping { series, prefix, labels, columns, scale: |_| 1.0, skip: &[] }.read(rows, out)
 }
 
-/// Parses `2026-11-21 11:49:02.123 [4711] LEVEL:  text`, and lines before the configuration is read, which have the
-/// prefix `2026-11-21 11:49:02.123: main pid 4711: `. Other texts than its own may quote a statement, so what they quote is masked.
+/// Parses `2026-11-21 11:49:02.123 [4711] LEVEL:  text`. Lines before the configuration is read have the prefix
+/// `2026-11-21 11:49:02.123: main pid 4711: `. Texts that may quote a statement are masked there.
 fn parse_log_line(line: &str) -> Option<LogRecord> {
     let (head, text) = line.split_once(":  ").or_else(|| line.split_once(": "))?;
     let level = head.rsplit([' ', ':']).next()?;
-    // A server's message, which it passes on to the client: `… statement: "…" message: "…"`.
+    // Pgpool-II forwards a server's message to the client: `… statement: "…" message: "…"`.
     let passed_on = text.contains("Error or notice message from backend");
     let text =
         if passed_on { text.rsplit_once("message: ").map_or("", |it| it.1.trim_matches('"')) } else { text };

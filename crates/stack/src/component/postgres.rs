@@ -19,29 +19,29 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::pg::{Login, Secret};
 
-/// A server that pgdyno created; it ends with its [`Supervisor`].
+/// PostgreSQL server that pgdyno created. It ends with its [`Supervisor`].
 #[derive(Debug)]
 pub struct Postgres {
     pub node: NodeId,
     pub installation: Installation,
     pub port: u16,
     pub data: PathBuf,
-    /// Path of the data directory as pgdyno itself reaches it.
+    /// Path of the data directory in pgdyno's own mount namespace.
     pub local_data: PathBuf,
-    /// Directory of its Unix socket.
+    /// Directory of the server's Unix socket.
     pub sockets: PathBuf,
     password: Secret,
     settings: Settings,
-    /// Starts and stops the server in place of pgdyno.
+    /// Cluster manager that starts and stops the server in place of pgdyno.
     pub manager: Option<Box<Launch>>,
-    /// Node of the first process that served this data. Copies share it; other data of this supervisor does not.
+    /// Node of the first process that used this data. Copies share the id; other data of this supervisor has another.
     pub cluster: NodeId,
 }
 
 /// Settings of a temporary server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Name of the node, its data directory and its log.
+    /// Name of the node, of its data directory and of its log.
     pub name: String,
     pub max_connections: u32,
     /// Additional lines of `postgresql.conf`; they override the defaults.
@@ -50,11 +50,11 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// Resource limits.
     pub limits: Limits,
-    /// True if its processes get namespaces of their own, so that all of them can be killed or paused at once.
+    /// True if the server's processes get separate namespaces, so that all of them can be killed or paused at once.
     pub isolated: bool,
-    /// TCP address on which it listens, in addition to its Unix socket.
+    /// TCP address on which the server listens, in addition to its Unix socket.
     pub address: Ipv4Addr,
-    /// Directory of its own disk, if it has one: see `Supervisor::disk`.
+    /// Directory of the server's separate disk, if it has one: see `Supervisor::disk`.
     pub disk: Option<PathBuf>,
     /// Source of ports to listen on; called again if a port is taken.
     pub ports: fn() -> std::io::Result<u16>,
@@ -80,21 +80,21 @@ impl Default for Settings {
 pub(crate) const SUPERUSER: &str = "postgres";
 /// File in the data directory that makes the server a standby.
 const STANDBY_SIGNAL: &str = "standby.signal";
-/// Timeout for start-up; slow disks need time to write an empty cluster of 40 MB.
+/// Timeout for start-up; a slow disk needs time to write the 40 MB of an empty cluster.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Code (`lock_file_exists`) and severity of a log line while orphans of a killed postmaster still use its shared
-/// memory.
+/// SQLSTATE (`lock_file_exists`) and severity of the log line that appears while orphans of a killed postmaster still
+/// use its shared memory.
 const LOCK_FILE_EXISTS: &str = "F0001 FATAL";
-/// Timeout for these orphans. They notice within milliseconds, or when their statement ends.
+/// Timeout for these orphans to exit. They exit within milliseconds, or when their statement ends.
 const ORPHAN_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Postgres {
     /// Creates an empty cluster, starts it, and returns when it answers queries.
     ///
-    /// It is as durable as a production server: `fsync` and `full_page_writes` stay on. It listens only on loopback
-    /// and on a Unix socket in a private directory. Both require a password by SCRAM.
+    /// The server is as durable as a production server: `fsync` and `full_page_writes` stay on. It listens only on
+    /// loopback and on a Unix socket in a private directory. Both require a password by SCRAM.
     pub fn start(
         supervisor: &mut Supervisor,
         installation: &Installation,
@@ -110,7 +110,7 @@ impl Postgres {
         Ok(postgres)
     }
 
-    /// A server without data that does not run yet.
+    /// Creates a server without data that does not run yet.
     pub fn new(
         supervisor: &Supervisor,
         installation: &Installation,
@@ -118,7 +118,7 @@ impl Postgres {
         password: Secret,
     ) -> Postgres {
         let (data, reach) = match &settings.disk {
-            // A subdirectory of the disk, because a new base backup removes the data directory.
+            // The data is in a subdirectory of the disk, because a new base backup removes the data directory.
             Some(it) => (it.join("data"), supervisor.host_path(&it.join("data"))),
             None => (supervisor.home().join(&settings.name), supervisor.home().join(&settings.name)),
         };
@@ -136,8 +136,8 @@ impl Postgres {
         }
     }
 
-    /// Copies the rows into a new server by `pg_basebackup`, while this one serves. Once launched, the copy follows
-    /// the primary that `settings` name.
+    /// Copies this running server's data into a new server by `pg_basebackup`. Once launched, the copy follows the
+    /// primary that `settings` name.
     pub fn base_backup(
         &self,
         supervisor: &mut Supervisor,
@@ -171,7 +171,7 @@ impl Postgres {
 
     /// Runs `pg_rewind` against the server on port `to`, and makes this one a standby.
     ///
-    /// This server must have ended; pg_rewind recovers it first after a crash.
+    /// This server must have ended. After a crash, pg_rewind recovers it first.
     pub fn rewind(&self, supervisor: &mut Supervisor, to: u16) -> Result<(), NodeError> {
         let config = supervisor.directory().join(config_file_name(self.name()));
         let name = format!("{}-rewind", self.name());
@@ -190,7 +190,7 @@ impl Postgres {
         self.create_standby_signal(supervisor)
     }
 
-    /// Makes it a standby from its next start on.
+    /// Makes the server a standby from its next start on.
     pub fn create_standby_signal(&self, supervisor: &Supervisor) -> Result<(), NodeError> {
         let failure = |it: std::io::Error| NodeError::new(self.name(), "become a standby", it.to_string());
         let path = self.local_data.join(STANDBY_SIGNAL);
@@ -201,7 +201,7 @@ impl Postgres {
         }
     }
 
-    /// Makes it a primary from its next start on.
+    /// Makes the server a primary from its next start on.
     pub fn remove_standby_signal(&self) {
         // The file may not exist.
         let _ = std::fs::remove_file(self.local_data.join(STANDBY_SIGNAL));
@@ -218,8 +218,8 @@ impl Postgres {
         if supervisor.end_of(self.node).is_none() { supervisor.signal(self.node, Sig::Hup) } else { Ok(()) }
     }
 
-    /// Starts it on a free port. Another program may have taken the port meanwhile; the server then fails at once,
-    /// and the next port is tried.
+    /// Starts the server on a free port. Another program may have taken the port meanwhile; the server then fails at
+    /// once, and the next port is tried.
     pub fn launch_on_free_port(&mut self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         self.configure(supervisor)?;
         for attempt in 1.. {
@@ -238,7 +238,7 @@ impl Postgres {
         &self.settings.name
     }
 
-    /// Its current settings.
+    /// Current settings of the server.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -267,7 +267,7 @@ impl Postgres {
         }
     }
 
-    /// Performs a fast shutdown: sessions are ended, data is safe on disk.
+    /// Performs a fast shutdown: sessions are ended, and all data is written to disk.
     pub fn stop(&self, supervisor: &mut Supervisor) -> Result<End, NodeError> {
         match supervisor.end_of(self.node) {
             Some(end) => Ok(end),
@@ -285,12 +285,12 @@ impl Postgres {
         self.superuser_target(Address::Tcp(SocketAddr::from((self.settings.address, self.port))))
     }
 
-    /// The superuser's password. Exists in memory only.
+    /// Password of the superuser. It exists in memory only.
     pub fn password(&self) -> &Secret {
         &self.password
     }
 
-    /// `PGHOST`, `PGPORT`, … for a client program such as pgbench.
+    /// Environment variables `PGHOST`, `PGPORT`, … for a client program such as pgbench.
     pub fn client_environment(&self) -> [(&'static str, String); 5] {
         [
             ("PGHOST", self.sockets.display().to_string()),
@@ -314,7 +314,7 @@ impl Postgres {
             |it: std::io::Error| NodeError::new(self.name(), "write its password file", it.to_string());
         let password =
             supervisor.private_file("password", self.password.reveal().as_bytes()).map_err(attempt)?;
-        // C.UTF-8 sorts by bytes and classifies all letters. Every glibc of a distribution has it; macOS does not.
+        // C.UTF-8 sorts by bytes and classifies all letters. Every Linux distribution's glibc has it; macOS does not.
         let locale = if cfg!(target_os = "linux") { "C.UTF-8" } else { "C" };
         let launch =
             Launch::new(&format!("{}-initdb", self.name()), self.program("initdb"), &supervisor.home())
@@ -329,7 +329,7 @@ impl Postgres {
                     "--locale",
                     locale,
                 ])
-                // The cluster is empty, and a crash of the machine ends it anyway.
+                // The cluster is empty, and it does not outlive a crash of the machine.
                 .arg("--no-sync")
                 .arg("--pwfile")
                 .arg(&password)
@@ -338,7 +338,7 @@ impl Postgres {
         let result = supervisor.run(launch, READY_TIMEOUT);
         std::fs::remove_file(&password).map_err(attempt)?;
         result?;
-        // Besides loopback, permit its own network, which holds only the nodes of this stack.
+        // In addition to loopback, permit the server's separate network, which holds only nodes of this stack.
         let path = self.local_data.join("pg_hba.conf");
         let more = "host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n";
         let opened = std::fs::OpenOptions::new().append(true).open(path);
@@ -359,7 +359,7 @@ impl Postgres {
         self.await_ready(supervisor)
     }
 
-    /// Waits until it answers queries.
+    /// Waits until the server answers queries.
     pub fn await_ready(&self, supervisor: &mut Supervisor) -> Result<(), NodeError> {
         let target = self.target();
         supervisor.await_ready(self.node, READY_TIMEOUT, || check_ready(&target))
@@ -383,19 +383,19 @@ impl Postgres {
         Ok(())
     }
 
-    /// Arguments of `postgres`.
+    /// Returns the arguments of `postgres`.
     pub fn arguments(&self, supervisor: &Supervisor) -> Vec<String> {
         let config = supervisor.directory().join(config_file_name(self.name()));
         let sockets = self.sockets.display().to_string();
         server_arguments(&config, &self.data, &sockets, &self.port.to_string())
     }
 
-    /// Its address in a network of its own, if it has one.
+    /// Address of the server in its separate network, if it has one.
     pub fn own_address(&self) -> Option<Ipv4Addr> {
         Some(self.settings.address).filter(|it| !it.is_loopback())
     }
 
-    /// Lines of its `postgresql.conf`, additional settings included.
+    /// Lines of the server's `postgresql.conf`, additional settings included.
     pub fn configuration_lines(&self) -> Vec<(String, String)> {
         configuration_lines(&self.settings, physical_memory())
     }
@@ -405,7 +405,7 @@ impl Postgres {
     }
 }
 
-/// PostgreSQL as part of a chain. [`Postgres`] creates its cluster before the first start.
+/// PostgreSQL as part of a chain. [`Postgres`] creates the cluster before the first start.
 #[derive(Debug)]
 pub struct PostgresComponent;
 
@@ -414,7 +414,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     program: "postgres",
     package: None,
     version_argument: "--version",
-    // Names a directory: PostgreSQL is many programs, and `find` searches for them.
+    // The variable holds a directory, because PostgreSQL consists of many programs; `find` searches for them.
     env_var: "PGDYNO_PG_BIN",
     install_hint: "./x setup, or apt-get install postgresql postgresql-contrib",
 };
@@ -446,7 +446,7 @@ impl Component for PostgresComponent {
         if given.node.transport == Transport::Tls {
             settings.tls = Some(given.tls.ok_or(InvalidNode::NoCertificate)?.clone());
         }
-        // It also listens on a socket, for the superuser's sessions.
+        // The server also listens on a Unix socket, for the superuser's sessions.
         let (_, port) = host_and_port(given.address);
         let config = given.files.join(config_file_name(name));
         Ok(LaunchSpec {
@@ -483,20 +483,20 @@ fn server_arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Ve
 
 fn stop_steps() -> Vec<StopStep> {
     vec![
-        // Fast: sessions are rolled back and ended, a checkpoint is written.
+        // Fast shutdown: sessions are rolled back and ended, a checkpoint is written.
         StopStep { signal: Sig::Int, patience: Duration::from_secs(15) },
-        // Immediate: no checkpoint.
+        // Immediate shutdown: no checkpoint.
         StopStep { signal: Sig::Quit, patience: Duration::from_secs(6) },
     ]
 }
 
-/// Ready if it accepts a login and answers a query.
+/// Ready if the server accepts a login and answers a query.
 pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
     let result = Connection::open(target, Duration::from_secs(5)).and_then(|mut it| it.query("select 1"));
     match result {
         Ok(_) => Readiness::Ready(()),
         Err(error) => match error.code() {
-            // 57P03: starting up. The socket may not exist yet, or have no listener.
+            // 57P03 means that the server is starting up. The socket may not exist yet, or have no listener.
             Code::SqlState(state) if &state != b"57P03" => Readiness::Never(error.to_string()),
             _ if matches!(error, Error::Protocol(_)) => Readiness::Never(error.to_string()),
             _ => Readiness::NotYet(error.to_string()),
@@ -506,10 +506,10 @@ pub(crate) fn check_ready(target: &Target) -> Readiness<()> {
 
 /// `log_line_prefix`: time, process and SQLSTATE; for sessions also the client's address and the application's name.
 ///
-/// The SQLSTATE is before the name, so that the name, which a client chooses, cannot forge it.
+/// The SQLSTATE precedes the name, so that a client cannot forge it in the name that it chooses.
 const LOG_LINE_PREFIX: &str = "%m [%p] %e %q%h (%a) ";
 
-/// Names and values of the configuration; `memory` is the machine's, in bytes.
+/// Names and values of the configuration. `memory` is the machine's memory, bytes.
 fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)> {
     // A quarter of the memory, as the manual advises, but at most 512 MB for a temporary server.
     let shared_buffers = (memory / 4 / MIB).clamp(16, 512);
@@ -521,7 +521,7 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
         ("password_encryption", "scram-sha-256".to_owned()),
         ("fsync", "on".to_owned()),
         ("full_page_writes", "on".to_owned()),
-        // Short runs should not meet a checkpoint that loading has caused.
+        // During a short run, no checkpoint should start because of the load.
         ("max_wal_size", "4GB".to_owned()),
         ("checkpoint_timeout", "15min".to_owned()),
         ("logging_collector", "off".to_owned()),
@@ -539,7 +539,7 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// `postgresql.conf`. `memory` is the machine's, in bytes.
+/// Renders `postgresql.conf`. `memory` is the machine's memory, bytes.
 fn configuration(settings: &Settings, memory: u64) -> String {
     let mut text = String::from("# Written by pgdyno; ends with the server.\n");
     for (name, value) in configuration_lines(settings, memory) {
@@ -558,7 +558,7 @@ pub(crate) fn physical_memory() -> u64 {
     kib.map_or(1024 * MIB, |it| it * 1024)
 }
 
-/// 144 random bits in hexadecimal.
+/// Returns 144 random bits in hexadecimal.
 pub(crate) fn random_password() -> std::io::Result<Secret> {
     let bytes = crate::client::nonce()?;
     Ok(Secret::new(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>()))

@@ -11,30 +11,30 @@ use std::process::{Command, Stdio};
 /// Names of a component's program, and how to install it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ProgramInfo {
-    /// The product's name as people write it.
+    /// Name of the product in its usual spelling.
     pub name: &'static str,
     pub program: &'static str,
     /// Debian package, which `./x setup` installs; `None` if the program has another source.
     pub package: Option<&'static str>,
-    /// Argument that prints its version; the first line of the output holds it.
+    /// Argument that makes the program print its version. The first line of the output contains it.
     pub version_argument: &'static str,
-    /// Variable with the program's path; if set, no other place is searched.
+    /// Environment variable with the program's path; if set, no other place is searched.
     pub env_var: &'static str,
     /// Instruction for the user to install it.
     pub install_hint: &'static str,
 }
 
-/// A program that is ready to run.
+/// Program that is ready to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Program {
     pub path: PathBuf,
-    /// Major and minor.
+    /// Major and minor version.
     pub version: (u32, u32),
-    /// First line of its version output.
+    /// First line of the version output.
     pub text: String,
 }
 
-/// A component that is not available here: skip what needs it, never replace it.
+/// Component that is not available here. The caller skips what needs it and never replaces it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
     pub component: &'static str,
@@ -47,13 +47,13 @@ pub struct Unavailable {
 /// Places to search for programs.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// Places of PostgreSQL; the node sets the version.
+    /// Places to search for PostgreSQL; each node sets the version.
     pub postgres: InstallationSearch,
     /// True if a missing PostgreSQL may be downloaded.
     pub fetch: bool,
     /// Directories in order of preference: `PATH`, system directories, then programs that `./x` unpacked.
     pub search_path: Vec<PathBuf>,
-    /// Reads an environment variable.
+    /// Function that reads an environment variable.
     pub env_var: fn(&str) -> Option<PathBuf>,
     /// Base of relative paths in a service's command, and its working directory: the directory of the experiment
     /// file.
@@ -61,13 +61,13 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// This machine, with this process's environment and working directory.
+    /// Places on this machine, from this process's environment and working directory.
     pub fn from_environment() -> Programs {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let system = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin"].map(PathBuf::from);
         let mut places: Vec<PathBuf> = std::env::split_paths(&path).filter(|it| it.is_absolute()).collect();
         places.extend(system);
-        // `./x` as root writes to the second one; pgdyno itself may use the first.
+        // `./x` run as root writes to the second cache; pgdyno itself may use the first.
         let caches = [cache_directory_for("programs").ok(), Some("/var/cache/pgdyno/programs".into())];
         for cache in caches.into_iter().flatten() {
             let unpacked = std::fs::read_dir(cache).into_iter().flatten().flatten();
@@ -84,7 +84,7 @@ impl Programs {
         }
     }
 
-    /// The first program that is new enough. `least` = `None` accepts any version.
+    /// Finds the first program that is new enough. `least` is the oldest suitable version; `None` accepts any version.
     pub fn find(
         &self,
         names: &'static ProgramInfo,
@@ -113,7 +113,7 @@ impl Programs {
         Err(Unavailable { component: names.name, reason, install_hint: names.install_hint.to_owned() })
     }
 
-    /// A PostgreSQL installation of this major version, or of any version if it is `None`. Calls `on_fetch` before a
+    /// Finds a PostgreSQL installation of this major version; `None` accepts any version. Calls `on_fetch` before a
     /// download.
     pub fn postgres(
         &self,
@@ -142,11 +142,11 @@ impl Programs {
     }
 }
 
-/// Why a program is unusable. The text follows the path of the program.
+/// Reason why a program is unusable. Messages print it after the path of the program.
 #[derive(Debug)]
 enum UnusableProgram {
     Run(io::Error),
-    /// Output for this argument that contains no version.
+    /// The output for this argument contains no version.
     UnknownVersion {
         line: String,
         argument: String,
@@ -176,7 +176,7 @@ fn query_version(path: &Path, argument: &str) -> Result<Program, UnusableProgram
     Ok(Program { path: path.to_owned(), version, text: line })
 }
 
-/// The first `number.number` of a line.
+/// Parses the first `number.number` of a line.
 fn parse_version(line: &str) -> Option<(u32, u32)> {
     line.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
         let mut numbers = word.split('.').map(|it| it.parse().ok());

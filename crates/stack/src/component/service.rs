@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct ServiceComponent;
 
-/// Never searched by this name.
+/// Placeholder: a service's program is not searched for by this name.
 static NAMES: ProgramInfo = ProgramInfo {
     name: "the service",
     program: "",
@@ -27,7 +27,7 @@ static NAMES: ProgramInfo = ProgramInfo {
     install_hint: "build it; ./x services builds pgdyno's own services or reports what is missing",
 };
 
-/// Variables that only pgdyno sets.
+/// Environment variables that only pgdyno sets.
 const RESERVED_VARIABLES: [&str; 3] = ["ADDRESS", "DATABASE_URL", "PGPASSWORD"];
 
 /// Finds the program of the service's command. A bare name is searched on this machine; a path is relative to the
@@ -102,7 +102,7 @@ impl Component for ServiceComponent {
         }
         let mut environment = vec![
             ("ADDRESS".to_owned(), address.to_string()),
-            // Its temporary files are removed with the run.
+            // The run's directory is removed at its end, and temporary files with it.
             ("TMPDIR".to_owned(), given.home.display().to_string()),
             (
                 "JDK_JAVA_OPTIONS".to_owned(),
@@ -126,7 +126,7 @@ impl Component for ServiceComponent {
             arguments: service.command[1..].to_vec(),
             environment,
             secrets,
-            // Time for a request in flight to complete.
+            // 5 s lets a request in flight complete.
             stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
@@ -135,7 +135,7 @@ impl Component for ServiceComponent {
     }
 }
 
-/// URL of the application's database in libpq's form, without a password.
+/// Builds the URL of the application's database in libpq's form, without a password.
 fn database_url(
     given: &NodeContext<'_>,
     behind: &NodeEndpoint<'_>,

@@ -1,4 +1,4 @@
-//! Every component's files, for each version and transport that makes a difference.
+//! Files of every component, for each version and transport that makes a difference
 
 use super::*;
 use expect_test::expect_file;
@@ -6,16 +6,16 @@ use model::Nanos;
 use model::plan::{Balancer, Limits, PoolMode, Pooler, Postgres, Service, Transport};
 use model::product;
 
-/// The properties that differ between the cases.
+/// Properties that differ between the cases.
 struct Case {
     version: (u32, u32),
     kind: NodeKind,
     entrance: Transport,
     /// Transport to the node behind it.
     upstream: Transport,
-    /// A service with two copies is behind it.
+    /// True if a service with two copies is behind the node.
     copies: bool,
-    /// Two PostgreSQL servers are behind it.
+    /// True if two PostgreSQL servers are behind the node.
     servers: bool,
 }
 
@@ -29,7 +29,7 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, Invalid
     let behind = NodeEndpoint {
         name: "next",
         address: address(case.upstream, 5001),
-        // Only with TLS, so that the expected files cover both cases.
+        // Only the TLS case has a read-only endpoint, so that the expected files cover both cases.
         read_only: Some(address(case.upstream, 5009)).filter(|_| case.upstream == Transport::Tls),
         tls: match case.upstream {
             Transport::Tls => EndpointTls::Checked { root: tls.root.clone() },
@@ -74,7 +74,7 @@ fn node(case: &Case) -> Node {
 
 fn users() -> Users {
     let secret = |it: &str| Secret::new(it);
-    // One user that pgdyno created, and one that existed before.
+    // One user was created by pgdyno, the other existed before.
     let app =
         User {
             name: "app".to_owned(), password: secret("apple"), verifier: Some(secret("SCRAM-SHA-256$…"))
@@ -83,7 +83,7 @@ fn users() -> Users {
     Users { app, database: "app".to_owned(), console }
 }
 
-/// Compares the recipe with `expected/NAME.txt`; `UPDATE_EXPECT=1` rewrites it.
+/// Compares the launch spec with `expected/NAME.txt`; `UPDATE_EXPECT=1` rewrites the file.
 fn check(name: &str, case: &Case) {
     let node = node(case);
     let spec = recipe(case, &node, &users()).unwrap();

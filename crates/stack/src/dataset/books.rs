@@ -1,7 +1,7 @@
-//! Generator of the table `book.bookv2`.
+//! Generator of the table `book.bookv2`
 //!
-//! A million books by default. Authors and titles are Russian and invented; each author has a few books. Neither
-//! column has an index: the experiment measures what that costs.
+//! The default is a million books. Authors and titles are Russian and invented; each author has a few books. Neither
+//! column has an index: the experiment measures the cost of that.
 
 use super::row_rng::{derive_seed, row_rng};
 use super::table_spec::{CopyFormat, TableSpec};
@@ -10,12 +10,12 @@ use super::{names, titles, write_decimal};
 /// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Books {
-    /// At least 1; keys are 1..=rows.
+    /// Number of rows, at least 1; keys are 1..=rows.
     pub rows: u64,
     pub seed: u64,
 }
 
-/// Books of each author, while there are enough authors.
+/// Number of books per author, as long as there are enough authors.
 const BOOKS_PER_AUTHOR: u64 = 5;
 /// Number of keys that Hibernate takes from a sequence at a time.
 const SEQUENCE_INCREMENT: u64 = 50;
@@ -38,7 +38,7 @@ impl Books {
         }
     }
 
-    /// Authors follow one another and start again for their second books: an author's books lie far apart.
+    /// Writes a row. Consecutive books have different authors, so an author's books are far apart.
     fn write_row(self, row: u64, out: &mut Vec<u8>) {
         let authors = self.rows.div_ceil(BOOKS_PER_AUTHOR).min(names::PERSON_COUNT);
         let (author, book) = (row % authors, row / authors);
@@ -53,13 +53,13 @@ impl Books {
         let first = row_rng(derive_seed(self.seed, &["title"]), author).below(titles::TITLE_COUNT);
         titles::write_title((first + book % titles::TITLE_COUNT * titles::STEP) % titles::TITLE_COUNT, out);
         out.push(b'\t');
-        // Kopecks: 99 to 2,499 roubles.
+        // Price in kopecks: 99 to 2,499 roubles.
         write_decimal(out, 9_900 + 5_000 * row_rng(self.seed, row).below(49));
         out.push(b'\n');
     }
 }
 
-/// Maps each number to a different one below [`names::PERSON_COUNT`], so that neighbours have nothing in common.
+/// Maps each number to a different one below [`names::PERSON_COUNT`], so that adjacent numbers give unrelated results.
 fn scatter(number: u64, salt: u64) -> u64 {
     const { assert!(names::PERSON_COUNT.is_power_of_two()) };
     let mask = names::PERSON_COUNT - 1;

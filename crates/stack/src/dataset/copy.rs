@@ -1,4 +1,4 @@
-//! COPY over several connections at once.
+//! COPY over several connections at once
 //!
 //! Each idle connection takes the next block. One connection sends rows in order, several in any order.
 
@@ -11,13 +11,13 @@ use std::thread;
 /// Rows for one table.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RowSource<'a> {
-    /// Generated while they are sent, in blocks of this many rows.
+    /// Rows are generated while they are sent, in blocks of this many rows.
     Generated(&'a TableSpec, u64),
-    /// Generated beforehand: row count and bytes of each block.
+    /// Rows were generated beforehand: row count and bytes of each block.
     Buffered(&'a [(u64, Vec<u8>)]),
 }
 
-/// Amount sent so far.
+/// Number of rows and bytes sent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CopyProgress {
     pub rows: u64,
@@ -25,7 +25,7 @@ pub(super) struct CopyProgress {
 }
 
 impl RowSource<'_> {
-    /// Sends block `at`; `None` after the last one.
+    /// Sends the block at index `at`; returns `None` after the last one.
     fn send(&self, at: u64, copy: &mut client::CopyIn<'_>) -> Result<Option<CopyProgress>, client::Error> {
         let mut sent = CopyProgress::default();
         match *self {
@@ -106,7 +106,7 @@ pub(super) fn copy_rows(
     errors.into_iter().next().map_or(Ok(total), Err)
 }
 
-/// Blocks that one connection sends.
+/// Sends blocks over one connection until none is left.
 fn copy_share(
     connection: &mut Connection,
     sql: &str,

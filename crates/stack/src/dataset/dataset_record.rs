@@ -1,18 +1,17 @@
-//! Record of the dataset that pgdyno loaded into a database.
+//! Record of the dataset that pgdyno loaded into a database
 //!
-//! One row in `pgdyno.dataset` lists the loaded content and the tables' object ids and names. A table that somebody
-//! else put in their place is therefore never taken for ours. A copy of the database keeps both ids and names. A
-//! dump that is restored elsewhere keeps the row, but its object ids belong to other tables there. A table is
-//! dropped only if both agree.
+//! One row in `pgdyno.dataset` contains the loaded content and the tables' object ids and names. pgdyno drops a table
+//! only if both its id and its name agree, so it never drops a table that somebody else created. A copy of the database
+//! keeps both. A dump that is restored elsewhere keeps the row, but its object ids belong to other tables there.
 
 use super::TableSpec;
 use crate::client::{Connection, Error};
 use model::plan::Dataset;
 
-/// Incremented when the same seed gives other rows.
+/// Version of the generators; incremented when the same seed gives other rows.
 pub const GENERATOR_VERSION: u32 = 2;
 
-/// Row of `pgdyno.dataset`.
+/// Contents of a row of `pgdyno.dataset`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DatasetRecord {
     /// Value of [`dataset_key`].
@@ -21,9 +20,9 @@ pub(super) struct DatasetRecord {
     pub complete: bool,
     pub rows: u64,
     pub bytes: u64,
-    /// Our tables that still exist, by object id and name: these may be dropped.
+    /// Existing tables that match the record by object id and name. These may be dropped.
     pub tables: Vec<String>,
-    /// Number of our object ids that still exist, whatever their names: records of earlier versions have no names.
+    /// Number of recorded object ids that still exist, whatever their names. Records of earlier versions have no names.
     pub tables_found: usize,
     /// Number of tables that were created.
     pub tables_created: usize,
@@ -31,19 +30,19 @@ pub(super) struct DatasetRecord {
     pub schemas: Vec<String>,
 }
 
-/// Equal for datasets with equal rows.
+/// Key that is equal for datasets with equal rows.
 pub(super) fn dataset_key(dataset: &Dataset) -> String {
     let content = serde_json::to_string(&dataset.content).expect("plain values have a form in JSON");
     format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
 }
 
-/// Tables in this database that pgdyno loaded.
+/// Lists tables in this database that pgdyno loaded.
 pub(crate) fn recorded_tables(connection: &mut Connection) -> Result<Vec<String>, Error> {
     Ok(DatasetRecord::read(connection)?.map(|it| it.tables).unwrap_or_default())
 }
 
 impl DatasetRecord {
-    /// Record in this database; `None` if pgdyno has loaded nothing here.
+    /// Reads the record of this database; `None` if pgdyno has loaded nothing here.
     pub fn read(connection: &mut Connection) -> Result<Option<DatasetRecord>, Error> {
         if connection.value("select to_regclass('pgdyno.dataset')")?.is_none() {
             return Ok(None);
@@ -160,7 +159,7 @@ pub(super) fn mark_complete(connection: &mut Connection, rows: u64, bytes: u64) 
     connection.query(&sql).map(drop)
 }
 
-/// SQL string literal, valid for either value of `standard_conforming_strings`.
+/// Quotes an SQL string literal, valid for either value of `standard_conforming_strings`.
 pub(crate) fn quote_literal(text: &str) -> String {
     let text = text.replace('\'', "''");
     match text.contains('\\') {

@@ -1,4 +1,4 @@
-//! Tables that an experiment file declares.
+//! Tables that an experiment file declares
 
 use super::generator::{ValueContext, ValueGenerator, column_seed as seed_of, sql_type};
 use super::row_rng::row_rng;
@@ -24,12 +24,12 @@ pub(super) fn table_specs(tables: &[Table], seed: u64) -> Result<Vec<TableSpec>,
     if mistakes.is_empty() { Ok(sheets) } else { Err(mistakes) }
 }
 
-/// Column, prepared for generating values.
+/// Column that is prepared for generating values.
 struct PreparedColumn {
     draw: ValueGenerator,
-    /// Seed of its random sequences.
+    /// Seed of the column's random numbers.
     seed: u64,
-    /// NULL if a 32-bit random number is below this threshold.
+    /// Threshold for NULL: a value is NULL if a 32-bit random number is below it.
     nulls: u64,
 }
 
@@ -153,7 +153,7 @@ mod tests {
         Table { name: "t".to_owned(), rows: 1000, columns, primary_key, indexes }
     }
 
-    /// Rows in the format in which they are sent.
+    /// Returns rows in the format in which they are sent.
     fn rows(columns: Vec<Column>, seed: u64, rows: std::ops::Range<u64>) -> Vec<String> {
         let sheets = table_specs(&[table(columns)], seed).unwrap();
         let row = |row| {
@@ -226,7 +226,7 @@ mod tests {
         assert_ne!(alone, rows(vec![column("c", ColumnGenerator::Text { length: 20 })], 1, 0..100));
     }
 
-    /// χ² test of equal classes against the 0.999 quantile for `classes` − 1, by Wilson and Hilferty.
+    /// Asserts with a χ² test that all classes are equally frequent, at the 0.999 quantile by Wilson and Hilferty.
     fn assert_uniform(counts: &[u64], what: &str) {
         let (classes, total) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let expected = total / classes;

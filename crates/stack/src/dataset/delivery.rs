@@ -1,4 +1,4 @@
-//! Generator of the tables `delivery.send` and `delivery.receive`.
+//! Generator of the tables `delivery.send` and `delivery.receive`
 //!
 //! Two wide, denormalized tables for one query: which offices near a buyer can receive a parcel from an office near
 //! the seller, and in which tariff zone? A tag identifies a provider's offices of one place of departure. Each
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Tables to create.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
-    /// Above 0; 1 gives 160 million receivers.
+    /// Scale factor above 0; 1 gives 160 million receivers.
     pub scale: f64,
     pub seed: u64,
 }
@@ -28,7 +28,7 @@ struct Provider {
     km_a_day: f64,
 }
 
-/// Grams, millimetres, roubles.
+/// Limits of a parcel: grams, millimetres, roubles.
 #[derive(Clone, Copy)]
 struct Limits {
     weight: u64,
@@ -38,7 +38,7 @@ struct Limits {
     cost: u64,
 }
 
-/// Tags of a provider at scale 1; proportional to the square root of the scale, like the number of offices.
+/// Number of tags of a provider at scale 1. Proportional to the square root of the scale, like the number of offices.
 const ORIGINS_PER_PROVIDER: f64 = 1000.0;
 /// Upper bound of each tariff zone, in kilometres from the place of departure.
 const ZONES: [f64; 6] = [50.0, 300.0, 700.0, 1500.0, 3000.0, 5000.0];
@@ -61,7 +61,7 @@ struct Geography {
 impl Delivery {
     /// Number of offices that take parcels.
     ///
-    /// 400,000, but at scales below 0.025 only as many as leave ten receivers for each.
+    /// Number of senders: 400,000. At scales below 0.025, the number leaves ten receivers for each sender.
     pub fn senders(self) -> u64 {
         ((400_000.0 * (self.scale * 40.0).min(1.0)).round() as u64).max(1)
     }
@@ -121,7 +121,7 @@ impl Delivery {
         write_tab_number(out, tag_id(origin, provider));
         write_point(point, out);
         let from = FIRST_START + chance.below(2000) as i64 * DAY;
-        // One in twenty has ended, one or two years ago.
+        // One sender in twenty has ended, one or two years ago.
         let ended = chance.below(20) == 0;
         let until = if ended { from + (30 + chance.below(370) as i64) * DAY } else { NEVER_ENDS };
         for moment in [from, until] {
@@ -132,8 +132,7 @@ impl Delivery {
         out.push(b'\n');
     }
 
-    /// All tags of one office, then the next office: the order in which a table grows when a provider opens
-    /// offices.
+    /// Writes all tags of one office, then those of the next: a table grows in this order as a provider opens offices.
     fn write_receiver(self, country: &Geography, row: u64, out: &mut Vec<u8>) {
         let providers = PROVIDERS.len() as u64;
         let tags = country.origins.len() as u64 * providers;
@@ -160,7 +159,7 @@ impl Delivery {
 }
 
 impl Geography {
-    /// Places of departure: one in each of the larger cities, further ones in proportion to population.
+    /// Chooses the places of departure: one in each of the larger cities, further ones in proportion to population.
     fn new(origins: usize) -> Geography {
         let mut people = 0;
         let until = CITIES.each_ref().map(|city| {
@@ -183,7 +182,7 @@ impl Limits {
         Limits { weight, height, length, width, cost }
     }
 
-    /// Limits reduced to parcels that fit into a locker.
+    /// Returns these limits, reduced to parcels that fit into a locker.
     fn for_locker(self) -> Limits {
         Limits {
             weight: self.weight.min(15_000),
@@ -221,7 +220,7 @@ const fn provider(limits: Limits, lockers: u64, km_a_day: f64) -> Provider {
     Provider { limits, locker_percent: lockers, km_a_day }
 }
 
-/// Invented providers, as different as real ones: post, couriers, shops, lockers, freight.
+/// Invented providers that differ like real ones: post, couriers, shops, lockers, freight.
 static PROVIDERS: [Provider; 8] = [
     provider(Limits::new(20_000, [600, 1000, 600], 500_000), 0, 400.0),
     provider(Limits::new(30_000, [800, 1500, 800], 1_000_000), 20, 700.0),
@@ -284,7 +283,7 @@ mod tests {
         assert!(from.is_subset(&to), "senders have tags that no receiver has");
         assert_eq!(to.len(), 22 * PROVIDERS.len());
         assert_eq!(tags(&send, 0).len(), PROVIDERS.len());
-        // An office has one position, whatever the tag.
+        // An office has one position, whatever its tag.
         let places: HashSet<(&String, &String, &String)> =
             receive.iter().map(|it| (&it[0], &it[2], &it[3])).collect();
         assert_eq!(places.len(), tags(&receive, 0).len());

@@ -1,4 +1,4 @@
-//! Common English names and words.
+//! Common English names and words
 //!
 //! No word needs an escape, neither in COPY nor in JSON.
 

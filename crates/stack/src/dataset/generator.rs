@@ -1,4 +1,4 @@
-//! Generators of the values of declared columns.
+//! Generators of the values of declared columns
 
 use super::row_rng::{derive_seed, row_rng};
 use super::zipf::Zipf;
@@ -8,32 +8,32 @@ use model::plan::ColumnGenerator;
 use std::fmt;
 use std::io::Write as _;
 
-/// Generator with everything precomputed that does not depend on the row.
+/// Generator of a column's values. It holds everything precomputed that does not depend on the row.
 #[derive(Clone, Debug)]
 pub(super) enum ValueGenerator {
     Serial,
-    /// Minimum and number of values; a count of 0 means all 64-bit integers.
+    /// Minimum, and number of possible values; 0 means all 64-bit integers.
     Uniform(i64, u64),
     Zipfian(i64, Zipf),
     RussianName,
     EnglishName,
-    /// Minimum number of words, and how many different numbers are possible.
+    /// Minimum number of words, and number of possible word counts.
     Words(u64, u64),
     Text(u32),
-    /// Seconds since 1970: the first, and how many there are.
+    /// First second since 1970, and number of possible seconds.
     Timestamp(i64, u64),
     Point((f64, f64), (f64, f64)),
-    /// Bytes before each value, and the value.
+    /// Fields of a JSON object: bytes before each value, and the generator of the value.
     Json(Vec<(Vec<u8>, ValueGenerator)>),
-    /// Encoded constant, in the form in which it is written.
+    /// Constant, encoded as it is written.
     Constant(Vec<u8>),
     OneOf(Vec<Vec<u8>>),
 }
 
-/// Why a generator of values is invalid.
+/// Reason why a generator of values is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum GeneratorError {
-    /// Exponent of a Zipfian distribution.
+    /// The exponent of a Zipfian distribution is invalid.
     Exponent(f64),
     LargeRange,
     EmptyRange {
@@ -77,10 +77,10 @@ impl fmt::Display for GeneratorError {
 
 impl std::error::Error for GeneratorError {}
 
-/// Context in which a value is written.
+/// Context into which a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueContext {
-    /// Field of COPY's text format.
+    /// Field in COPY's text format.
     CopyField,
     /// JSON within such a field.
     Json,
@@ -188,7 +188,7 @@ impl ValueGenerator {
     }
 }
 
-/// SQL type that holds all values of a generator.
+/// Returns an SQL type that holds all values of a generator.
 pub(super) fn sql_type(generator: &ColumnGenerator) -> &'static str {
     match generator {
         ColumnGenerator::Serial => "bigint",
@@ -232,7 +232,7 @@ fn compile_object(
     Ok(ready)
 }
 
-/// Each field has its own random sequence: a new field does not change the others.
+/// Writes a JSON object. Each field has a separate random sequence, so a new field does not change the others.
 fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut SplitMix64, out: &mut Vec<u8>) {
     let seed = chance.next_u64();
     out.push(b'{');
@@ -243,7 +243,7 @@ fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut Spl
     out.push(b'}');
 }
 
-/// Text as it is written in COPY's text format.
+/// Encodes a text for COPY's text format.
 fn escape_text(text: &str, place: ValueContext) -> Vec<u8> {
     let text = match place {
         ValueContext::CopyField => text.to_owned(),
@@ -273,7 +273,7 @@ fn pick(texts: &[&'static str], chance: &mut SplitMix64) -> &'static [u8] {
     texts[chance.below(texts.len() as u64) as usize].as_bytes()
 }
 
-/// Random lowercase letters, eight per draw; the eighth is uniform to within 1 in 2²⁶.
+/// Writes random lowercase letters, eight per draw; the eighth is uniform to within 1 in 2²⁶.
 fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut SplitMix64) {
     let mut bits = 0;
     for at in 0..length {
@@ -286,7 +286,7 @@ fn write_letters(out: &mut Vec<u8>, length: u32, chance: &mut SplitMix64) {
     }
 }
 
-/// Six decimals: a tenth of a metre, if these are degrees.
+/// Writes a point with six decimals: a resolution of a tenth of a metre if the unit is degrees.
 fn write_point(
     out: &mut Vec<u8>,
     from: (f64, f64),
@@ -303,7 +303,7 @@ fn write_point(
     .expect("vectors grow");
 }
 
-/// Seed of one column of one table.
+/// Returns the seed of one column of one table.
 pub(super) fn column_seed(seed: u64, table: &str, column: &str) -> u64 {
     derive_seed(seed, &[table, column])
 }

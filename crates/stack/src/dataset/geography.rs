@@ -1,20 +1,20 @@
-//! Cities of Russia and random places near them.
+//! Cities of Russia and random places near them
 //!
-//! The larger cities, with coordinates accurate to some kilometres and populations to some per cent, about 2021.
-//! This gives a map on which few places are crowded and most are remote. Offices around a city are as dense as its
-//! population.
+//! The list contains the larger cities, with coordinates accurate to some kilometres and populations to some per cent,
+//! about 2021. The resulting map has few crowded places and many remote ones. The density of offices around a city
+//! depends on its population.
 
 use model::SplitMix64;
 
-/// A city.
+/// City with its position and population.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct City {
     pub name: &'static str,
-    /// Degrees north.
+    /// Latitude, degrees north.
     pub lat: f64,
-    /// Degrees east.
+    /// Longitude, degrees east.
     pub lon: f64,
-    /// Thousands of inhabitants.
+    /// Population, thousands of inhabitants.
     pub population: u32,
 }
 
@@ -42,10 +42,10 @@ pub(super) fn draw_city(chance: &mut SplitMix64, of: usize) -> usize {
     unreachable!("a number below the sum")
 }
 
-/// Draws a point in or near a city: a million people live within some ten kilometres of its centre.
+/// Draws a point in or near a city. The spread of a city of a million people is about ten kilometres.
 pub(super) fn draw_point_near(city: &City, chance: &mut SplitMix64) -> Point {
     let spread = 0.17 * f64::from(city.population).sqrt();
-    // Sum of four uniform numbers: nearly normal, and bounded.
+    // The sum of four uniform numbers is nearly normal, and bounded.
     let mut normal =
         || ((0..4).map(|_| chance.uniform()).sum::<f64>() - 2.0) * 3f64.sqrt() * spread / KM_PER_DEGREE;
     let (north, east) = (normal(), normal() / city.lat.to_radians().cos());
@@ -53,7 +53,7 @@ pub(super) fn draw_point_near(city: &City, chance: &mut SplitMix64) -> Point {
     Point { lat: micro(city.lat + north), lon: micro(city.lon + east) }
 }
 
-/// Great-circle distance, in kilometres.
+/// Great-circle distance between two cities, kilometres.
 pub(super) fn distance_km(a: &City, b: &City) -> f64 {
     let (north, other) = (a.lat.to_radians(), b.lat.to_radians());
     let (up, along) = (((other - north) / 2.0).sin(), ((b.lon - a.lon).to_radians() / 2.0).sin());
@@ -80,7 +80,7 @@ const fn new_city(name: &'static str, lat: f64, lon: f64, people: u32) -> City {
     City { name, lat, lon, population: people }
 }
 
-/// Largest first.
+/// Cities, largest first.
 pub(super) static CITIES: [City; 84] = [
     new_city("Москва", 55.75, 37.62, 12_640),
     new_city("Санкт-Петербург", 59.94, 30.31, 5_380),

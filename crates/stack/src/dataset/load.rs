@@ -1,4 +1,4 @@
-//! Loads a dataset into a database.
+//! Loads a dataset into a database
 
 use super::copy::{CopyProgress, RowSource, copy_rows};
 use super::dataset_record::{self, DatasetRecord};
@@ -16,10 +16,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Creates the tables of `dataset` unless they exist, and prepares them so that the first measurement has no extra
 /// cost: rows are frozen, keys and indexes are built, statistics are collected.
 ///
-/// Rows are a function of seed, table and row number alone. One worker writes them in order, in the transaction
-/// that creates the tables. Several workers write the same rows in any order. A different dataset that pgdyno
-/// loaded before is dropped. Tables of others are never touched: [`Error::ForeignTable`]. If loading is stopped or
-/// fails, our tables are dropped now or by the next load.
+/// Rows are a function of seed, table and row number alone. One worker writes them in order, in the transaction that
+/// creates the tables. Several workers write the same rows in any order. A different dataset that pgdyno loaded before
+/// is dropped. Tables that pgdyno did not create are never changed: [`Error::ForeignTable`]. If loading is stopped or
+/// fails, its tables are dropped now or by the next load.
 pub fn load(
     dataset: &Dataset,
     loader: &Loader<'_>,
@@ -55,7 +55,8 @@ pub fn load(
         Ok(it) => it,
         Err(error) => {
             drop(connections);
-            // Otherwise useless rows would remain. If this fails too, the record makes the next load drop them.
+            // Otherwise incomplete tables would remain. If dropping fails too, the record makes the next load drop
+            // them.
             let _ = without_interrupt(|| drop_incomplete(loader));
             return Err(error);
         }
@@ -63,14 +64,14 @@ pub fn load(
     Ok(LoadResult::new(sent, copying, begun.elapsed(), false))
 }
 
-/// Drops what a load that failed has created.
+/// Drops the tables that a failed load has created.
 fn drop_incomplete(loader: &Loader<'_>) -> Result<(), client::Error> {
     let mut connection = loader.connect()?;
     let mark = DatasetRecord::read(&mut connection)?.filter(|it| !it.complete);
     mark.map_or(Ok(()), |it| it.drop_all(&mut connection))
 }
 
-/// Drops everything that [`load`] created: tables, schemas and record. Tables of others stay.
+/// Drops everything that [`load`] created: tables, schemas and record. Other tables stay.
 pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
     without_interrupt(|| {
         let mut connection = loader.connect()?;
@@ -167,7 +168,7 @@ impl Loader<'_> {
         Ok(connection)
     }
 
-    /// A session whose statements end with [`Loader::stop`].
+    /// Opens a session whose statements [`Loader::stop`] cancels.
     fn connect_stoppable(&self) -> Result<Connection, client::Error> {
         let mut connection = self.connect()?;
         connection.stop_on(Arc::clone(self.stop));
@@ -183,7 +184,7 @@ fn check_stopped(stop: &AtomicBool) -> Result<(), Error> {
     if stop.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(()) }
 }
 
-/// Drops what pgdyno loaded before; fails if something else is still in the way.
+/// Drops the dataset that pgdyno loaded before; fails if another table has a required name.
 fn drop_previous(
     connection: &mut Connection,
     mark: Option<&DatasetRecord>,
@@ -269,7 +270,7 @@ fn finish_load(
     Ok((sent, copying))
 }
 
-/// Keys, indexes and statistics.
+/// Builds keys and indexes, and collects statistics.
 fn build_keys_and_statistics(
     connection: &mut Connection,
     sheets: &[TableSpec],
@@ -284,13 +285,13 @@ fn build_keys_and_statistics(
     on_progress(Stage::Statistics);
     for sheet in sheets {
         check_stopped(stop)?;
-        // Also sets the visibility map and hint bits; otherwise the first readers would.
+        // VACUUM also sets the visibility map and hint bits; otherwise the first readers would.
         connection.query(&format!("vacuum (freeze, analyze) {}", sheet.identifier()))?;
     }
     Ok(())
 }
 
-/// All rows of a table, rendered.
+/// Renders all rows of a table as blocks.
 fn render_blocks(sheet: &TableSpec) -> Vec<(u64, Vec<u8>)> {
     let block = sheet.rows_per_block();
     let write = |at: u64| {

@@ -1,8 +1,8 @@
-//! Russian names of people.
+//! Russian names of people
 //!
-//! Common surnames, first names and patronymics; each combination is invented.
+//! The surnames, first names and patronymics are common; each combination is invented.
 
-/// One person.
+/// Name of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Person {
     pub surname: &'static str,
@@ -55,7 +55,7 @@ pub(super) fn person_by_number(number: u64) -> [&'static str; 3] {
     if woman { [FEMALE_NAMES[name], daughter_of, hers] } else { [MALE_NAMES[name].0, son_of, his] }
 }
 
-/// Surname of a man, of a woman, and in Latin letters.
+/// Surname of a man, surname of a woman, and the surname in Latin letters.
 const SURNAMES: [(&str, &str, &str); 64] = [
     ("Иванов", "Иванова", "ivanov"),
     ("Смирнов", "Смирнова", "smirnov"),
@@ -123,7 +123,7 @@ const SURNAMES: [(&str, &str, &str); 64] = [
     ("Шевченко", "Шевченко", "shevchenko"),
 ];
 
-/// A man's name, his son's patronymic, his daughter's patronymic.
+/// First name of a man, his son's patronymic, his daughter's patronymic.
 const MALE_NAMES: [(&str, &str, &str); 32] = [
     ("Александр", "Александрович", "Александровна"),
     ("Алексей", "Алексеевич", "Алексеевна"),

@@ -1,4 +1,4 @@
-//! pgbench's tables: `pgdyno bench -i`.
+//! pgbench's tables, for `pgdyno bench -i`
 //!
 //! Schema, rows and physical order are those of pgbench 15. Only the loading is faster: see
 //! [`Pgbench::generate_client_side`] and [`Pgbench::primary_keys`].
@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 /// Tables to create; names and defaults are pgbench's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pgbench {
-    /// Multiples of 100,000 accounts, 10 tellers and 1 branch; at least 1.
+    /// Scale factor, at least 1: multiples of 100,000 accounts, 10 tellers and 1 branch.
     pub scale: u32,
-    /// Fill factor of the pages in per cent, 10..=100.
+    /// Fill factor of the pages, per cent, 10..=100.
     pub fill_factor: u32,
     /// Partitioning of `pgbench_accounts`; at least 1 partition if given.
     pub partitions: Option<(PartitionMethod, u32)>,
@@ -28,7 +28,7 @@ pub enum PartitionMethod {
     Hash,
 }
 
-/// One letter of `-I`.
+/// Step of the initialisation: one letter of `-I`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InitStep {
     DropTables,
@@ -40,7 +40,7 @@ pub enum InitStep {
     ForeignKeys,
 }
 
-/// Progress of the initialisation. The callback measures durations itself.
+/// Progress of the initialisation. The callback measures durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitProgress<'a> {
     StepStarted(InitStep),
@@ -145,7 +145,7 @@ impl Pgbench {
         connection.run_with_notices("begin", on_progress)?;
         connection.run_with_notices(TRUNCATE, on_progress)?;
         let (branches, total) = (u64::from(self.scale), u64::from(self.scale) * ACCOUNTS_PER_BRANCH);
-        // In this order, in case foreign keys exist already.
+        // This order satisfies foreign keys that exist already.
         let mut copy = connection.copy_in("copy pgbench_branches(bid, bbalance) from stdin")?;
         send_rows(&mut copy, branches, |row, out| write_text_row(out, &[row + 1, 0], b""), &mut |_| {})?;
         copy.finish()?;
@@ -206,8 +206,8 @@ impl Pgbench {
 
     /// Adds the primary keys.
     ///
-    /// More `maintenance_work_mem` or other numbers of workers gained nothing over the server's defaults for
-    /// 10,000,000 rows, which are in order: 2.6–3.9 s with 64 MB and two workers, 4.0–4.9 s with 1 GB.
+    /// The server's defaults for `maintenance_work_mem` and parallel workers are kept. For 10,000,000 ordered rows they
+    /// took 2.6–3.9 s (64 MB, two workers); 1 GB took 4.0–4.9 s.
     fn primary_keys(
         &self,
         connection: &mut Connection,
@@ -225,7 +225,8 @@ impl Pgbench {
         Ok(())
     }
 
-    /// Tables with keys, filled like in [`Pgbench::generate_client_side`]. Not for partitions and tablespaces.
+    /// Specifies tables with keys, filled like in [`Pgbench::generate_client_side`]. Supports no partitions and
+    /// tablespaces.
     pub(super) fn table_specs(&self) -> Vec<TableSpec> {
         let branches = u64::from(self.scale);
         let form = if self.scale >= BIGINT_SCALE { AccountFormat::Binary8 } else { AccountFormat::Binary4 };
@@ -302,7 +303,7 @@ impl Pgbench {
         let size = (u64::from(self.scale) * ACCOUNTS_PER_BRANCH).div_ceil(u64::from(count));
         let bounds = |number: u32| match method {
             PartitionMethod::Hash => format!("with (modulus {count}, remainder {})", number - 1),
-            // Unbounded at both ends, so that every key has a partition.
+            // The range is unbounded at both ends, so that every key has a partition.
             PartitionMethod::Range => {
                 let bound = |partition: u32| match partition {
                     0 => "minvalue".to_owned(),
@@ -348,7 +349,7 @@ const FOREIGN_KEYS: [&str; 5] = [
 ];
 
 impl Connection {
-    /// Runs one statement and passes on the server's notices.
+    /// Runs one statement and reports the server's notices.
     fn run_with_notices(
         &mut self,
         sql: &str,
@@ -363,11 +364,11 @@ impl Connection {
 /// Format of the rows of accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AccountFormat {
-    /// Saves the server parsing numbers; `aid` has 4 bytes.
+    /// Binary rows, which save the server parsing numbers; `aid` has 4 bytes.
     Binary4,
     /// Like `Binary4`, but `aid` has 8 bytes.
     Binary8,
-    /// For existing tables with other column types.
+    /// Text rows, for existing tables with other column types.
     Text,
 }
 

@@ -1,7 +1,7 @@
-//! Generator of `profiles`, the hot table.
+//! Generator of `profiles`, the table with row contention
 //!
-//! Settings that an application stores per user, one row each. Each visit writes back two rows in one transaction.
-//! With few users, many transactions meet in the same rows; taken in different orders, they deadlock.
+//! The table holds settings that an application stores per user, one row each. Each visit updates two rows in one
+//! transaction. With few users, many transactions update the same rows; in different orders, they deadlock.
 
 use super::row_rng::row_rng;
 use super::table_spec::{CopyFormat, TableSpec};
@@ -10,9 +10,10 @@ use super::write_decimal;
 /// Table to create: `users` × `per_user` rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profiles {
-    /// At least 1; `userid` is 1..=users.
+    /// Number of users, at least 1; `userid` is 1..=users.
     pub users: u64,
-    /// Settings of each user, at least 1, in the order of [`SETTINGS`] with `idx2` 0, then with 1, ….
+    /// Number of settings per user, at least 1. They follow the order of [`SETTINGS`], first with `idx2` 0, then with
+    /// 1.
     pub per_user: u64,
     pub seed: u64,
 }
@@ -37,7 +38,7 @@ pub const SETTINGS: [&str; 16] = [
     "web.table.rows",
 ];
 
-/// Column that holds the value.
+/// Index of the column that holds the value.
 const NUMBER: u64 = 1;
 const STRING: u64 = 3;
 

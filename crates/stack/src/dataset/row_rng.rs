@@ -1,22 +1,22 @@
-//! Random generator per row.
+//! Random generator per row
 //!
-//! Every row has its own sequence. Any number of workers can generate rows in any order, and the rows are the same.
+//! Every row has a separate sequence. Any number of workers can generate rows in any order, and the rows are equal.
 
 use model::SplitMix64;
 
-/// Generator for row `row` with `seed`, which may come from [`derive_seed`].
+/// Creates the generator for row `row` with `seed`, which may come from [`derive_seed`].
 pub(super) fn row_rng(seed: u64, row: u64) -> SplitMix64 {
-    // Mixed, because sequences advance by the same step as rows: unmixed, one row's second number would be the next
-    // row's first.
+    // The seed is mixed, because sequences advance by the same step as rows. Unmixed, one row's second number would be
+    // the next row's first.
     SplitMix64(SplitMix64::mix(SplitMix64::mix(seed) ^ row.wrapping_mul(SplitMix64::STEP)))
 }
 
-/// Derives a separate seed for anything that has a name.
+/// Derives a separate seed from a seed and names.
 pub(super) fn derive_seed(seed: u64, names: &[&str]) -> u64 {
     let mut rng = SplitMix64::mix(seed);
     for name in names {
         name.bytes().for_each(|byte| rng = SplitMix64::mix(rng ^ u64::from(byte)));
-        // Terminates the name, so that ("ab", "c") differs from ("a", "bc").
+        // This step ends the name, so that ("ab", "c") differs from ("a", "bc").
         rng = SplitMix64::mix(rng ^ 0x100);
     }
     rng

@@ -1,19 +1,20 @@
-//! Specification of one table and its rows.
+//! Specification of one table and its rows
 
 use super::{CHUNK, quote_identifier};
 use std::fmt;
 
-/// Signature, flags and length of the header's extension; PostgreSQL manual, COPY, "Binary Format".
+/// Header of COPY's binary format: signature, flags and length of the extension. Source: PostgreSQL manual, COPY,
+/// "Binary Format".
 pub(super) const BINARY_HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 pub(super) const BINARY_TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
 /// Table to create, and its rows.
 pub(super) struct TableSpec {
-    /// Created if missing; `None` uses the search path.
+    /// Schema, which is created if missing; `None` uses the search path.
     pub schema: Option<String>,
     pub name: String,
     pub rows: u64,
-    /// `CREATE TABLE …`.
+    /// `CREATE TABLE` statement.
     pub create: String,
     pub form: CopyFormat,
     pub write: RowWriter,
@@ -21,14 +22,14 @@ pub(super) struct TableSpec {
     pub post_load_statements: Vec<String>,
 }
 
-/// Appends row `row`, counted from 0, in the table's COPY format. Depends on the row number alone.
+/// Function that appends row `row`, counted from 0, in the table's COPY format. It depends on the row number alone.
 pub(super) type RowWriter = Box<dyn Fn(u64, &mut Vec<u8>) + Send + Sync>;
 
-/// Format of COPY's rows.
+/// Format of the rows of COPY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CopyFormat {
     Text,
-    /// Saves the server parsing numbers.
+    /// Binary rows, which save the server parsing numbers.
     Binary,
 }
 
@@ -41,7 +42,7 @@ impl TableSpec {
         }
     }
 
-    /// `COPY … FROM STDIN`; `freeze` is allowed only in the transaction that created the table.
+    /// Returns `COPY … FROM STDIN`; `freeze` is allowed only in the transaction that created the table.
     pub fn copy_statement(&self, freeze: bool) -> String {
         let mut options = Vec::new();
         options.extend((self.form == CopyFormat::Binary).then_some("format binary"));
@@ -51,7 +52,7 @@ impl TableSpec {
         format!("copy {} from stdin{options}", self.identifier())
     }
 
-    /// Rows per message: about [`CHUNK`] bytes.
+    /// Number of rows per message: about [`CHUNK`] bytes.
     pub fn rows_per_block(&self) -> u64 {
         let mut sample = Vec::new();
         let rows = self.rows.min(16);

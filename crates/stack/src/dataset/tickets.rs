@@ -1,4 +1,4 @@
-//! Generator of the table `book.tickets`.
+//! Generator of the table `book.tickets`
 //!
 //! One row is one sold seat of one ride: a Russian full name, and a contact as jsonb. A row is a function of the
 //! seed and its number alone. A table can therefore be regenerated, or a single row checked, without the others.
@@ -12,12 +12,12 @@ use crate::client::{Connection, Error};
 /// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tickets {
-    /// At least 1; keys are 1..=rows.
+    /// Number of rows, at least 1; keys are 1..=rows.
     pub rows: u64,
     pub seed: u64,
 }
 
-/// Seats per ride: a third-class sleeping car.
+/// Number of seats per ride, as in a third-class sleeping car.
 const SEATS_PER_RIDE: u64 = 54;
 
 impl Default for Tickets {

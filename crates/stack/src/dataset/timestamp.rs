@@ -2,7 +2,7 @@
 
 use model::utc;
 
-/// Appends `2024-01-01 12:00:00+00`; years 1 to 9999.
+/// Appends a timestamp such as `2024-01-01 12:00:00+00`; years 1 to 9999. `seconds` counts from 1970.
 pub(super) fn write_timestamp(seconds: i64, out: &mut Vec<u8>) {
     let time = utc(seconds);
     let (year, month, day) = time.to_calendar_date();

@@ -1,11 +1,11 @@
-//! Russian book titles.
+//! Russian book titles
 //!
-//! Every title consists of two or three words and has a number. Titles are plausible; real books' titles are
-//! avoided.
+//! Every title consists of two or three words and has a number. The titles are plausible but do not repeat those of
+//! well-known books.
 
 use Gender::{Feminine, Masculine, Neuter};
 
-/// Number of titles: half a million.
+/// Number of titles, about half a million.
 pub(super) const TITLE_COUNT: u64 =
     ADJECTIVE_NOUN_TITLES + GENITIVE_TITLES + PAIR_TITLES + ADJECTIVE_NOUN_TITLES * (NOUN_COUNT - 1) * 2;
 /// Distance between two titles of one author; coprime with [`TITLE_COUNT`], so that no title repeats.
@@ -13,11 +13,11 @@ pub(super) const STEP: u64 = 100_003;
 
 const NOUN_COUNT: u64 = NOUNS.len() as u64;
 const ADJECTIVE_COUNT: u64 = ADJECTIVES.len() as u64;
-/// «Белая ночь».
+/// Number of titles such as «Белая ночь».
 const ADJECTIVE_NOUN_TITLES: u64 = ADJECTIVE_COUNT * NOUN_COUNT;
-/// «Берег реки».
+/// Number of titles such as «Берег реки».
 const GENITIVE_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
-/// «Ветер и дорога».
+/// Number of titles such as «Ветер и дорога».
 const PAIR_TITLES: u64 = NOUN_COUNT * (NOUN_COUNT - 1);
 
 /// Appends title `number`, which is below [`TITLE_COUNT`].
@@ -35,7 +35,7 @@ pub(super) fn write_title(number: u64, out: &mut Vec<u8>) {
         text(" ");
         return text(noun.name);
     }
-    // Two different nouns.
+    // Choose two different nouns.
     let mut two = |number: u64| {
         rest = number;
         let (first, other) = (rest % NOUN_COUNT, rest / NOUN_COUNT % (NOUN_COUNT - 1));

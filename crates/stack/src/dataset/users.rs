@@ -1,6 +1,6 @@
-//! Generator of the table `social.users`.
+//! Generator of the table `social.users`
 //!
-//! People with Russian names; their cities are weighted by population. All have the same password, so that any user
+//! The users have Russian names; their cities are weighted by population. All have the same password, so that any user
 //! can log in. The names have no index.
 
 use super::geography::{CITIES, draw_city};
@@ -11,19 +11,19 @@ use super::{names, timestamp, write_decimal};
 /// Table to create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Users {
-    /// At least 1; keys are 1..=users.
+    /// Number of users, at least 1; keys are 1..=users.
     pub users: u64,
     pub seed: u64,
 }
 
 /// Password of all users.
 pub const PASSWORD: &str = "secret";
-/// Hash as the service stores it: one round of PBKDF2-HMAC-SHA-256, 16 bytes.
+/// Password hash in the service's format: one round of PBKDF2-HMAC-SHA-256, 16 bytes.
 ///
-/// Logging in therefore costs the service less than for users that it registers with its own settings.
+/// A login with this hash costs the service less CPU than with a hash that it computes with its own settings.
 const PASSWORD_HASH: &[u8] = b"pbkdf2$1$7067647970676479706764ff$bb26904a5031f7ed86a16068285a8bd4";
 const DAY: i64 = 86_400;
-/// 1940-01-01, and the number of days until the end of 2007.
+/// Range of birthdates: 1940-01-01, and the number of days until the end of 2007.
 const BIRTHDATE_RANGE: (i64, u64) = (-10_958 * DAY, 24_837);
 
 impl Users {

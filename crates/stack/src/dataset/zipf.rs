@@ -1,11 +1,11 @@
-//! Integers by Zipf's law.
+//! Integers by Zipf's law
 
 use model::SplitMix64;
 
-/// Ranks 1..=n; rank k has the weight k⁻ˢ.
+/// Zipfian distribution of ranks 1..=n; rank k has the weight k⁻ˢ.
 ///
-/// Rejection-inversion: W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone
-/// discrete distributions" (1996). Takes about one draw for any `n` and `s`, without a table.
+/// Rejection-inversion: W. Hörmann and G. Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions" (1996). A value takes about one draw for any `n` and `s`, and needs no table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zipf {
     n: f64,
@@ -14,12 +14,12 @@ pub(super) struct Zipf {
     low: f64,
     /// Integral of x⁻ˢ up to n + 0.5.
     high: f64,
-    /// A draw less than this above its rank is accepted without a test.
+    /// A draw that exceeds its rank by less than this value is accepted without a test.
     accept_below: f64,
 }
 
 impl Zipf {
-    /// `n` ≥ 1 and `s` > 1; exact up to n = 2⁵³.
+    /// Creates the distribution. `n` ≥ 1 and `s` > 1; exact up to n = 2⁵³.
     pub fn new(n: u64, s: f64) -> Zipf {
         let n = n as f64;
         let mut zipf = Zipf { n, s, low: 0.0, high: 0.0, accept_below: 0.0 };
@@ -40,7 +40,7 @@ impl Zipf {
         }
     }
 
-    /// (1 − x¹⁻ˢ) ÷ (s − 1), which increases with x.
+    /// Returns (1 − x¹⁻ˢ) ÷ (s − 1), which increases with x.
     fn integral(&self, x: f64) -> f64 {
         (1.0 - x.powf(1.0 - self.s)) / (self.s - 1.0)
     }
@@ -77,7 +77,7 @@ mod tests {
                 (counts[at] as f64 - expected).powi(2) / expected
             };
             let chi2: f64 = (0..11).map(off).sum();
-            // The 0.999 quantile of χ² with 10 degrees of freedom.
+            // This is the 0.999 quantile of χ² with 10 degrees of freedom.
             assert!(chi2 < 29.59, "n {n}, s {s}: χ² {chi2:.1}, {counts:?}");
         }
     }

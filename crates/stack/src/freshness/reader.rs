@@ -1,4 +1,4 @@
-//! Measures when one replica shows each number.
+//! Measures when one replica shows each number
 
 use super::replica_session::{ReplicaSession, TABLE};
 use super::{AcknowledgedNumber, ReadCounter, SERIES, VISIBILITY_TIMEOUT};
@@ -13,12 +13,12 @@ use std::time::Duration;
 
 /// Minimum interval between two queries.
 const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// The interval grows with the age of the number: the reported delay is at most a fifth too long.
+/// Divisor that makes the interval grow with the age of the number: the delay is at most a fifth too long.
 const LOOK_INTERVAL_DIVISOR: u32 = 5;
 /// Margin between the last query and the timeout, within which its response should arrive.
 const LAST_LOOK_MARGIN: Duration = Duration::from_millis(10);
 
-/// Queries one server while it is a replica.
+/// Reader that queries one server while it is a replica.
 pub(super) struct ReplicaReader<N> {
     session: ReplicaSession,
     now: N,
@@ -65,7 +65,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                 }
             }
         }
-        // Abandoned numbers do not count.
+        // Abandoned numbers are not counted.
         self.own.reads.total -= self.pending.len() as u64;
         self.own.reads.stale -= self.pending.len() as u64;
         self.visible_us.sort_unstable();
@@ -73,7 +73,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         ReplicaReads { node: seat.target.name, own_writes: own.reads, unanswered, visible_us }
     }
 
-    /// First query for a number.
+    /// Sends the first query for a number.
     fn first_look(&mut self, number: AcknowledgedNumber) {
         if number.is_on_time() {
             self.pending.push(number);
@@ -99,7 +99,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         self.remove_visible(&shown);
     }
 
-    /// True if the server is a replica, and the numbers that it shows, from the oldest pending one on.
+    /// Queries the server. Returns whether it is a replica, and the visible numbers from the oldest pending one on.
     fn read(&mut self) -> Option<(bool, Vec<u64>)> {
         let oldest = self.pending.first()?.value;
         let sql = format!("select string_agg(number::text, ' ') from {TABLE} where number >= {oldest}");
@@ -130,8 +130,8 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
     }
 }
 
-/// Interval until the next query, given the ages of the youngest and the oldest pending number. The last query for
-/// each number is right before its timeout.
+/// Interval until the next query, given the ages of the youngest and the oldest pending number. The last query for each
+/// number is sent shortly before its timeout.
 pub(super) fn look_interval(youngest: Duration, oldest: Duration) -> Duration {
     let last = (VISIBILITY_TIMEOUT - LAST_LOOK_MARGIN).saturating_sub(oldest);
     (youngest / LOOK_INTERVAL_DIVISOR).min(last).max(MIN_LOOK_INTERVAL)

@@ -1,4 +1,4 @@
-//! Session that reads the numbers of one server.
+//! Session that reads the numbers of one server
 
 use super::CONNECT_TIMEOUT;
 use crate::client::{Connection, Error};
@@ -8,10 +8,10 @@ use wire::Code;
 /// Schema and table of the numbers, on every server.
 pub(super) const SCHEMA: &str = "pgdyno_freshness";
 pub(super) const TABLE: &str = "pgdyno_freshness.numbers";
-/// Identifies pgdyno's own sessions in `pg_stat_activity`.
+/// Statement that makes pgdyno's own sessions identifiable in `pg_stat_activity`.
 pub(super) const SETUP_SQL: &str =
     "set application_name = 'pgdyno monitor'; set client_min_messages = warning";
-/// The table or its schema does not exist: their creation is not replayed yet.
+/// SQLSTATEs of a missing table or schema, whose creation is not replayed yet.
 const MISSING_TABLE_CODES: [Code; 2] = [Code::SqlState(*b"42P01"), Code::SqlState(*b"3F000")];
 
 /// Session with one server; reconnects after an error.
@@ -34,7 +34,7 @@ impl ReplicaSession {
         ReplicaSession { target: of, session: None }
     }
 
-    /// Connects in advance if the server is a replica, so that the first read is not delayed. Uses no slot of a
+    /// Connects in advance if the server is a replica, so that the first read is not delayed. Keeps no session on a
     /// primary.
     pub fn connect_if_replica(&mut self) {
         if self.query("select 1").is_some_and(|it| !it.in_recovery) {

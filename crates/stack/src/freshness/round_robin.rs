@@ -1,4 +1,4 @@
-//! Detects reads that are older than earlier reads of the same session.
+//! Detects reads that are older than earlier reads of the same session
 
 use super::replica_session::{ReplicaSession, TABLE};
 use super::{AcknowledgedNumber, ReadCounter};

@@ -1,4 +1,4 @@
-//! Writes numbers on the current primary.
+//! Writes numbers on the current primary
 
 use super::replica_session::{SCHEMA, SETUP_SQL, TABLE};
 use super::{AcknowledgedNumber, CONNECT_TIMEOUT, WRITE_INTERVAL};
@@ -7,18 +7,18 @@ use crate::roles::{DirectServer, identity, synchronous_commit_sql};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-/// An unacknowledged write is abandoned after this time: another server may take writes.
+/// Timeout of a write. The writer then searches for a primary again, because another server may accept writes.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Interval between two searches for a primary; long, because a failover needs the CPUs more.
+/// Interval between two searches for a primary. It is long, because a failover needs the CPUs more.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
-/// A server that accepts no login in this time is skipped: others may take writes.
+/// Timeout of a login. The writer then tries the next server, which may accept writes.
 const LOGIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Inserts numbers into the table and passes on each acknowledged one.
+/// Writer that inserts numbers into the table and sends each acknowledged one to the readers.
 pub(super) struct NumberWriter {
     servers: Vec<DirectServer>,
     session: Option<(usize, Connection)>,
-    /// Numbers also increase from trial to trial, so that none equals an older one.
+    /// Next number. Numbers increase from trial to trial too, so that none equals an older one.
     next: u64,
     readers: Vec<Sender<AcknowledgedNumber>>,
     turns: Option<Sender<AcknowledgedNumber>>,
@@ -34,7 +34,7 @@ impl NumberWriter {
         NumberWriter { servers, session: None, next: first, readers, turns }
     }
 
-    /// Runs until it is stopped; returns the number of acknowledged writes.
+    /// Runs until stopped; returns the number of acknowledged writes.
     pub fn run(mut self, begun: &dyn Fn() -> bool, rests: &Receiver<()>) -> u64 {
         let (mut written, mut due) = (0, Instant::now());
         for round in 1_u32.. {
@@ -42,7 +42,7 @@ impl NumberWriter {
             if ready && begun() {
                 written += u64::from(self.write());
             }
-            // Missed writes are not made up for.
+            // Missed writes are skipped.
             due = (due + if ready { write_interval(round) } else { RETRY_INTERVAL }).max(Instant::now());
             match rests.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => {}
@@ -52,11 +52,11 @@ impl NumberWriter {
         written
     }
 
-    /// Drops the table and, if nothing else is in it, its schema, if there is a primary.
+    /// Drops the table, and its schema if that is empty. Does nothing without a primary.
     pub fn drop_table(self) {
         if let Some((_, mut session)) = self.connect_primary() {
             let _ = session.set_timeout(Some(CONNECT_TIMEOUT));
-            // A table that cannot be dropped is dropped with its database, or reused.
+            // If this fails, the table is dropped with its database, or reused.
             let _ = session.query(&format!("drop table if exists {TABLE}"));
             let _ = session.query(&format!("drop schema if exists {SCHEMA}"));
         }
@@ -69,7 +69,7 @@ impl NumberWriter {
         let done = session.query(&format!("insert into {TABLE} values ({value})"));
         let number = AcknowledgedNumber { value, at: Instant::now(), server: *on };
         match done {
-            // A warning means that the wait for the replicas was cancelled: no acknowledgement.
+            // A warning means that the wait for the replicas was cancelled, so the write is not acknowledged.
             Ok(_) if session.notices.len() > remarks => false,
             Ok(_) => {
                 self.notify(number);
@@ -90,7 +90,7 @@ impl NumberWriter {
         }
     }
 
-    /// True if there is a primary with the table.
+    /// True if a primary exists and has the table.
     fn is_ready(&mut self) -> bool {
         if self.session.is_none() {
             self.session = self.connect_primary().and_then(|it| self.prepare_table(it));
@@ -98,7 +98,7 @@ impl NumberWriter {
         self.session.is_some()
     }
 
-    /// Among the servers that take writes, the one with the newest timeline, by its index.
+    /// Connects to the server with the newest timeline among those that accept writes; returns its index.
     fn connect_primary(&self) -> Option<(usize, Connection)> {
         let opened = self.servers.iter().enumerate().filter_map(|(at, server)| {
             let mut session = server.target.open(LOGIN_TIMEOUT).ok()?;
@@ -124,7 +124,7 @@ impl NumberWriter {
     }
 }
 
-/// True if an abandoned session of pgdyno still waits for replicas: a new session would wait too.
+/// True if an abandoned session of pgdyno still waits for replicas. A new session would wait too.
 fn has_stuck_session(session: &mut Connection) -> bool {
     let sql = "select count(*) > 0 from pg_stat_activity \
         where application_name = 'pgdyno monitor' and wait_event = 'SyncRep'";

@@ -1,4 +1,4 @@
-//! Control groups that can limit or measure parts of a stack.
+//! Control groups that can limit or measure parts of a stack
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub struct Cgroups {
 /// One controller and the group of this process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Controller {
-    /// For example `cpu`, `memory`, `blkio` (v1) or `io` (v2).
+    /// Name, such as `cpu`, `memory`, `blkio` (v1) or `io` (v2).
     pub name: String,
     /// Directory of the process's group.
     pub directory: PathBuf,
-    /// True if we may create groups below it.
+    /// True if pgdyno may create groups below the directory.
     pub writable: bool,
 }
 
@@ -26,7 +26,7 @@ pub struct Controller {
 const RELEVANT_CONTROLLERS: [&str; 7] = ["cpu", "cpuacct", "cpuset", "memory", "blkio", "io", "pids"];
 
 impl Cgroups {
-    /// Controllers of this process.
+    /// Detects the controllers of this process.
     pub fn detect() -> Cgroups {
         let read = |path: &Path| std::fs::read_to_string(path).ok();
         Cgroups::parse(
@@ -60,7 +60,7 @@ impl Cgroups {
                 let group = group(of).unwrap_or_default();
                 let inside: PathBuf =
                     Path::new(place).components().chain(Path::new(&group).components().skip(1)).collect();
-                // In a container the path may be one of the host's, which is not visible from here.
+                // In a container, the path may be the host's, which is not visible from here.
                 if read(&inside.join("cgroup.procs")).is_some() { inside } else { PathBuf::from(place) }
             };
             let controller = |name: &str, directory: PathBuf| Controller {

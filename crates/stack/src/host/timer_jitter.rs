@@ -1,4 +1,4 @@
-//! Measures how late this host wakes a sleeping thread.
+//! Measures how late this host wakes a sleeping thread
 
 use super::nanos;
 use model::{LatencyHistogram, Nanos};
@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 
 /// Thread that sleeps until regular due times and records its lateness.
 ///
-/// It does nothing else, so its delays apply to every thread of this host.
+/// The thread has no other work, so its delays apply to every thread of this host.
 #[derive(Debug)]
 pub struct TimerJitter {
     stop: Arc<AtomicBool>,
@@ -19,19 +19,19 @@ pub struct TimerJitter {
 }
 
 impl TimerJitter {
-    /// Each wake-up costs some µs of CPU time.
+    /// Starts the thread. Each wake-up costs some µs of CPU time.
     pub fn start(every: Nanos) -> TimerJitter {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("jitter".to_owned())
             .spawn(move || measure_jitter(&stopped, every));
-        // If no thread can be started there are no samples. That differs from zero jitter: the histogram's count is
-        // 0.
+        // If no thread can be started, there are no samples. The histogram's count of 0 distinguishes that from zero
+        // jitter.
         TimerJitter { stop, thread: thread.ok() }
     }
 
-    /// Lateness of all due times so far.
+    /// Stops the thread and returns the lateness of all due times so far.
     pub fn stop(mut self) -> LatencyHistogram {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take();
@@ -46,7 +46,7 @@ impl Drop for TimerJitter {
 }
 
 fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
-    // Same slack as the load's threads; otherwise the kernel adds up to 50 µs to save power; prctl(2),
+    // The load's threads have the same slack; otherwise the kernel adds up to 50 µs to save power; prctl(2),
     // PR_SET_TIMERSLACK.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let mut latency = LatencyHistogram::new();
@@ -61,7 +61,7 @@ fn measure_jitter(stop: &AtomicBool, every: Nanos) -> LatencyHistogram {
             latency.record(now - due);
             due += every;
         }
-        // Looked at last, so that there is a sample even if this thread has hardly run.
+        // The flag is checked last, so that there is a sample even if this thread has hardly run.
         if stop.load(Ordering::Relaxed) {
             return latency;
         }

@@ -4,7 +4,7 @@ use super::device::Disk;
 use super::{CgroupVersion, Limit, UnappliedLimit, UnappliedReason};
 use model::plan::Limits;
 
-/// One value to write to a file of the group.
+/// Value to write to a file of the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CgroupWrite {
     pub limit: Limit,
@@ -18,14 +18,14 @@ pub(super) struct CgroupWrite {
 /// Period of the CPU quota, µs. It is shorter than the kernel's default of 100 ms, in which a node with 0.1 CPU would
 /// run for 10 ms and then be throttled for 90 ms.
 const QUOTA_PERIOD: f64 = 10_000.0;
-/// The kernel's smallest quota, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
+/// Smallest quota that the kernel accepts, µs; `kernel/sched/core.c`, `min_cfs_quota_period`.
 const MIN_QUOTA: f64 = 1_000.0;
 
-/// Swap that a group of version 1 keeps, bytes. Without it, the limit on memory plus swap would be reached first, and
+/// Swap allowance of a version 1 group, bytes. Without it, the limit on memory plus swap would be reached first, and
 /// the kernel counts no failures there (seen with Linux 6.18).
 const SWAP_ALLOWANCE: u64 = 1 << 20;
 
-/// The writes, in order, and the limits that cannot be set. Calls `disk` only if an I/O limit is set.
+/// Computes the writes, in order, and the limits that cannot be set. Calls `disk` only if an I/O limit is set.
 pub(super) fn cgroup_writes(
     limits: &Limits,
     version: CgroupVersion,
@@ -47,8 +47,8 @@ pub(super) fn cgroup_writes(
         }
     }
     if let Some(bytes) = limits.memory {
-        // Swap would only hide a shortage of memory. Memory plus swap must never be below memory, which may be higher
-        // than before: remove its limit first.
+        // Swap would only hide a shortage of memory. The limit on memory plus swap must never be below that on memory,
+        // which may be higher than before. The first write therefore removes it.
         match version {
             CgroupVersion::V1 => {
                 line(Limit::Memory, "memory", "memory.memsw.limit_in_bytes", "-1".to_owned(), true);
@@ -72,7 +72,7 @@ pub(super) fn cgroup_writes(
     if io.iter().any(|it| it.1.is_some()) {
         match disk() {
             Ok(disk) => {
-                // Unlimited rates are written too: the group may have had a limit before.
+                // Unlimited rates are written too, because the group may have had a limit before.
                 for (limit, value, file, key) in io {
                     let none = value.is_none();
                     let number = |text: &str| value.map_or(text.to_owned(), |it| it.to_string());
@@ -133,7 +133,7 @@ mod tests {
             cpu(2.5),
             [&["cpu cpu.cfs_period_us=10000", "cpu cpu.cfs_quota_us=25000"], &["cpu cpu.max=25000 10000"]],
         );
-        // Less than a tenth of a CPU needs a longer period.
+        // A quota of less than a tenth of a CPU needs a longer period.
         check(
             cpu(0.03),
             [&["cpu cpu.cfs_period_us=33334", "cpu cpu.cfs_quota_us=1000"], &["cpu cpu.max=1000 33334"]],

@@ -1,4 +1,4 @@
-//! The disk behind a directory
+//! Disk that holds a directory
 
 use super::UnappliedReason;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ pub struct Disk {
     pub minor: u32,
 }
 
-/// The whole disk that holds a directory's file system. The kernel throttles only whole disks, not partitions.
+/// Finds the whole disk that holds a directory's file system. The kernel throttles only whole disks, not partitions.
 pub fn find_disk(directory: &Path) -> Result<Disk, UnappliedReason> {
     let refused = |path: &Path, error: std::io::Error| UnappliedReason::Refused {
         path: path.to_owned(),
@@ -38,7 +38,7 @@ fn find_whole_disk(
     number: &dyn Fn(&Path) -> Option<Disk>,
     parent: &dyn Fn(Disk) -> Option<String>,
 ) -> Result<Disk, UnappliedReason> {
-    // Major 0 is not a device. The file system may name its source, as btrfs does, or have none, as overlay and
+    // Major 0 is not a device. The file system may report its source, as btrfs does, or have none, as overlay and
     // tmpfs.
     let device = if device.major != 0 {
         device
@@ -51,7 +51,7 @@ fn find_whole_disk(
     Ok(disk.unwrap_or(device))
 }
 
-/// Kind and source of the file system that holds a path, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
+/// Finds type and source of the file system that holds a path, from `/proc/self/mountinfo`; `proc_pid_mountinfo(5)`.
 fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
     let lines = mounts.lines().filter_map(|line| {
         let (left, right) = line.split_once(" - ")?;

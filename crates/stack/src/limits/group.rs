@@ -4,11 +4,11 @@ use super::usage::{CounterFile, Usage};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The control groups of one node: a directory in every hierarchy that its limits need.
+/// Control groups of one node: a directory in every hierarchy that its limits need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     pub version: CgroupVersion,
-    /// Controllers, such as `cpu`, with the node's directory in the hierarchy. Never empty.
+    /// Name of each controller, such as `cpu`, with the node's directory in the hierarchy. Never empty.
     pub directories: Vec<(String, PathBuf)>,
 }
 
@@ -21,7 +21,7 @@ pub enum CgroupVersion {
 }
 
 impl Group {
-    /// Its existing counter files. Some kernels lack some of them.
+    /// Lists the counter files that exist. Some kernels lack some of them.
     pub fn files(&self) -> Vec<(CounterFile, PathBuf)> {
         let all: &[(&str, CounterFile, &str)] = match self.version {
             CgroupVersion::V1 => &V1,
@@ -39,7 +39,7 @@ impl Group {
         files
     }
 
-    /// Its usage so far.
+    /// Reads the group's usage so far.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
         for (source, path) in self.files() {
@@ -50,7 +50,7 @@ impl Group {
         usage
     }
 
-    /// Numbers of all its processes.
+    /// Lists the process ids of the group.
     pub fn processes(&self) -> Vec<u32> {
         let text = self.directories.first().map(|it| std::fs::read_to_string(it.1.join("cgroup.procs")));
         let text = text.and_then(Result::ok).unwrap_or_default();
@@ -71,7 +71,7 @@ const V1: [(&str, CounterFile, &str); 9] = [
     ("blkio", CounterFile::IoBytes, "blkio.throttle.io_service_bytes"),
 ];
 
-/// Counter files of version 2, as [`V1`]. Every group counts its CPU time, so `cpu.stat` needs no controller.
+/// Counter files of version 2, like [`V1`]. Every group counts its CPU time, so `cpu.stat` needs no controller.
 const V2: [(&str, CounterFile, &str); 6] = [
     ("", CounterFile::CpuStat, "cpu.stat"),
     ("memory", CounterFile::Memory, "memory.current"),

@@ -8,19 +8,19 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// A node's directory in one hierarchy.
+/// Directory of a node in one hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupDirectory {
     pub controller: String,
     pub directory: PathBuf,
-    /// Limits that this directory enforces.
+    /// Limits that the kernel enforces through this directory.
     pub limits: Vec<Limit>,
 }
 
-/// State for the entry of a process, between fork and exec.
+/// State for moving a process into its groups between fork and exec.
 #[derive(Debug)]
 pub(crate) struct GroupEntry {
-    /// `cgroup.procs` of each group.
+    /// Open `cgroup.procs` file of each group.
     procs_files: Vec<(File, GroupDirectory)>,
     /// CPU affinity, if no group limits the CPUs.
     affinity: Option<CpuSet>,
@@ -34,7 +34,8 @@ pub(crate) struct GroupEntry {
 const AFFINITY: u8 = u8::MAX;
 
 impl GroupEntry {
-    /// Prepares the entry into these directories and onto these CPUs. `not_applied` lists limits that already failed.
+    /// Prepares a process to join these directories and run on these CPUs. `not_applied` lists limits that already
+    /// failed.
     pub fn new(
         version: CgroupVersion,
         places: Vec<GroupDirectory>,
@@ -51,7 +52,8 @@ impl GroupEntry {
         }
         let mut affinity = None;
         if !cpus.is_empty() {
-            // A process can leave its affinity, but not a cpuset group. Without a group, set at least the affinity.
+            // A process can change its affinity, but cannot leave a cpuset group. Without a group, set at least the
+            // affinity.
             not_applied.retain(|it| it.limit != Limit::Cpus);
             match cpu_set(cpus) {
                 Ok(_) if procs_files.iter().any(|it| it.1.limits.contains(&Limit::Cpus)) => {}
@@ -63,13 +65,13 @@ impl GroupEntry {
         Ok(GroupEntry { procs_files, affinity, report: io::pipe()?, not_applied, version })
     }
 
-    /// Called between fork and exec: makes system calls only.
+    /// Joins the groups. Called between fork and exec, so it makes system calls only.
     pub fn enter(&self) {
         let fail = |which: u8, error: Errno| {
             let _ = rustix::io::write(self.report.1.as_fd(), &[which, error.raw_os_error() as u8]);
         };
         for (which, (file, _)) in self.procs_files.iter().enumerate() {
-            // Zero stands for the writing process.
+            // Zero means the writing process.
             if let Err(error) = rustix::io::write(file.as_fd(), b"0") {
                 fail(which as u8, error);
             }
@@ -95,7 +97,7 @@ impl GroupEntry {
         (make_group(self.version, &inside), not_applied)
     }
 
-    /// Called after the process has started: its group, and the limits that are not in effect.
+    /// Returns the group and the limits that are not in effect. Called after the process has started.
     pub fn finish(self) -> (Option<Group>, Vec<UnappliedLimit>) {
         let GroupEntry { procs_files, report: (mut report, writer), mut not_applied, version, .. } = self;
         drop(writer);
@@ -135,7 +137,7 @@ fn make_group(version: CgroupVersion, places: &[GroupDirectory]) -> Option<Group
     (!places.is_empty()).then_some(Group { version, directories })
 }
 
-/// The set of these CPUs; an error if one does not exist.
+/// Converts CPU numbers to a set; an error if one does not exist.
 pub(crate) fn cpu_set(numbers: &[u32]) -> Result<CpuSet, UnappliedReason> {
     let online = read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let mut set = CpuSet::new();

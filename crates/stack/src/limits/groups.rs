@@ -1,7 +1,7 @@
 //! Creation and removal of a keeper's control groups
 //!
-//! All are below `pgdyno-<pid of the keeper>`, itself below the keeper's own group. In version 2, a group with
-//! processes cannot enable controllers for its children. There, the nearest ancestor that can do so is used.
+//! All groups are below `pgdyno-<pid of the keeper>`, which is below the keeper's own group. In version 2, a group with
+//! processes cannot enable controllers for its children. There, the nearest ancestor that can enable them is used.
 
 use super::cgroup_writes::cgroup_writes;
 use super::device::find_disk;
@@ -16,17 +16,17 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Prefix of the keeper's group; its process number follows.
+/// Prefix of the name of the keeper's group; the keeper's process id follows.
 const PREFIX: &str = "pgdyno-";
-/// Name of the group for pgdyno itself, if it is limited.
+/// Name of pgdyno's own group, if it is limited.
 pub(crate) const GENERATOR: &str = "generator";
 
-/// The control groups of one keeper.
+/// Control groups of one keeper.
 #[derive(Debug)]
 pub(crate) struct Groups {
     cgroups: Cgroups,
     version: CgroupVersion,
-    /// `pgdyno-<pid>`.
+    /// Name of the keeper's group, `pgdyno-<pid>`.
     name: String,
     /// Directory whose disk is throttled.
     data_directory: PathBuf,
@@ -34,14 +34,14 @@ pub(crate) struct Groups {
     note_file: Option<PathBuf>,
     /// Directories that were created, parents before children.
     created: Vec<PathBuf>,
-    /// By name of their node.
+    /// Groups of each node, by the node's name.
     nodes: HashMap<String, NodeGroups>,
-    /// Version 2: parent of the keeper's group, and the controllers enabled for it: file, controller.
+    /// Version 2: parent directory of the keeper's group.
     base: Option<PathBuf>,
     enabled_controllers: Vec<(PathBuf, String)>,
 }
 
-/// The groups of one node.
+/// Control groups of one node.
 #[derive(Clone, Debug, Default)]
 struct NodeGroups {
     limits: Limits,
@@ -50,7 +50,7 @@ struct NodeGroups {
 }
 
 impl Groups {
-    /// Groups for nodes whose files are below `directory`.
+    /// Creates the groups for nodes whose files are below `directory`.
     pub fn new(cgroups: Cgroups, directory: &Path, note: Option<PathBuf>) -> Groups {
         Groups {
             version: effective_version(&cgroups),
@@ -68,7 +68,7 @@ impl Groups {
     /// Creates the groups for a node, or reuses its groups if they have the same limits.
     pub fn prepare_node(&mut self, node: &str, limits: &Limits) -> io::Result<GroupEntry> {
         if self.nodes.get(node).is_none_or(|it| it.limits != *limits) {
-            // The directories of other limits are removed, unless they still hold a process.
+            // Directories for other limits are removed, unless they still contain a process.
             for place in self.nodes.remove(node).unwrap_or_default().places {
                 let _ = std::fs::remove_dir(&place.directory);
             }
@@ -135,7 +135,7 @@ impl Groups {
                 _ => {}
             }
         }
-        // A group without limits is not entered.
+        // A process does not join a group without limits.
         if places.iter().all(|it| it.limits.is_empty()) {
             places.clear();
         }
@@ -158,7 +158,7 @@ impl Groups {
                 for (directory, above) in [(&run_group, &above), (&its, &run_group)] {
                     self.create_directory(directory)?;
                     if controller == "cpuset" {
-                        // A new group has no values for these files and cannot be entered without them; cpuset(7).
+                        // A new group has no values for these files, and no process can join without them; cpuset(7).
                         for file in ["cpuset.mems", "cpuset.cpus"] {
                             let from = above.join(file);
                             let inherited = read_to_string(&from).map_err(|it| refused_error(&from, &it))?;
@@ -229,14 +229,13 @@ impl Groups {
         Ok(())
     }
 
-    /// Moves a running process, with all its threads, into its groups. Resources that it already uses are not
-    /// counted.
+    /// Moves a running process, with all its threads, into its groups. Resources that it already uses are not counted.
     pub fn move_process(
         &mut self,
         pid: u32,
         limits: &Limits,
     ) -> io::Result<(Option<Group>, Vec<UnappliedLimit>)> {
-        // CPUs are limited by the affinity of its threads: a cpuset group would be harder to leave.
+        // The affinity of its threads limits the CPUs: a cpuset group would be harder to leave.
         let entry = self.prepare_node(GENERATOR, &Limits { cpus: Vec::new(), ..limits.clone() })?;
         Ok(entry.move_process(pid))
     }
@@ -257,7 +256,7 @@ impl Groups {
         let until = Instant::now() + timeout;
         let mut all_gone = true;
         for path in self.created.drain(..).rev() {
-            // A reaped process may still belong to its group for a moment.
+            // A reaped process may still belong to its group for a short time.
             while let Err(error) = std::fs::remove_dir(&path) {
                 if error.kind() == ErrorKind::NotFound {
                     break;
@@ -276,7 +275,7 @@ impl Groups {
     }
 }
 
-/// The version whose hierarchies have the controllers. On a hybrid system only one version has them.
+/// Returns the version whose hierarchies have the controllers. On a hybrid system, only one version has them.
 fn effective_version(of: &Cgroups) -> CgroupVersion {
     let limiting = |it: &Controller| matches!(it.name.as_str(), "cpu" | "memory" | "blkio");
     if of.v1.iter().any(limiting) || of.v2.is_empty() { CgroupVersion::V1 } else { CgroupVersion::V2 }
@@ -284,7 +283,7 @@ fn effective_version(of: &Cgroups) -> CgroupVersion {
 
 /// Removes the groups that a killed keeper listed, and kills their processes; false if some remain.
 ///
-/// Only groups below `pgdyno-<keeper>` are touched: that keeper created them and moved the processes there.
+/// Only groups below `pgdyno-<keeper>` are removed: that keeper created them and moved the processes there.
 pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
     let text = read_to_string(note).unwrap_or_default();
     let until = Instant::now() + Duration::from_secs(2);
@@ -293,12 +292,12 @@ pub(crate) fn remove_stale_groups(note: &Path, keeper: u32) -> bool {
         if !path.exists() {
             continue;
         }
-        // The process number, and so the name, may belong to another keeper by now.
+        // The process id, and so the name, may belong to another keeper now.
         if !is_group_of_keeper(keeper, path) || !is_dead(keeper) {
             all_gone = false;
             continue;
         }
-        // The generator is pgdyno itself, and may have outlived its keeper.
+        // The generator group contains pgdyno itself, which may have outlived its keeper.
         let ends = !path.ends_with(GENERATOR);
         while let Err(error) = std::fs::remove_dir(path) {
             if error.kind() == ErrorKind::NotFound {
@@ -327,25 +326,25 @@ fn is_group_of_keeper(keeper: u32, path: &Path) -> bool {
     path.is_absolute() && plain && named && groups()
 }
 
-/// Kills the processes of a group, but no process that has reused the number of an ended one.
+/// Kills the processes of a group, but no process that has reused the id of an ended one.
 fn kill_processes(group: &Path) {
     let processes = || read_to_string(group.join("cgroup.procs")).unwrap_or_default();
     for line in processes().lines() {
         let Some(pid) = line.parse().ok().and_then(Pid::from_raw) else { continue };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-        // After opening: the number's owner is the handle's process, or that process has ended.
+        // The check follows the opening: the id belongs to the handle's process, or that process has ended.
         if processes().lines().any(|it| it == line) {
             let _ = pidfd_send_signal(&handle, Signal::KILL);
         }
     }
 }
 
-/// True if a keeper has ended. This process may have received the same number since.
+/// True if a keeper has ended. This process may have received the same id since.
 fn is_dead(pid: u32) -> bool {
     pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Writes in one system call, as the kernel's files require.
+/// Writes a value in one system call, as the kernel's files require.
 fn write(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
@@ -354,7 +353,7 @@ fn write(path: &Path, value: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A tree of plain files in place of version 2, with the files that the kernel would create.
+    /// Directory tree of plain files that simulates version 2, with the files that the kernel would create.
     struct Tree(PathBuf);
 
     impl Tree {
@@ -421,7 +420,8 @@ mod tests {
             ("slice/scope/OURS/node/cgroup.procs", "0"),
         ];
         check("alone", &alone, &limits, &expected, &[no_disk]);
-        // A group with processes of its own refuses, here by a directory in place of the file; its parent is used.
+        // A group with processes rejects controllers, simulated by a directory in place of the file. Its parent is
+        // used.
         let beside = [
             "slice/cgroup.subtree_control",
             "slice/scope/cgroup.subtree_control/refuses",
@@ -470,7 +470,7 @@ mod tests {
         let is_group = |path: &&str| {
             rustix::fs::statfs(*path).is_ok_and(|it| matches!(it.f_type as u32, 0x0027_e0eb | 0x6367_7270))
         };
-        // None of these exists, except the mount itself. A path that is no control group belongs to no keeper.
+        // None of these exists, except the mount itself. A path outside control groups belongs to no keeper.
         let real = mount.into_iter().find(is_group);
         for path in ["pgdyno-17", "/tmp/pgdyno-17", "/pgdyno-17/../etc", "/sys/fs/cgroup/user.slice", "/"] {
             assert!(!is_group_of_keeper(17, Path::new(path)), "{path}");

@@ -5,26 +5,26 @@
 
 use serde::Serialize;
 
-/// Resource usage of a group. `None`: the kernel does not count it, or no limit needs the controller.
+/// Resource usage of a group. A value is `None` if the kernel does not count it, or no limit needs the controller.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Usage {
-    /// CPU time, seconds.
+    /// CPU time used, seconds.
     pub cpu_seconds: Option<f64>,
-    /// Periods of the quota in which the group had work.
+    /// Number of quota periods in which the group had work.
     pub periods: Option<u64>,
-    /// Periods in which the quota was used up.
+    /// Number of quota periods in which the group used up the quota.
     pub throttled: Option<u64>,
-    /// Time for which its CPUs were throttled, seconds, summed over CPUs.
+    /// Time for which the group's CPUs were throttled, seconds, summed over CPUs.
     pub throttled_seconds: Option<f64>,
-    /// Bytes, page cache included.
+    /// Memory in use, page cache included, bytes.
     pub memory: Option<u64>,
     /// Peak of `memory`, bytes.
     pub memory_peak: Option<u64>,
-    /// Bytes; `None` if there is no limit.
+    /// Memory limit, bytes; `None` if there is no limit.
     pub memory_limit: Option<u64>,
-    /// How often an allocation reached the limit; the kernel then mostly reclaimed page cache.
+    /// Number of allocations that reached the limit; the kernel then mostly reclaimed page cache.
     pub memory_failures: Option<u64>,
-    /// Processes that the OOM killer ended because nothing could be reclaimed.
+    /// Number of processes that the OOM killer ended because nothing could be reclaimed.
     pub oom_kills: Option<u64>,
     pub io: Option<Io>,
 }
@@ -34,17 +34,17 @@ pub struct Usage {
 pub struct Io {
     pub reads: u64,
     pub writes: u64,
-    /// Bytes.
+    /// Bytes read.
     pub read: u64,
-    /// Bytes.
+    /// Bytes written.
     pub written: u64,
 }
 
-/// A counter file, which determines its format.
+/// Kind of counter file, which determines its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterFile {
-    /// `cpu.stat` of either version.
+    /// `cpu.stat` of version 1 or 2.
     CpuStat,
     /// `cpuacct.usage`.
     CpuUsage,
@@ -67,7 +67,7 @@ pub enum CounterFile {
 }
 
 impl Usage {
-    /// Adds the values of one file. Values that it does not contain stay unchanged.
+    /// Adds the values of one file. Values that the file does not contain stay unchanged.
     pub fn read_file(&mut self, source: CounterFile, text: &str) {
         match source {
             CounterFile::CpuStat => {
@@ -100,7 +100,7 @@ impl Usage {
     }
 }
 
-/// Parses `cpu.stat` of either version; sets only the CPU fields.
+/// Parses `cpu.stat` of version 1 or 2; sets only the CPU fields.
 pub fn read_cpu_stat(text: &str) -> Usage {
     let nanos = value(text, "throttled_time").map(|it| it as f64 / 1e9);
     let micros = |key: &str| value(text, key).map(|it| it as f64 / 1e6);
@@ -117,12 +117,12 @@ fn number(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// The number on the line that begins with `key`.
+/// Finds the number on the line that begins with `key`.
 fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.split_once(' ').filter(|it| it.0 == key)?.1.trim().parse().ok())
 }
 
-/// Reads and writes over all devices, from lines such as `254:0 Read 12`.
+/// Sums reads and writes over all devices, from lines such as `254:0 Read 12`.
 fn sum_reads_and_writes(text: &str) -> (u64, u64) {
     let sum = |of: &str| {
         let fields = text.lines().map(|it| it.split_whitespace().collect::<Vec<_>>());

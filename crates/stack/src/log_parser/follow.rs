@@ -1,4 +1,4 @@
-//! Reads new lines of a log file.
+//! Reads new lines of a log file
 
 use super::{EventLimiter, LogFormat, LogReader};
 use model::{LogEvent, Nanos};
@@ -6,27 +6,28 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-/// Follows a log from its current end.
+/// Reader that follows a log from its current end.
 #[derive(Debug)]
 pub struct LogFollower {
     path: PathBuf,
     file: Option<File>,
     offset: u64,
-    /// Line whose end is not written yet.
+    /// Start of a line whose end is not written yet.
     partial: Vec<u8>,
     pub reader: LogReader,
     throttle: EventLimiter,
 }
 
-/// Bytes per read: a server that logs more does not delay the other logs.
+/// Maximum size of one read, bytes, so that a server that logs much does not delay the other logs.
 const READ_CHUNK: usize = 256 * 1024;
-/// If the backlog is larger, it is skipped.
+/// Maximum backlog, bytes; a larger one is skipped.
 const MAX_BACKLOG: u64 = 8 * 1024 * 1024;
-/// A longer line is discarded up to this length; its rest is parsed as a separate line, which no parser recognizes.
+/// Maximum length of a line, bytes. The start of a longer line is discarded. Its rest is parsed as a separate line,
+/// which no parser recognizes.
 const MAX_LINE: usize = 64 * 1024;
 
 impl LogFollower {
-    /// A file that does not exist yet is read from its beginning.
+    /// Starts at the end of the file. A file that does not exist yet is read from its beginning.
     pub fn from_end(path: PathBuf, dialect: LogFormat, node: &str) -> LogFollower {
         let file = File::open(&path).ok();
         let offset = file.as_ref().and_then(|it| it.metadata().ok()).map_or(0, |it| it.len());
@@ -60,7 +61,7 @@ impl LogFollower {
         Ok(())
     }
 
-    /// Reports the suppressed events.
+    /// Reports the suppressed events at the end.
     pub fn finish(&mut self, at: Nanos, out: &mut Vec<LogEvent>) {
         self.throttle.finish(at, out);
     }

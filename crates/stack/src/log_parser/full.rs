@@ -1,4 +1,4 @@
-//! Detects in a server's log that it ended because its disk is full.
+//! Detects in a server's log that the server ended because its disk is full
 
 use super::{LogFormat, LogReader};
 use model::EventKind;
@@ -6,7 +6,7 @@ use model::EventKind;
 /// SQLSTATE of `disk_full`.
 const DISK_FULL: &str = "53100";
 
-/// Text of the last FATAL or PANIC about a full disk in the lines of a PostgreSQL log, without its prefix.
+/// Finds the last FATAL or PANIC about a full disk in the lines of a PostgreSQL log. Returns its text without prefix.
 pub fn disk_full(lines: &[String]) -> Option<String> {
     let mut reader = LogReader::new(LogFormat::Postgres);
     let remarks = lines.iter().filter_map(|it| reader.line(it));

@@ -1,22 +1,22 @@
-//! Statements in PostgreSQL's log, with their values.
+//! Statements in PostgreSQL's log, with their values
 //!
-//! The only parser that does not mask values: the statements are used for planning, and neither shown nor stored.
+//! Only this parser does not mask values: the statements are used for planning, and neither shown nor stored.
 
 use super::postgres::split_prefix;
 
 /// Statement as a client executed it.
 #[derive(Clone, PartialEq)]
 pub struct LoggedStatement {
-    /// Text; with `$1` if the values were sent separately.
+    /// Text of the statement; it contains `$1` if the values were sent separately.
     pub text: String,
-    /// Values in text form; `None` is NULL.
+    /// Parameter values in text form; `None` is NULL.
     pub values: Vec<Option<String>>,
     pub millis: f64,
     /// Process id of the server process.
     pub pid: u32,
 }
 
-/// Masks values: only the server may see them.
+/// Masks values, because only the server may see them.
 impl std::fmt::Debug for LoggedStatement {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({} values, {} ms)", super::mask_values(&self.text), self.values.len(), self.millis)
@@ -52,12 +52,12 @@ pub fn parse_logged_statements(log: &str) -> Vec<LoggedStatement> {
         open = executed.is_some();
         all.extend(executed);
     }
-    // A statement may begin on a line that continues; one without any text is none.
+    // The text of a statement may begin on a continuation line. A statement without text is removed.
     all.retain(|it| !it.text.is_empty());
     all
 }
 
-/// `duration: 5.520 ms  execute P_0: select 1`.
+/// Parses `duration: 5.520 ms  execute P_0: select 1`.
 fn parse_duration_line(text: &str, pid: u32) -> Option<LoggedStatement> {
     let (millis, rest) = text.strip_prefix("duration: ")?.split_once(" ms  ")?;
     let text = match rest.strip_prefix("statement: ") {
@@ -69,7 +69,7 @@ fn parse_duration_line(text: &str, pid: u32) -> Option<LoggedStatement> {
     Some(LoggedStatement { text: text.to_owned(), values: Vec::new(), millis, pid })
 }
 
-/// `$1 = 'it''s', $2 = NULL`.
+/// Parses `$1 = 'it''s', $2 = NULL`.
 fn parse_parameters(text: &str) -> Vec<Option<String>> {
     let mut all = Vec::new();
     let mut rest = text;
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(shown.concat(), expected);
     }
 
-    /// Output of PostgreSQL 15, and with the capital letter of 16.
+    /// The log contains output of PostgreSQL 15, and a line with the capital letter of 16.
     #[test]
     fn parses_statements_with_parameters() {
         check(

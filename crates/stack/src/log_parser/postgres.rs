@@ -1,17 +1,17 @@
-//! Parser of PostgreSQL's log, in any language.
+//! Parser of PostgreSQL's log, in any language
 //!
-//! Uses the SQLSTATE, which `%e` in `log_line_prefix` puts before the severity. The severity is a word in the
-//! language of `lc_messages`. The words below are those of PostgreSQL's message catalogs, versions 14 to 18. They
+//! The parser uses the SQLSTATE, which `%e` in `log_line_prefix` puts before the severity. The severity is a word in
+//! the language of `lc_messages`. The words below are those of PostgreSQL's message catalogs, versions 14 to 18. They
 //! distinguish FATAL from ERROR; any other word counts as ERROR.
 
 use super::{LogRecord, kind_from_text, mask_values, normalize_message};
 use model::{EventKind, LogSession};
 use std::net::IpAddr;
 
-/// Prefix of a line.
+/// Prefix of a log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LinePrefix {
-    /// Text before the process id: the time, if the prefix has it.
+    /// Text before the process id: the time, if the prefix contains it.
     timestamp: String,
     pub(super) pid: u32,
     code: Option<String>,
@@ -75,10 +75,10 @@ const WARNING: [&str; 11] = [
 const LOG: [&str; 9] =
     ["LOG", "СООБЩЕНИЕ", "LOGG", "ЗАПИСУВАННЯ", "ჟურნალი", "로그", "日志", "DZIENNIK", "ZPRÁVA"];
 
-/// Lines that explain a message, in English.
+/// Severities of lines that explain a message, in English.
 const DETAILS: [&str; 5] = ["DETAIL", "HINT", "QUERY", "CONTEXT", "STATEMENT"];
 
-/// Beginnings of the server's plain messages about itself.
+/// First words of the server's messages about its own start and end.
 const LIFECYCLE: [&str; 16] = [
     "starting PostgreSQL",
     "database system",
@@ -98,7 +98,7 @@ const LIFECYCLE: [&str; 16] = [
     "выключение",
 ];
 
-/// `before` is the prefix of the last message that does not explain another one.
+/// Parses a line. `before` is the prefix of the last message that does not explain another one.
 pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LinePrefix>) -> Option<LogRecord> {
     let (head, text) = split_prefix(line)?;
     let explains = |prefix: &LinePrefix| {
@@ -109,7 +109,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     };
     let known = |of: &[&str]| of.contains(&head.severity.as_str());
     let own = known(&FATAL) || known(&ERROR) || known(&WARNING) || known(&LOG);
-    // In an unknown language: a line that explains a message has its time and SQLSTATE.
+    // In an unknown language, a line with the time and SQLSTATE of the previous message explains it.
     if !own && (before.as_ref().is_some_and(explains) || head.code.is_none()) {
         return None;
     }
@@ -120,7 +120,7 @@ pub(super) fn parse(line: &str, main_pid: Option<u32>, before: &mut Option<LineP
     let kind = kind?;
     let text = match kind {
         EventKind::SlowStatement => slow_statement_text(text)?,
-        // Class 22, data exception: the message quotes the invalid value.
+        // Class 22 is data exception; its messages quote the invalid value.
         _ if code.as_deref().is_some_and(|it| it.starts_with("22")) => mask_quoted(text),
         _ => normalize_message(text),
     };
@@ -144,7 +144,7 @@ fn event_kind(head: &LinePrefix, text: &str, main_pid: Option<u32>) -> Option<Ev
         Some(code) if code.starts_with("01") || code.starts_with("02") || severe(&LOG) => {
             Some(EventKind::Other)
         }
-        // Administrative shutdowns and rejected logins end sessions, whatever the severity's word is.
+        // Administrative shutdowns and rejected logins end sessions, whatever the word for the severity is.
         Some(code) if ["57P", "28", "08"].iter().any(|it| code.starts_with(it)) => Some(EventKind::Fatal),
         Some(_) => Some(EventKind::Error),
     }
@@ -185,7 +185,7 @@ pub(super) fn split_prefix(line: &str) -> Option<(LinePrefix, &str)> {
     Some((LinePrefix { timestamp, pid, code, session: None, severity }, text))
 }
 
-/// Every SQLSTATE has a digit, no severity has.
+/// True for an SQLSTATE: it has a digit, and no severity has one.
 fn is_sqlstate(word: &str) -> bool {
     let allowed = word.len() == 5 && word.bytes().all(|it| it.is_ascii_digit() || it.is_ascii_uppercase());
     allowed && word.bytes().any(|it| it.is_ascii_digit())
@@ -215,7 +215,7 @@ fn split_session(rest: &str) -> Option<(&str, LogSession, &str)> {
     Some((code, session, &rest[end + 2..]))
 }
 
-/// End of `duration: 12.345` in any language: a word, a colon, and a number with three decimals.
+/// Finds the end of `duration: 12.345` in any language: a word, a colon, and a number with three decimals.
 fn duration_end(text: &str) -> Option<usize> {
     let at = text.find(": ")? + 2;
     let rest = &text[at..];
@@ -224,7 +224,7 @@ fn duration_end(text: &str) -> Option<usize> {
     (digits > 0 && decimals == 3 && rest.as_bytes()[digits] == b'.').then_some(at + digits + 4)
 }
 
-/// Text of a slow statement: `duration: 12.345 ms  statement: update t set a = ?`.
+/// Returns the text of a slow statement, such as `duration: 12.345 ms  statement: update t set a = ?`.
 fn slow_statement_text(text: &str) -> Option<String> {
     let (duration, rest) = text.split_at(duration_end(text)?);
     Some(match rest.split_once(": ") {
@@ -235,7 +235,7 @@ fn slow_statement_text(text: &str) -> Option<String> {
     })
 }
 
-/// Text with `"…"` for everything in double quotes.
+/// Replaces everything in double quotes by `"…"`.
 fn mask_quoted(text: &str) -> String {
     let parts: Vec<&str> = text.split('"').step_by(2).collect();
     normalize_message(&parts.join("\"…\""))

@@ -1,6 +1,6 @@
-//! Parser of the logs of services.
+//! Parser of the logs of services
 //!
-//! Formats differ by language, but all have the level among the first words of a line. The text after it may
+//! Formats differ by language, but all have the level among the first words of a line. The text after the level may
 //! contain clients' values, which are masked.
 
 use super::{LogRecord, kind_from_text, mask_values, normalize_message};
@@ -29,7 +29,7 @@ pub(super) fn parse(line: &str) -> Option<LogRecord> {
                 continue;
             }
         };
-        // Spring writes process, thread and class first.
+        // Spring writes process, thread and class before the text.
         let spring = more.split_once(" --- [").and_then(|it| it.1.split_once(" : "));
         let text = spring.map_or(more, |it| it.1);
         return Some(log_record(kind_from_text(text).unwrap_or(kind), text));

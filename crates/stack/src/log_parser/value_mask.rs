@@ -1,8 +1,8 @@
-//! Masks the values in SQL statements.
+//! Masks the values in SQL statements
 
 use super::normalize_message;
 
-/// Statement with `?` in place of strings and numbers, without comments, on one line and truncated.
+/// Replaces strings and numbers in a statement by `?`. Removes comments, puts the text on one line and truncates it.
 ///
 /// Strings are recognized by PostgreSQL's rules: doubled quotes, `E'\''`, `$tag$…$tag$`. An unterminated string
 /// masks the rest.
@@ -10,7 +10,7 @@ pub fn mask_values(sql: &str) -> String {
     normalize_message(&replace_values(sql, "?"))
 }
 
-/// Like [`mask_values`], with a different mark and without truncation.
+/// Like [`mask_values`], with another mark and without truncation.
 pub(crate) fn replace_values(sql: &str, mark: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -69,7 +69,7 @@ fn quoted_string_length(text: &str, escapes: bool) -> usize {
     quoted_length(text, '\'', escapes)
 }
 
-/// Length of a quoted text, in which quotes may be doubled; the whole text if it is unterminated.
+/// Length of a quoted text, bytes, in which quotes may be doubled; the whole text if it is unterminated.
 fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     let mut letters = text.char_indices().skip(1).peekable();
     while let Some((at, letter)) = letters.next() {
@@ -86,7 +86,7 @@ fn quoted_length(text: &str, quote: char, escapes: bool) -> usize {
     text.len()
 }
 
-/// Length of a comment; comments can be nested.
+/// Length of a comment, bytes; comments can be nested.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0_u32, 0);
     while let Some(rest) = text.get(at..).filter(|it| !it.is_empty()) {
@@ -106,7 +106,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// Length of `$tag$…$tag$`; `None` if it is none.
+/// Length of `$tag$…$tag$`, bytes; `None` if the text does not begin with such a string.
 fn dollar_quoted_length(text: &str) -> Option<usize> {
     let tag = 2 + text[1..].find('$')?;
     let name = &text[1..tag - 1];
@@ -118,7 +118,7 @@ fn dollar_quoted_length(text: &str) -> Option<usize> {
     Some(text[tag..].find(&text[..tag]).map_or(text.len(), |it| tag + it + tag))
 }
 
-/// Length of a number with its suffix: `1.5e-3`, `0xff`, `1_000`.
+/// Length of a number with its suffix, bytes: `1.5e-3`, `0xff`, `1_000`.
 fn number_length(text: &str) -> usize {
     let part = |it: char| it.is_ascii_alphanumeric() || it == '.' || it == '_';
     let length = text.find(|it: char| !part(it)).unwrap_or(text.len());

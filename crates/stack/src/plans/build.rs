@@ -1,4 +1,4 @@
-//! Builds an index and measures its cost.
+//! Builds an index and measures its cost
 
 use crate::client::{Connection, Error};
 use model::advice::IndexBuild;
@@ -19,7 +19,7 @@ pub fn build_index(connection: &mut Connection, ddl: &str) -> Result<IndexBuild,
     })
 }
 
-/// Bytes of all indexes on user tables.
+/// Total size of all indexes on user tables, bytes.
 fn total_index_size(connection: &mut Connection) -> Result<u64, Error> {
     let sql = "select coalesce(sum(pg_relation_size(i.indexrelid)), 0) from pg_index i \
                join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace \

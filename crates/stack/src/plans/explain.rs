@@ -1,4 +1,4 @@
-//! Runs `EXPLAIN`, with and without hypothetical indexes.
+//! Runs `EXPLAIN`, with and without hypothetical indexes
 
 use super::NoPlan;
 use crate::client::{Connection, Error, QueryResult};
@@ -7,7 +7,7 @@ use crate::log_parser::replace_values;
 use model::explain::PlanNode;
 use serde::Deserialize;
 
-/// Wrapper that PostgreSQL puts around a plan.
+/// Object that contains a plan in PostgreSQL's output.
 #[derive(Deserialize)]
 struct ExplainOutput {
     #[serde(rename = "Plan")]
@@ -36,7 +36,7 @@ fn mask_conditions(node: &mut PlanNode) {
     node.children.iter_mut().for_each(mask_conditions);
 }
 
-/// Plan of a query, or of the execution of a prepared one. The inner error is the server's.
+/// Explains a query, or the execution of a prepared one. The inner error is the server's.
 pub(super) fn explain(
     connection: &mut Connection,
     options: &str,
@@ -105,7 +105,7 @@ pub(super) fn separate_server_error(
 mod tests {
     use super::*;
 
-    /// Output of PostgreSQL 15; other versions differ only in fields that are not read.
+    /// The output is from PostgreSQL 15; other versions differ only in fields that are not read.
     #[test]
     fn parses_plans_and_masks_values() {
         let check = |json: &str, expected: &str| {

@@ -1,7 +1,7 @@
-//! Captures the statements that a server executes, with their values.
+//! Captures the statements that a server executes, with their values
 //!
-//! During the capture the server logs every statement. That costs time, so nothing is measured meanwhile.
-//! Afterwards the log is truncated to its previous length, because users' values are confidential.
+//! During the capture the server logs every statement. That costs time, so no measurement runs meanwhile. Afterwards
+//! the log is truncated to its previous length, because users' values are confidential.
 
 use crate::client::{Connection, Error, Target};
 use crate::log_parser::{LoggedStatement, parse_logged_statements};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of bytes of the log to read.
 const MAX_LOG_BYTES: u64 = 64 * 1024 * 1024;
-/// Timeout for a change of settings, and for the end of the log.
+/// Timeout for a change of settings, and for the marker to appear in the log.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -23,7 +23,7 @@ pub struct StatementCapture {
     connection: Connection,
     log: PathBuf,
     start_offset: u64,
-    /// Process id of the server process of this session.
+    /// Process id of this session's server process.
     pid: u32,
     active: bool,
 }
@@ -41,7 +41,7 @@ pub enum CaptureError {
 }
 
 impl StatementCapture {
-    /// `superuser` is a login to a server that pgdyno started; `log` is the path of its log.
+    /// Starts the capture. `superuser` is a login to a server that pgdyno started; `log` is the path of its log.
     pub fn start(superuser: &Target, log: &Path) -> Result<StatementCapture, CaptureError> {
         let mut connection = superuser.open(REQUEST_TIMEOUT)?;
         connection.query("set application_name = 'pgdyno plans'")?;
@@ -58,7 +58,7 @@ impl StatementCapture {
 
     /// Stops and returns all statements since the start.
     pub fn finish(mut self) -> Result<Vec<LoggedStatement>, CaptureError> {
-        // The marker is logged after everything that ended before.
+        // The server logs the marker after all statements that ended before.
         let mark = format!("pgdyno heard until {}", self.start_offset);
         self.connection.query(&format!("select '{mark}'"))?;
         let begun = Instant::now();
@@ -82,7 +82,7 @@ impl StatementCapture {
         self.active = false;
         self.connection.query("alter system reset log_min_duration_statement")?;
         self.connection.query("select pg_reload_conf()")?;
-        // Servers append to the log: the removed part stays removed, and new lines follow the remaining part.
+        // Servers append to the log, so new lines follow the remaining part.
         let cut = File::options().write(true).open(&self.log).and_then(|it| it.set_len(self.start_offset));
         cut.map_err(|error| CaptureError::Log { path: self.log.clone(), error })
     }
@@ -114,7 +114,7 @@ impl StatementCapture {
 impl Drop for StatementCapture {
     fn drop(&mut self) {
         if self.active {
-            // A server that does not respond is about to end anyway.
+            // A server that does not respond is ending.
             let _ = self.stop();
         }
     }

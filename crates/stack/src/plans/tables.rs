@@ -1,10 +1,10 @@
-//! Planner statistics of a table.
+//! Planner statistics of a table
 
 use crate::client::{Connection, Error};
 use crate::dataset::quote_literal;
 use model::explain::{ColumnStats, ExistingIndex, TableStats};
 
-/// Row count of one table, its columns, and its indexes' columns in their order.
+/// Reads the row count of one table, its columns, and its indexes' columns in their order.
 pub(super) fn table_statistics(
     connection: &mut Connection,
     schema: &str,
@@ -53,7 +53,7 @@ pub(super) fn table_statistics(
     Ok(TableStats {
         schema: schema.to_owned(),
         name: name.to_owned(),
-        // Negative if the table was never vacuumed or analyzed.
+        // The number is negative if the table was never vacuumed or analyzed.
         rows: size.first().and_then(parse_number).unwrap_or(0.0).max(0.0),
         bytes: size.get(1).and_then(parse_number).unwrap_or(0.0) as u64,
         columns: columns.rows.iter().filter_map(column).collect(),

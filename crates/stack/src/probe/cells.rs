@@ -1,4 +1,4 @@
-//! Reads values from query results by the names of their columns.
+//! Reads values from query results by the names of their columns
 
 use super::{ReadError, Reading};
 use crate::client;
@@ -7,22 +7,22 @@ use model::{Series, SeriesKind, Unit};
 /// Mapping of the columns of a table to readings.
 pub(crate) struct ColumnMapping<'a> {
     pub series: &'static [Series],
-    /// Prefix of the series' names that the columns' names lack.
+    /// Prefix that completes a column's name to a series' name.
     pub prefix: &'a str,
     /// Required columns that together form the label of a row.
     pub labels: &'a [&'static str],
-    /// Columns of series with other names, each with the series' name. The values of several columns are added.
+    /// Columns whose series have other names, each with the series' name. The values of several columns are added.
     pub columns: &'a [(&'static str, &'static str)],
     /// Factor by which a column's value is multiplied.
     pub scale: fn(column: &str) -> f64,
-    /// Rows whose first label is one of these are left out.
+    /// Values of the first label whose rows are skipped.
     pub skip: &'a [&'static str],
 }
 
 impl ColumnMapping<'_> {
     /// Appends a reading for each column whose name, with the prefix, is that of a series.
     ///
-    /// Ignores other columns, NULL, and cells that are no number: columns differ between versions.
+    /// Ignores other columns, NULL, and cells that are not numbers, because columns differ between versions.
     pub(crate) fn read(&self, answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let column = |name: &str| answer.columns.iter().position(|it| it == name);
         let mut labels = Vec::new();
@@ -76,14 +76,14 @@ pub(super) fn read_long_format(
     Ok(())
 }
 
-/// Value of this series. A negative age is ignored: the server's clock was set back meanwhile.
+/// Parses a value of this series. Ignores a negative age, which means that the server's clock was set back.
 fn parse_value(series: &Series, text: &str, scale: f64) -> Option<f64> {
     let value = parse_finite(text)? * scale;
     let possible = value >= 0.0 || series.unit != Unit::Seconds || series.kind != SeriesKind::Gauge;
     (value.is_finite() && possible).then_some(value)
 }
 
-/// Finite number.
+/// Parses a finite number.
 pub(crate) fn parse_finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|it: &f64| it.is_finite())
 }

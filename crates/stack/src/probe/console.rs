@@ -1,7 +1,7 @@
-//! Tables of a pooler's console.
+//! Tables of a pooler's console
 //!
-//! Columns differ between versions and are found by name. No other statements are sent than those of the components'
-//! probes: others can crash a pooler.
+//! Columns differ between versions and are found by name. Only the statements of the components' probes are sent: other
+//! statements can crash a pooler.
 
 use super::cells::ColumnMapping;
 use super::{ProbeResponse, ReadError, Reading};
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 /// Console whose tables have a row per database, pool or connection.
 #[derive(Debug)]
 pub(crate) struct ConsoleTables {
-    /// Prefix of the series' names that the columns' names lack.
+    /// Prefix that completes a column's name to a series' name.
     pub prefix: &'static str,
     /// Columns of normalised series, each with the series' name.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Databases that belong to the console or that sum up others; their rows are left out.
+    /// Databases that belong to the console or that sum up others; their rows are skipped.
     pub skip: &'static [&'static str],
 }
 

@@ -1,4 +1,4 @@
-//! CPU time of the machine, by kind.
+//! CPU time of the machine, by kind
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -17,7 +17,7 @@ static SERIES: [Series; 2] = [
     counter("host_switches", Unit::Count, "Context switches; /proc/stat, line `ctxt`"),
 ];
 
-/// In the order of the line `cpu`. Guest time is already included in `user` and `nice`.
+/// Kinds in the order of the line `cpu`. `user` and `nice` already include guest time.
 const KINDS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {

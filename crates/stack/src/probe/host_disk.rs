@@ -1,4 +1,4 @@
-//! Disk I/O of the machine.
+//! Disk I/O of the machine
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -25,7 +25,7 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// Index of the field in a line, and its unit.
+/// Index of each field in a line, and the factor to the series' unit.
 const FIELDS: [(usize, f64); 6] = [(3, 1.0), (5, 512.0), (7, 1.0), (9, 512.0), (12, 1e-3), (13, 1e-3)];
 
 fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
@@ -36,7 +36,7 @@ fn read(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
         let values: Option<Vec<f64>> =
             FIELDS.iter().map(|(at, scale)| Some(super::cells::parse_finite(fields[*at])? * scale)).collect();
         let values = values.ok_or(expected)?;
-        // Skips loop devices and RAM disks, which are no bottleneck, and devices without any I/O.
+        // Loop devices and RAM disks are no bottleneck. Devices without any I/O are skipped too.
         if name.starts_with("loop") || name.starts_with("ram") || values.iter().all(|it| *it == 0.0) {
             continue;
         }

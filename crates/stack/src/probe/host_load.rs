@@ -1,4 +1,4 @@
-//! Number of runnable tasks on the machine.
+//! Number of runnable tasks on the machine
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, gauge};

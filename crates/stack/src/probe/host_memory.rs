@@ -1,4 +1,4 @@
-//! Memory usage of the machine.
+//! Memory usage of the machine
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, gauge};
 use model::{Series, Unit};
@@ -15,7 +15,7 @@ pub(super) static PROBE: Probe = Probe {
 static SERIES: [Series; 1] =
     [gauge("host_memory", Unit::Bytes, "Memory by kind; `available` is free or can be freed; /proc/meminfo")];
 
-/// The kernel's name and pgdyno's label.
+/// Kernel's name and pgdyno's label of each kind.
 const KINDS: [(&str, &str); 7] = [
     ("MemTotal", "total"),
     ("MemAvailable", "available"),

@@ -1,4 +1,4 @@
-//! Pressure stall information: time that tasks waited for CPU, memory or I/O.
+//! Pressure stall information: time that tasks waited for CPU, memory or I/O
 
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, SECOND, counter};
 use model::{Series, Unit};
@@ -23,7 +23,7 @@ static SERIES: [Series; 1] = [counter(
     "Time during which some or all (`full`) tasks were stalled, by resource; /proc/pressure, `total`",
 )];
 
-/// A kernel without pressure stall information has no such files; there are no readings then.
+/// Parses the files. A kernel without pressure stall information has no such files, and there are no readings.
 fn read(texts: &[(&str, &str)], out: &mut Vec<Reading>) -> Result<(), ReadError> {
     for (of, text) in texts {
         for (at, line) in text.lines().enumerate() {

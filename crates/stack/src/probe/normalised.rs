@@ -1,4 +1,4 @@
-//! Series with the same name and meaning for every pooler or balancer.
+//! Series with the same name and meaning for every pooler or balancer
 
 use super::{counter, gauge};
 use model::{Series, Unit, series};

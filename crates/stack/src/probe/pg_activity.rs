@@ -1,8 +1,8 @@
-//! Sessions of PostgreSQL, by state and wait event.
+//! Sessions of PostgreSQL, by state and wait event
 //!
-//! Runs ten times a second, so the server aggregates: one row per state and wait event, not per session. This was
-//! the cheapest of several queries: 0.32 ms of CPU time for 200 sessions, against 0.48 ms with one row per value
-//! (PostgreSQL 15, November 2026). Excludes the monitoring sessions, except for the slots that they use.
+//! The probe runs ten times a second, so the server aggregates: one row per state and wait event, not per session. This
+//! was the cheapest of several queries: 0.32 ms of CPU time for 200 sessions, against 0.48 ms with one row per value
+//! (PostgreSQL 15, November 2026). It excludes the monitoring sessions, except for the slots that they use.
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeTarget, ReadError, Reading, gauge};
@@ -83,7 +83,7 @@ fn read(answer: &client::QueryResult, out: &mut Vec<Reading>) -> Result<(), Read
     Ok(())
 }
 
-/// Uses the function below the view, which avoids joins for unused names.
+/// Query that uses the function below the view, which avoids joins for unused names.
 macro_rules! sql {
     ($reserved:literal) => {
         concat!(
@@ -97,5 +97,5 @@ macro_rules! sql {
 }
 
 const SQL: &str = sql!("");
-/// Since version 16, slots can also be reserved for `pg_use_reserved_connections`.
+/// Query for version 16 and later, where slots can also be reserved for `pg_use_reserved_connections`.
 const SQL_16: &str = sql!(" - current_setting('reserved_connections')::int");

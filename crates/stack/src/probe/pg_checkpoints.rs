@@ -1,4 +1,4 @@
-//! Checkpoints and the background writer of PostgreSQL.
+//! Checkpoints and the background writer of PostgreSQL
 
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, counter};
 use model::{Series, Unit};

@@ -1,4 +1,4 @@
-//! Commits, rollbacks, block reads and temporary files of each database.
+//! Commits, rollbacks, block reads and temporary files of each database
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, Reading, SECOND, counter, gauge};
@@ -23,7 +23,7 @@ pub(crate) static PROBE: Probe = Probe {
     },
 };
 
-/// Sessions report their counts up to a second after a transaction, and when they become idle: the values lag.
+/// Series of the probe. The values lag: sessions report them up to a second after a transaction, and when idle.
 static SERIES: [Series; 14] = [
     gauge("pg_backends", Unit::Count, "Connected sessions; pg_stat_database.numbackends"),
     counter(
@@ -69,7 +69,7 @@ static SERIES: [Series; 14] = [
     ),
 ];
 
-/// Number of transactions of the monitoring session, as a reading.
+/// Returns the number of transactions of the monitoring session as a reading.
 pub(crate) fn own_transactions(count: u64) -> Reading {
     let series = SERIES.last().expect("it is not empty");
     Reading { series, label: String::new(), value: count as f64 }

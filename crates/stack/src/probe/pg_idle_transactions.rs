@@ -1,7 +1,7 @@
-//! Sessions that are idle in a transaction, and the resources that they hold.
+//! Sessions that are idle in a transaction, and the resources that they hold
 //!
-//! A client that does not end its transaction, or does something else within it, keeps its locks and its pooled
-//! server connection. Once it has written or has a snapshot, vacuum cannot remove row versions that it may see.
+//! A client that leaves a transaction open holds its locks and its pooled server connection. If the transaction has
+//! written or has a snapshot, vacuum cannot remove row versions that it may see.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -14,7 +14,7 @@ pub(super) static PROBE: Probe = Probe {
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
     read: |answer, out| {
-        // No row means that a session's state is hidden, which is not zero.
+        // A missing row means that a session's state is hidden, which is not zero.
         let table = ColumnMapping {
             series: &SERIES,
             prefix: "",
@@ -46,7 +46,7 @@ static SERIES: [Series; 4] = [
     ),
 ];
 
-/// Uses the function below the view, which avoids joins for unused names.
+/// Query that uses the function below the view, which avoids joins for unused names.
 ///
 /// Finding the sessions that block another one requires a look at all locks. It is therefore done only for waiting
 /// sessions, and only while a session is idle for long. The state of other users' sessions is visible only to

@@ -1,4 +1,4 @@
-//! Block I/O of PostgreSQL, by kind of process and context.
+//! Block I/O of PostgreSQL, by kind of process and context
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};

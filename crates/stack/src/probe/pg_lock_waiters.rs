@@ -1,4 +1,4 @@
-//! Statements that wait for locks.
+//! Statements that wait for locks
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -23,13 +23,13 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// Labels are query ids; `pg_statement_text` has their texts. Only servers that compute query ids have them.
+/// Series of the probe. Labels are query ids, empty if the server computes none; `pg_statement_text` has their texts.
 static SERIES: [Series; 1] = [gauge(
     "pg_lock_waiters",
     Unit::Count,
     "Sessions that wait for a lock, by queryid of their statement; pg_stat_activity.query_id",
 )];
 
-/// Uses the function below the view, which avoids joins for unused names.
+/// Query that uses the function below the view, which avoids joins for unused names.
 const SQL: &str = "select coalesce(query_id::text, '') as label, count(*) as pg_lock_waiters \
     from pg_stat_get_activity(null) where backend_type = 'client backend' and wait_event_type = 'Lock' group by 1";

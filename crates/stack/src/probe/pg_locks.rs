@@ -1,4 +1,4 @@
-//! Locks that sessions wait for.
+//! Locks that sessions wait for
 
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, cells, gauge};
 use model::{Series, Unit};

@@ -1,6 +1,6 @@
-//! Lag of the replicas of this server.
+//! Lag of the replicas of this server
 //!
-//! Lags are NULL while there is nothing to replay. Then there is no sample, which is not zero.
+//! Lags are NULL while there is nothing to replay. The probe then has no sample, which is not zero.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, gauge};
@@ -59,7 +59,7 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// Uses the functions below the view, which reads every session even if there is no replica.
+/// Query that uses the functions below the view, which reads every session even if there is no replica.
 const SQL: &str = "with here as materialized (\
       select case when pg_is_in_recovery() then pg_last_wal_receive_lsn() else pg_current_wal_lsn() end as lsn) \
     select session.application_name || '/' || sender.sync_state as label, \

@@ -1,6 +1,6 @@
-//! Role, timeline and WAL position of a server.
+//! Role, timeline and WAL position of a server
 //!
-//! The first series changes with the role. Values of replicas only are NULL on a primary and give no sample.
+//! The first series changes with the role. Values that only replicas have are NULL on a primary and give no sample.
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter, gauge};
@@ -50,8 +50,8 @@ static SERIES: [Series; 6] = [
     ),
 ];
 
-/// The replay delay is NULL if everything received is replayed: while the primary is idle, the delay would seem to
-/// grow.
+/// Query. The replay delay is NULL if everything received is replayed; otherwise it would grow while the primary is
+/// idle.
 const SQL: &str = "with here as materialized (select pg_is_in_recovery() as replica, \
       case when pg_is_in_recovery() \
         then greatest(pg_last_wal_receive_lsn(), pg_last_wal_replay_lsn()) else pg_current_wal_flush_lsn() end as flushed, \

@@ -1,4 +1,4 @@
-//! Sequential scans of tables.
+//! Sequential scans of tables
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, counter};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_scans",
     target: ProbeTarget::Postgres,
-    // Reads the statistics of all tables of the database.
+    // The query reads the statistics of all tables of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),

@@ -1,4 +1,4 @@
-//! Size of the database.
+//! Size of the database
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, gauge};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_size",
     target: ProbeTarget::Postgres,
-    // The server looks at every file of the database: some microseconds for each of hundreds.
+    // The server examines every file of the database: some microseconds for each of hundreds.
     period: Duration::from_secs(10),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),

@@ -1,4 +1,4 @@
-//! Time and calls per statement, including the statements that a pooler adds.
+//! Time and calls per statement, including the statements that a pooler adds
 //!
 //! The values are read without the statement texts, because the server reads those from one file as a whole. The
 //! texts are read separately and less often. The server has replaced constants by `$1`; pgdyno masks any that

@@ -1,4 +1,4 @@
-//! Changes and dead rows of the tables of the database.
+//! Changes and dead rows of the tables of the database
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, counter, gauge};
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) static PROBE: Probe = Probe {
     name: "pg_tables",
     target: ProbeTarget::Postgres,
-    // Reads the statistics of all tables of the database.
+    // The query reads the statistics of all tables of the database.
     period: Duration::from_secs(5),
     series: &SERIES,
     request: |_| Some(ProbeRequest::Sql(SQL)),
@@ -25,7 +25,7 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// Sums over the tables of the current database.
+/// Series of the probe: sums over the tables of the current database.
 static SERIES: [Series; 8] = [
     gauge("pg_live_rows", Unit::Count, "Live rows, estimated; pg_stat_user_tables.n_live_tup"),
     gauge("pg_dead_rows", Unit::Count, "Dead row versions, estimated; pg_stat_user_tables.n_dead_tup"),

@@ -1,4 +1,4 @@
-//! Amount of write-ahead log written.
+//! Amount of write-ahead log written
 
 use super::cells::ColumnMapping;
 use super::{Probe, ProbeRequest, ProbeTarget, SECOND, counter};
@@ -18,7 +18,7 @@ pub(super) static PROBE: Probe = Probe {
     },
 };
 
-/// Since version 18, only `pg_io` reports writes and syncs.
+/// Series of the probe. Since version 18, only `pg_io` reports writes and syncs.
 static SERIES: [Series; 8] = [
     counter("pg_wal_records", Unit::Count, "WAL records; pg_stat_wal"),
     counter("pg_wal_fpi", Unit::Count, "Full page images; pg_stat_wal"),

@@ -1,4 +1,4 @@
-//! Resource usage of the processes of a node, or of the generator.
+//! Resource usage of the processes of a node, or of the generator
 
 use super::cells::parse_finite;
 use super::{Probe, ProbeRequest, ProbeResponse, ProbeTarget, ReadError, Reading, SECOND, counter, gauge};
@@ -6,8 +6,8 @@ use crate::limits::{Io, Usage};
 use model::{Series, Unit};
 use std::time::Duration;
 
-/// Includes the children that a process has waited for. The sum over a process tree therefore does not fall when
-/// one ends.
+/// CPU time and I/O of a process. The values include children that it has waited for, so the sum over a process tree
+/// does not fall when a child ends.
 pub(super) static PROCESS: Probe = Probe {
     name: "process",
     target: ProbeTarget::Process,
@@ -20,7 +20,8 @@ pub(super) static PROCESS: Probe = Probe {
 pub(super) static FILES: Probe = Probe {
     name: "process_files",
     target: ProbeTarget::Process,
-    // As expensive as `stat`: 20 µs for a process with twenty files (November 2026). It serves trends over hours.
+    // The probe costs as much as `stat`: 20 µs for a process with twenty files (November 2026). The period suits trends
+    // over hours.
     period: Duration::from_secs(10),
     series: &OPEN,
     request: |_| Some(ProbeRequest::Entries("fd")),
@@ -137,7 +138,8 @@ fn read_process(stat: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// Reads the number of open files. Only the owner of the process and root may list them; for others there is no reading.
+/// Reads the number of open files. Only the owner of the process and root may list them; for others there is no
+/// reading.
 fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if count.is_empty() {
         return Ok(());
@@ -150,7 +152,7 @@ fn read_files(count: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
 fn read_thread(schedstat: &str, io: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     let numbers: Vec<f64> = schedstat.split_whitespace().filter_map(parse_finite).collect();
     let [_, waited, runs] = numbers[..] else { return Err(ReadError { line: 1, expected: "three numbers" }) };
-    // Only the owner and root may read these.
+    // Only the owner and root may read these files.
     let line = |key: &str| io.lines().find_map(|it| it.strip_prefix(key)).and_then(parse_finite);
     let values = [Some(waited / 1e9), Some(runs), line("read_bytes: "), line("write_bytes: ")];
     push(&OF_THREAD, values, out);

@@ -1,4 +1,4 @@
-//! HAProxy statistics.
+//! HAProxy statistics
 
 use crate::client;
 use crate::component::AskStatistics;
@@ -29,11 +29,12 @@ static INFO: Probe = Probe {
     read: |answer, out| parse_info(answer.text(0)?, out),
 };
 
-/// Labels are proxy and server; the server is `FRONTEND` or `BACKEND` for sums; management.txt, "9.1. CSV format".
+/// Series of the columns. The labels are proxy and server; the server is `FRONTEND` or `BACKEND` for sums. Source:
+/// HAProxy management.txt, "9.1. CSV format".
 static STAT_SERIES: [Series; 17] = [
     // Column qcur.
     normalised::BALANCER_QUEUE,
-    // Column qtime, of the last 1,024 connections.
+    // Column qtime: average over the last 1,024 connections.
     normalised::BALANCER_QUEUE_TIME,
     gauge(
         "haproxy_ctime",
@@ -105,7 +106,7 @@ fn parse_info(text: &str, out: &mut Vec<Reading>) -> Result<(), ReadError> {
     if out.len() == before { Err(ReadError { line: 0, expected: "known line" }) } else { Ok(()) }
 }
 
-/// Table from HAProxy's CSV: names after `# ` on the first line, cells by RFC 4180; an empty cell is NULL.
+/// Parses HAProxy's CSV: names follow `# ` on the first line, cells follow RFC 4180, an empty cell is NULL.
 pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     let header =
         text.trim_start().strip_prefix("# ").ok_or(ReadError { line: 1, expected: "header `# `" })?;
@@ -119,7 +120,7 @@ pub fn read_csv(text: &str) -> Result<client::QueryResult, ReadError> {
     Ok(client::QueryResult { columns, rows, tag: String::new() })
 }
 
-/// Cells of all lines. Quotes may enclose commas, line ends and doubled quotes.
+/// Parses the cells of all lines. Quotes may enclose commas, line ends and doubled quotes.
 fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
     let mut records = vec![vec![String::new()]];
     let mut quoted = false;
@@ -142,7 +143,7 @@ fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
     records
 }
 
-/// Version of the running program.
+/// Reads the version of the running program.
 pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
     let text = match ask("show info") {
         Ok(it) => it,
@@ -154,8 +155,8 @@ pub(super) fn version(ask: AskStatistics<'_>) -> Readiness<String> {
     }
 }
 
-/// Ready if it knows which server is the primary. At first HAProxy treats every server as up, a replica as a primary
-/// too.
+/// Ready if HAProxy has determined which server is the primary. At first HAProxy treats every server as up, even a
+/// replica in the list of primaries.
 pub(super) fn knows_roles(ask: AskStatistics<'_>) -> Readiness<()> {
     let table = match ask("show stat") {
         Ok(it) => read_csv(&it).unwrap_or_default(),
