@@ -1,7 +1,7 @@
-//! Reads back rows from one snapshot.
+//! Reads back rows from one snapshot
 //!
-//! One transaction sees one snapshot, whatever is written meanwhile. Rows are passed on as they arrive, so that
-//! millions of them need no memory.
+//! One transaction sees one snapshot, whatever other sessions write meanwhile. Each row is passed to the caller as it
+//! arrives, so that millions of rows need no memory.
 
 use crate::client::{self, Connection};
 use crate::roles::DirectServer;
@@ -10,13 +10,13 @@ use model::durability::ServerInstance;
 use std::fmt;
 use std::time::Duration;
 
-/// Read-only transaction with one snapshot. Dropping it ends it.
+/// Read-only transaction with one snapshot. Dropping the value ends the transaction.
 #[derive(Debug)]
 pub struct ReadTransaction {
     connection: Connection,
     /// Identity of the server, read within the transaction.
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`, read within the transaction.
+    /// Result of `pg_is_in_recovery()`, read within the transaction.
     pub in_recovery: bool,
 }
 
@@ -36,14 +36,14 @@ pub enum ReadBackErrorReason {
     SeveralColumns,
 }
 
-/// All queries see the same rows and change nothing.
+/// Begins a transaction in which all queries see the same rows and change nothing.
 const BEGIN: &str = "begin isolation level repeatable read read only";
 
 impl ReadTransaction {
-    /// Logs in, begins, and reads the server's identity.
+    /// Logs in, begins the transaction, and reads the server's identity.
     ///
-    /// `timeout` limits each network wait; a query that sorts returns its first row late. Writes that
-    /// are acknowledged after this call may or may not be visible.
+    /// `timeout` limits each network wait; a query that sorts returns its first row late. Writes that are acknowledged
+    /// after this call may or may not be visible.
     pub fn begin(of: &DirectServer, timeout: Duration) -> Result<ReadTransaction, ReadBackError> {
         let failed = |query: &str| {
             let query = query.to_owned();
@@ -56,11 +56,11 @@ impl ReadTransaction {
         Ok(ReadTransaction { connection, server, in_recovery })
     }
 
-    /// Runs a query of one column and passes each value to `take` as text, in the query's order; skips NULL.
+    /// Runs a query of one column. Passes each value to `take` as text, in the query's order; skips NULL.
     ///
     /// Returns the number of values. After a server error the transaction can no longer be used.
     pub fn read_rows(&mut self, query: &str, mut take: impl FnMut(&[u8])) -> Result<u64, ReadBackError> {
-        // The query's last line may be a comment.
+        // The added text follows a newline, because the query's last line may be a comment.
         let text = query.trim_end().trim_end_matches(';');
         let sql = format!("copy ({text}\n) to stdout (encoding 'UTF8')");
         let (mut given, mut several, mut plain) = (0, false, Vec::new());
@@ -81,7 +81,7 @@ impl ReadTransaction {
     }
 }
 
-/// One row in COPY's text format.
+/// Row in COPY's text format.
 #[derive(Debug, PartialEq, Eq)]
 enum CopyValue<'a> {
     Text(&'a [u8]),
@@ -89,13 +89,13 @@ enum CopyValue<'a> {
     SeveralColumns,
 }
 
-/// Unescapes a COPY value, into `plain` if there are escapes. Source: PostgreSQL manual, "COPY", "Text Format".
+/// Unescapes a COPY value; writes it to `plain` if it has escapes. Source: PostgreSQL manual, "COPY", "Text Format".
 fn unescape_copy_value<'a>(row: &'a [u8], plain: &'a mut Vec<u8>) -> CopyValue<'a> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     if row == b"\\N" {
         return CopyValue::Null;
     }
-    // A tab within a value is escaped as `\t`.
+    // COPY escapes a tab within a value as `\t`, so a bare tab separates columns.
     if row.contains(&b'\t') {
         return CopyValue::SeveralColumns;
     }
@@ -147,7 +147,7 @@ mod tests {
         check(b"1.2.abc\n", CopyValue::Text(b"1.2.abc"));
         check(b"\n", CopyValue::Text(b""));
         check(b"\\N\n", CopyValue::Null);
-        // Text of these two characters, not NULL.
+        // The value is the text `\N`, not NULL.
         check(b"\\\\N\n", CopyValue::Text(b"\\N"));
         check(b"a\\nb\\tc\\\\d\\re\\bf\\fg\\vh\n", CopyValue::Text(b"a\nb\tc\\d\re\x08f\x0cg\x0bh"));
         check(b"a\tb\n", CopyValue::SeveralColumns);

@@ -1,4 +1,4 @@
-//! Replication state of servers, and their replication settings.
+//! Replication state of servers, and their replication settings
 
 mod choose;
 pub mod health;
@@ -8,18 +8,18 @@ pub use choose::{PromotionChoice, UndecidedError, choose_replica};
 use crate::client::{self, Connection};
 use model::plan::SyncMode;
 
-/// Position in the write-ahead log, in bytes.
+/// Position in the write-ahead log, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lsn(pub u64);
 
 /// Replication state that one server reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplicationState {
-    /// True if the server replays WAL: it is a replica.
+    /// True if the server replays WAL, that is, it is a replica.
     pub in_recovery: bool,
     /// Timeline of the last flushed WAL; each promotion begins a new one.
     pub timeline: u32,
-    /// Last flushed WAL position: received, or written by the server itself.
+    /// Last flushed WAL position, either received from a primary or written by the server.
     pub flushed: Lsn,
     /// Last replayed WAL position.
     pub replayed: Lsn,
@@ -27,7 +27,7 @@ pub struct ReplicationState {
     pub is_receiving: bool,
 }
 
-/// Connection of a replica to its primary.
+/// Connection parameters of a replica to its primary.
 #[derive(Clone, Copy, Debug)]
 pub struct Upstream<'a> {
     pub host: &'a str,
@@ -37,10 +37,10 @@ pub struct Upstream<'a> {
     pub password_file: &'a str,
 }
 
-/// Full state in one row. For a primary the last three columns describe its own WAL.
+/// Query for the full state in one row. For a primary the last three columns describe its own WAL.
 ///
-/// A replica's timeline is that of the newest WAL file on its disk: its WAL receiver reports none once the primary
-/// is gone, and its checkpoints lag behind.
+/// A replica's timeline is that of the newest WAL file on its disk: its WAL receiver reports none once the primary has
+/// ended, and its checkpoints lag behind.
 const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() \
       then (select max(('x' || substr(name, 1, 8))::bit(32)::int) from pg_ls_waldir() where name ~ '^[0-9A-F]{24}$') \
@@ -50,7 +50,7 @@ const STATE_SQL: &str = "select pg_is_in_recovery(), \
     case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end, \
     exists (select from pg_stat_get_wal_receiver() where status = 'streaming')";
 
-/// Queries one server, as superuser.
+/// Queries the state of one server, as superuser.
 pub fn query_state(connection: &mut Connection) -> Result<ReplicationState, client::Error> {
     let answer = connection.query(STATE_SQL)?;
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);
@@ -73,7 +73,7 @@ impl Lsn {
     }
 }
 
-/// `synchronous_standby_names` of a server whose replicas have these names, in descending priority.
+/// Formats `synchronous_standby_names` of a server whose replicas have these names, in descending priority.
 pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
     let list: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
     let list = list.join(", ");
@@ -84,10 +84,10 @@ pub fn standby_names(sync: SyncMode, names: &[&str]) -> String {
     }
 }
 
-/// `primary_conninfo` of the replica `name`.
+/// Formats `primary_conninfo` of the replica `name`.
 pub fn conninfo(name: &str, to: &Upstream<'_>) -> String {
     let Upstream { host, port, user, password_file: passwords } = to;
-    // A replica must notice that its primary is gone before it is promoted.
+    // A replica must detect the loss of its primary before it is promoted.
     format!(
         "host={host} port={port} user={user} passfile='{passwords}' application_name={name} sslmode=disable \
          gssencmode=disable connect_timeout=2 keepalives_idle=5 keepalives_interval=1 keepalives_count=3"

@@ -1,4 +1,4 @@
-//! Restores a database to its state before a trial.
+//! Restores a database to its state before a trial
 //!
 //! The updates of one trial slow down the next one until the table is rewritten. Each trial therefore starts with a
 //! copy of a template database that does not accept connections.
@@ -18,29 +18,28 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use wire::Code;
 
-/// Ownership of the server.
+/// Origin of the server, which decides what pgdyno may drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerOwnership {
-    /// A server that pgdyno started: every session in the database belongs to pgdyno's stack.
+    /// pgdyno started the server, so every session in the database belongs to pgdyno's stack.
     Ours,
-    /// A server that existed before.
+    /// The server existed before.
     ///
-    /// Only databases with pgdyno's comment are dropped: those that [`create_database`] created, and empty ones that
-    /// their owner marked so. Only sessions whose `application_name` begins
-    /// with `pgdyno` are ended.
+    /// Only databases with pgdyno's comment are dropped: those that [`create_database`] created, and empty ones whose
+    /// owner set the comment. Only sessions whose `application_name` begins with `pgdyno` are ended.
     Attached,
 }
 
 /// Template copy of a database, from which the database can be restored.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// Login that may create and drop databases, to a different database than the restored one.
+    /// Login that may create and drop databases. Its database differs from the restored one.
     superuser: Target,
     database: String,
     template: String,
     owner: String,
     ownership: ServerOwnership,
-    /// Comment of the database; `None` without one.
+    /// Comment of the database; `None` if it has none.
     comment: Option<String>,
     /// State of the database when the copy was made.
     pub state: DatabaseState,
@@ -50,16 +49,16 @@ pub struct Template {
 /// Cost of one copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyResult {
-    /// Total duration.
+    /// Total duration of the copy.
     pub took: Duration,
-    /// Share of `took` for copying files.
+    /// Part of `took` for copying files.
     pub copy_duration: Duration,
-    /// Share of `took` for the checkpoint, which the trial would otherwise pay for; `None` without the right to run
+    /// Part of `took` for the checkpoint, which would otherwise run during the trial; `None` without the right to run
     /// one.
     pub checkpoint: Option<Duration>,
     /// Number of sessions that were ended.
     pub sessions_ended: u32,
-    /// Size of the new copy.
+    /// Size of the new copy, bytes.
     pub bytes: u64,
 }
 
@@ -79,17 +78,17 @@ pub enum Error {
     UnmarkedDatabase {
         database: String,
     },
-    /// A database that its owner marked has a table that pgdyno did not create.
+    /// A database whose owner marked it has a table that pgdyno did not create.
     ForeignTable {
         database: String,
         table: String,
     },
-    /// Sessions of others: process, user and application of each.
+    /// Sessions of other programs use the database: process, user and application of each.
     InUse {
         database: String,
         sessions: Vec<String>,
     },
-    /// Server files that could not be accessed.
+    /// Server files could not be accessed.
     Files {
         path: std::path::PathBuf,
         error: std::io::Error,
@@ -103,10 +102,11 @@ const COMMENT_PREFIX: &str = "pgdyno: ";
 /// Comment with which the owner of an empty database lets pgdyno drop it.
 const OWNER_COMMENT: &str = "pgdyno: may be dropped";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Attempts to end the last session.
+/// Maximum number of attempts to end the last session.
 const MAX_ATTEMPTS: u32 = 5;
-/// Number and interval of checks that an ended session is gone.
+/// Maximum number of checks whether an ended session has left.
 const MAX_SETTLE_POLLS: u32 = 50;
+/// Interval between these checks.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const IN_USE: Code = Code::SqlState(*b"55006");
 const NO_SUCH_DATABASE: Code = Code::SqlState(*b"3D000");
@@ -124,7 +124,7 @@ pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Resul
 }
 
 impl Template {
-    /// Checks that [`create`](Template::create) may copy `database`; call it before anything is loaded into the
+    /// Checks that [`create`](Template::create) may copy `database`. Call it before anything is loaded into the
     /// database.
     pub fn check(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<(), Error> {
         let mut connection = connect_maintenance(superuser, database)?;
@@ -145,7 +145,7 @@ impl Template {
         Ok(())
     }
 
-    /// Copies `database` to `<database>_template`; drops an older copy of pgdyno's. Ends the sessions in
+    /// Copies `database` to `<database>_template`; drops an older copy that pgdyno made. Ends the sessions in
     /// `database`.
     ///
     /// `superuser` may be a login to any database. A copy does not include privileges and settings of the database
@@ -245,12 +245,12 @@ impl Template {
         Ok(None)
     }
 
-    /// True if the server was attached.
+    /// True if the server is attached.
     pub fn is_attached(&self) -> bool {
         self.ownership == ServerOwnership::Attached
     }
 
-    /// Drops the template; the database stays as it is.
+    /// Drops the template. The database does not change.
     pub fn drop_template(&self) -> Result<(), Error> {
         let mut connection = connect_maintenance(&self.superuser, &self.database)?;
         self.drop_old_template(&mut connection)
@@ -270,8 +270,7 @@ impl Template {
     }
 
     fn copy_database(&self, connection: &mut Connection, from: &str, to: &str) -> Result<CopyResult, Error> {
-        // Copies files without touching shared buffers; the alternative strategy, WAL logging, writes everything
-        // twice.
+        // FILE_COPY does not use shared buffers; the alternative, WAL_LOG, writes everything twice.
         let strategy = if connection.server_version() >= 150_000 { " strategy file_copy" } else { "" };
         let sql = format!(
             "create database {} template {} owner {}{strategy}",
@@ -293,7 +292,7 @@ impl Template {
         })
     }
 
-    /// Runs a statement that requires a database without sessions; returns how many were ended.
+    /// Runs a statement that requires a database without sessions; returns the number of sessions that were ended.
     fn run_without_sessions(
         &self,
         connection: &mut Connection,
@@ -304,7 +303,7 @@ impl Template {
         for left in (0..MAX_ATTEMPTS).rev() {
             ended += self.end_sessions(connection, database)?;
             match connection.query(sql) {
-                // The server has already waited 5 s for them.
+                // The server has already waited 5 s for the sessions to end.
                 Err(error) if left > 0 && error.code() == IN_USE => {}
                 answer => return Ok(answer.map(|_| ended)?),
             }
@@ -327,7 +326,7 @@ fn template_of(database: &str) -> String {
 }
 
 fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwnership) -> Result<(), Error> {
-    // `postgres` and `template1` are used by others, even on a server that pgdyno started.
+    // Other programs use `postgres` and `template1`, even on a server that pgdyno started.
     let system = ["postgres", "template0", "template1"].contains(&database);
     if system {
         return Err(Error::ForeignDatabase { database: database.to_owned() });
@@ -338,7 +337,7 @@ fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwn
     Ok(())
 }
 
-/// `FROM` and `WHERE` clauses for all sessions in a database except this one.
+/// Builds `FROM` and `WHERE` clauses that select all sessions in a database except this one.
 fn sessions_in(database: &str) -> String {
     let database = quote_literal(database);
     format!(
@@ -346,7 +345,7 @@ fn sessions_in(database: &str) -> String {
     )
 }
 
-/// Fails if a session in the database does not belong to pgdyno. Sessions that are being closed have a second for it.
+/// Fails if a session in the database does not belong to pgdyno. Closing sessions have one second to end.
 fn check_unused(connection: &mut Connection, database: &str) -> Result<(), Error> {
     let sql = format!(
         "select concat('process ', pid, ', user ', usename, ', application ', application_name) {} \
@@ -382,7 +381,7 @@ fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Erro
     }
 }
 
-/// Session in a different database than the one to be dropped.
+/// Opens a session in another database than the one to drop.
 fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
     let beside = if database == "postgres" { "template1" } else { "postgres" };
     let mut connection = match superuser.in_database(beside).open(CONNECT_TIMEOUT) {
@@ -391,7 +390,7 @@ fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection,
         }
         answer => answer?,
     };
-    // Copying has no time limit.
+    // Copying has no timeout.
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     Ok(connection)
 }
@@ -424,7 +423,7 @@ fn set_comment(connection: &mut Connection, database: &str, comment: &str) -> Re
     Ok(())
 }
 
-/// Comment of a database; `None` without one.
+/// Reads the comment of a database; `None` if it has none.
 fn database_comment(connection: &mut Connection, database: &str) -> Result<Option<String>, client::Error> {
     let name = quote_literal(database);
     connection.value(&format!(
@@ -436,7 +435,7 @@ fn is_ours(connection: &mut Connection, database: &str) -> Result<bool, client::
     Ok(database_comment(connection, database)?.is_some_and(|it| it.starts_with(COMMENT_PREFIX)))
 }
 
-/// Runs a checkpoint, whose writes would otherwise fall into the trial; `None` without the right to.
+/// Runs a checkpoint, so that its writes do not fall into the trial; `None` without the right to run one.
 fn checkpoint(connection: &mut Connection) -> Result<Option<Duration>, client::Error> {
     let begun = Instant::now();
     match connection.query("checkpoint") {

@@ -1,8 +1,8 @@
-//! Monitors roles, commit settings and replicas of all servers over time.
+//! Monitors roles, commit settings and replicas of all servers over time
 //!
-//! Servers are queried directly, past poolers and balancers. Each has its own thread, so that a hanging server
+//! Servers are queried directly, not through poolers or balancers. Each has a separate thread, so that a hanging server
 //! delays no other. A server that pgdyno started keeps its socket and port when it is killed, restarted or copied
-//! anew. Therefore the addresses stay valid while the monitor runs, and only the replication topology changes.
+//! again. Therefore the addresses stay valid while the monitor runs, and only the replication topology changes.
 
 pub(crate) mod identity;
 mod server_poller;
@@ -20,28 +20,28 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// Direct connection to one server, past poolers and balancers.
+/// Direct connection to one server, not through poolers or balancers.
 #[derive(Clone, Debug)]
 pub struct DirectServer {
-    /// Name of its node.
+    /// Name of the server's node.
     pub name: String,
     /// Superuser login to the application's database.
     ///
-    /// Uses the socket if pgdyno started the server, so that it also works if the server's network is cut off.
+    /// The login uses the socket if pgdyno started the server, so that it also works if the server is isolated.
     pub target: Target,
-    /// Address that the server reports to clients that write: `127.0.0.1:5432`, `local:5432`. `None`: as the server
-    /// reports it on this connection.
+    /// Address that the server reports to clients that write, such as `127.0.0.1:5432` or `local:5432`. If `None`, it
+    /// is the address that the server reports on this connection.
     pub address: Option<String>,
-    /// User whose commits matter: the application's.
+    /// User whose commit settings are read: the application's user.
     pub role: String,
-    /// URL that returns 200 if the server takes writes; balancers check it.
+    /// URL that returns 200 if the server accepts writes; balancers check it.
     pub health: Option<Url>,
 }
 
 /// Poll interval, and thereby the maximum age of an observation.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Polls until it is stopped.
+/// Threads that poll the servers until they are stopped.
 #[derive(Debug)]
 pub struct RoleMonitor {
     threads: Vec<MonitorThread>,
@@ -54,7 +54,7 @@ struct MonitorThread {
     handle: JoinHandle<()>,
 }
 
-/// All observations; each list is in the order of time.
+/// All observations; each list is ordered by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoleObservations {
     pub role_periods: Vec<RolePeriod>,
@@ -68,32 +68,32 @@ pub struct RoleObservations {
 pub struct RolePeriod {
     pub node: String,
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`.
+    /// Result of `pg_is_in_recovery()`.
     pub in_recovery: bool,
-    /// Times of the first and the last poll.
+    /// Time of the first poll.
     pub from: Nanos,
     pub to: Nanos,
 }
 
-/// Commit settings of a server that takes writes, valid from a moment on.
+/// Commit settings of a server that accepts writes, valid from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitSettings {
     pub node: String,
     pub server: ServerInstance,
     pub at: Nanos,
-    /// Value for a new session of the application's user. A value that a session sets for itself is unknown.
+    /// Value for a new session of the application's user. Values that a session sets for itself are not observed.
     pub synchronous_commit: String,
     pub synchronous_standby_names: String,
 }
 
-/// Period in which a server that takes writes had the same replicas in the same states.
+/// Period in which a server that accepts writes had the same replicas in the same states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplicaPeriod {
     pub node: String,
     pub from: Nanos,
     /// Time of the last poll.
     pub to: Nanos,
-    /// Replicas by `pg_stat_replication`, in the order of their names, as of the last poll.
+    /// Replicas in `pg_stat_replication` at the last poll, ordered by name.
     pub followers: Vec<StreamingReplica>,
 }
 
@@ -102,13 +102,13 @@ pub struct ReplicaPeriod {
 pub struct StreamingReplica {
     /// `application_name` of the replica.
     pub name: String,
-    /// `async`, `potential`, `sync` or `quorum`.
+    /// State of the replica: `async`, `potential`, `sync` or `quorum`.
     pub sync_state: String,
     /// Last WAL position that the replica confirmed as flushed to disk.
     pub flushed: Option<Lsn>,
 }
 
-/// First time since a promotion or start that the health endpoint reported that the server takes writes.
+/// First time since a promotion or start at which the health endpoint reported that the server accepts writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthChange {
     pub node: String,
@@ -138,7 +138,7 @@ impl RoleMonitor {
         Ok(RoleMonitor { threads })
     }
 
-    /// Observations so far.
+    /// Returns the observations so far.
     pub fn snapshot(&self) -> RoleObservations {
         let mut all = RoleObservations::default();
         for thread in &self.threads {
@@ -151,7 +151,7 @@ impl RoleMonitor {
         all
     }
 
-    /// Stops polling and returns all observations. Waits for a poll that is in progress, at most a second.
+    /// Stops polling and returns all observations. Waits at most a second for a poll that is in progress.
     pub fn stop(self) -> RoleObservations {
         for thread in &self.threads {
             // The channel is full if the thread was already stopped.
@@ -166,7 +166,7 @@ impl RoleMonitor {
 }
 
 impl RoleObservations {
-    /// Identity of each server over time. Each period with one identity is reduced to its first and last poll.
+    /// Identifies each server over time. Each period with one identity is reduced to its first and last poll.
     pub fn samples(&self) -> Vec<RoleSample> {
         let both = |period: &RolePeriod| {
             let at = |at| RoleSample { at, server: period.server.clone(), in_recovery: period.in_recovery };
@@ -178,23 +178,23 @@ impl RoleObservations {
     }
 }
 
-/// Observations of one server.
+/// Observations of one server over time.
 #[derive(Debug, Default)]
 struct ServerHistory {
     all: RoleObservations,
-    /// The last poll failed, so the next observation does not continue the period before.
+    /// True if the last poll failed, so that the next observation does not continue the previous period.
     last_failed: bool,
 }
 
 /// Observation of one poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ServerObservation {
-    /// Time at which the observation was certainly true: before the query for a server in recovery, because
-    /// recovery ends only once; otherwise after the response.
+    /// Time at which the observation was certainly true. For a server in recovery it is before the query, because
+    /// recovery ends only once; otherwise it is after the response.
     at: Nanos,
     server: ServerInstance,
     in_recovery: bool,
-    /// Only for a server that takes writes: `synchronous_commit`, `synchronous_standby_names` and the replicas.
+    /// `synchronous_commit`, `synchronous_standby_names` and the replicas; only set for a server that accepts writes.
     writes: Option<(String, String, Vec<StreamingReplica>)>,
 }
 
@@ -244,7 +244,7 @@ impl ServerHistory {
     }
 }
 
-/// Polls until it is stopped.
+/// Polls one server until stopped.
 fn poll_server(
     mut look: ServerPoller,
     every: Duration,
@@ -262,7 +262,7 @@ fn poll_server(
             history.record(&node, glance);
             history.all.health_changes.extend(healthy);
         }
-        // Missed polls are not made up for.
+        // Missed polls are skipped.
         next = (next + every).max(Instant::now());
         match stopped.recv_timeout(next.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}

@@ -1,7 +1,7 @@
-//! Samples all parts of the stack until stopped.
+//! Samples all parts of the stack until stopped
 //!
-//! Each queried server has its own thread, so that a hanging server delays no other. One thread reads all files.
-//! The threads have a low priority and sessions of their own. They never block on the receiver of the observations.
+//! Each queried server has a separate thread, so that a hanging server delays no other. One thread reads all files. The
+//! threads have a low priority and separate sessions. They never block on the receiver of the observations.
 
 mod local;
 mod session;
@@ -26,24 +26,24 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wire::http::Url;
 
-/// Target of the sampler. Fields that are `None` are not sampled.
+/// Part of the stack to sample. Fields that are `None` are not sampled.
 #[derive(Clone, Debug)]
 pub struct SamplingTarget {
-    /// The node's name in samples and events.
+    /// Name of the node in samples and events.
     pub node: String,
     pub kind: SamplingTargetKind,
     /// Direct login to PostgreSQL or to the console of a pooler, never through a pooler.
     pub target: Option<Target>,
     /// Statistics socket of a balancer.
     pub stats_socket: Option<PathBuf>,
-    /// A service's statistics page, see `services/README.md`.
+    /// Statistics page of a service, see `services/README.md`.
     pub stats_page: Option<Url>,
-    /// The node's main process; its descendants belong to the node. A restart stores the new process id; 0 means
+    /// Process id of the node's main process; its descendants belong to the node. A restart stores the new id; 0 means
     /// none.
     pub pid: Option<Arc<AtomicU32>>,
-    /// True if the process is only a wrapper that waits for its child, the node. See `Supervisor::is_apart`.
+    /// True if the main process only waits for its child, which is the node. See `Supervisor::is_isolated`.
     pub apart: bool,
-    /// The node's control group; all its processes belong to the node.
+    /// Control group of the node; all processes in the group belong to the node.
     pub group: Option<Group>,
     /// File to which the node's log is written.
     pub log: Option<PathBuf>,
@@ -60,11 +60,11 @@ pub enum SamplingTargetKind {
 /// Result of sampling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
-    /// All readings of one response.
+    /// Readings of one response.
     Samples(Vec<Sample>),
     Event(LogEvent),
-    /// Reported once per probe and node. `probe` is `connection` if the server cannot be queried at all, and `log`
-    /// for its log.
+    /// A probe has no readings; reported once per probe and node. `probe` is `connection` if the server cannot be
+    /// queried at all, and `log` for the node's log.
     Missing {
         node: String,
         probe: &'static str,
@@ -72,7 +72,7 @@ pub enum Observation {
     },
 }
 
-/// Samples until it is stopped. Dropping it also stops it, but discards the cost.
+/// Threads that sample until they are stopped. Dropping the sampler also stops it, but discards the cost.
 #[derive(Debug)]
 pub struct Sampler {
     threads: Vec<JoinHandle<ThreadCost>>,
@@ -85,7 +85,7 @@ pub struct Sampler {
 pub struct SamplingCost {
     /// Duration of sampling.
     pub wall: Nanos,
-    /// CPU time of the sampler's threads.
+    /// CPU time of the sampler's threads in this process.
     pub own_cpu: Nanos,
     /// CPU time of the sampler's sessions in PostgreSQL servers on this machine.
     ///
@@ -95,19 +95,19 @@ pub struct SamplingCost {
 }
 
 impl SamplingTarget {
-    /// This machine.
+    /// Returns the target for this machine.
     pub fn host() -> SamplingTarget {
         SamplingTarget::new("host", SamplingTargetKind::Host)
     }
 
-    /// This process.
+    /// Returns the target for this process.
     pub fn generator() -> SamplingTarget {
         let pid = Some(Arc::new(AtomicU32::new(std::process::id())));
         SamplingTarget { pid, ..SamplingTarget::new("generator", SamplingTargetKind::Generator) }
     }
 
-    /// A node of a chain. PostgreSQL is queried in the application's `database`, because some values are per
-    /// database.
+    /// Returns the target for a node of a chain. PostgreSQL is queried in the application's `database`, because some
+    /// values are per database.
     pub fn for_running(running: &RunningNode, database: &str, supervisor: &Supervisor) -> SamplingTarget {
         let product = running.plan.kind.product();
         let of_postgres = |target: &Target| {
@@ -133,7 +133,7 @@ impl SamplingTarget {
         }
     }
 
-    /// A node without any known endpoint.
+    /// Creates a target without an endpoint.
     pub fn new(node: &str, kind: SamplingTargetKind) -> SamplingTarget {
         let (target, stats_socket, stats_page, pid, group, log) = (None, None, None, None, None, None);
         let (node, apart) = (node.to_owned(), false);
@@ -151,7 +151,7 @@ impl SamplingTargetKind {
         }
     }
 
-    /// Target of the probes that query the node's server or console.
+    /// Returns the target of the probes that query the node's server or console.
     fn probe_target(self) -> Option<ProbeTarget> {
         self.product().map(|product| match product.role {
             Role::Server => ProbeTarget::Postgres,
@@ -164,8 +164,8 @@ impl SamplingTargetKind {
 impl Sampler {
     /// Starts sampling.
     ///
-    /// `now` is the clock of the run. Observations are sent to `out` without blocking, in the order of time for
-    /// each node and probe. Logs are followed from their present end.
+    /// `now` is the clock of the run. Observations are sent to `out` without blocking, ordered by time for each node
+    /// and probe. Logs are followed from their current end.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the receiver ends with the last sender, which is ours"
@@ -180,7 +180,7 @@ impl Sampler {
         let mut spawn = |name: String, run: Box<dyn FnOnce(&StopSignal) -> Nanos + Send>| {
             let stop = Arc::clone(&stop);
             let body = move || {
-                // The system under test has priority. If the kernel refuses the nice value, sample anyway.
+                // The system under test has priority. If the kernel refuses the nice value, sampling continues.
                 let _ = rustix::process::nice(5);
                 let servers = run(&stop);
                 ThreadCost { ours: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
@@ -214,7 +214,7 @@ impl Sampler {
                 (target, collector)
             })
             .collect();
-        // Opened here, so that no line written from now on is missed.
+        // The logs are opened here, so that no line written from now on is missed.
         let local = local::LocalSampler::new(watched);
         spawn("watch files".to_owned(), Box::new(move |stop: &StopSignal| local.run(stop)));
         Sampler { threads, stop, started: Instant::now() }
@@ -248,7 +248,7 @@ impl Drop for Sampler {
 }
 
 impl SamplingCost {
-    /// Share of one CPU, 0 and more: 0.01 is one per cent.
+    /// CPU time of sampling as a share of one CPU, 0 and more: 0.01 is one per cent.
     pub fn cpu_share(&self) -> f64 {
         if self.wall == Nanos::ZERO {
             return 0.0;
@@ -257,14 +257,14 @@ impl SamplingCost {
     }
 }
 
-/// Cost of one thread.
+/// CPU time of one thread.
 #[derive(Clone, Copy, Debug)]
 struct ThreadCost {
     ours: Nanos,
     servers: Nanos,
 }
 
-/// Wakes all threads at once.
+/// Signal that wakes all threads at once.
 #[derive(Debug, Default)]
 struct StopSignal {
     set: Mutex<bool>,
@@ -281,7 +281,7 @@ impl StopSignal {
         *self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the given time or the stop, whichever is first.
+    /// Waits until the given time or the stop, whichever is earlier.
     fn wait(&self, until: Instant) {
         let set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until.saturating_duration_since(Instant::now());
@@ -289,7 +289,7 @@ impl StopSignal {
     }
 }
 
-/// Receives the readings of one node from a thread.
+/// Sender of the readings that one thread collects from a node.
 struct Collector {
     node: String,
     now: Box<dyn Fn() -> Nanos + Send>,
@@ -327,7 +327,7 @@ impl Collector {
         }
     }
 
-    /// It is no error if the receiver is gone.
+    /// Sends an observation. A missing receiver is not an error.
     fn send(&self, observation: Observation) {
         let _ = self.out.send(observation);
     }
@@ -338,15 +338,15 @@ struct DueProbe {
     probe: &'static Probe,
     ask: ProbeRequest,
     next: Instant,
-    /// The server rejected the query; it is not repeated.
+    /// True if the server rejected the query; it is not repeated.
     disabled: bool,
 }
 
-/// Larger responses, and nodes with more processes, are queried less often, so that the cost does not grow.
+/// Number of rows from which a probe runs less often, so that large responses do not increase the cost.
 const CHEAP_ROWS: usize = 250;
 
 impl DueProbe {
-    /// Probes that a server of this version supports, due at once.
+    /// Lists probes that a server of this version supports, all due now.
     fn all(on: ProbeTarget, version: u32) -> Vec<DueProbe> {
         let now = Instant::now();
         let its = component::probes().filter(|it| it.target == on);

@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 pub struct Supervisor {
     keeper: Child,
     socket: UnixStream,
-    /// Bytes of an incomplete reply.
+    /// Received bytes of an incomplete reply.
     pending: Vec<u8>,
     directory: PathBuf,
     stale_directories: Vec<StaleRunDirectory>,
@@ -49,13 +49,13 @@ pub struct Supervisor {
     names: Vec<String>,
     started: HashMap<NodeId, StartedProcess>,
     ended: HashMap<NodeId, End>,
-    /// Current process number by node name, see [`Supervisor::pid_handle`].
+    /// Current process id by node name, see [`Supervisor::pid_handle`].
     present: HashMap<String, Arc<AtomicU32>>,
-    /// Number of the nodes' network, once they have one.
+    /// Number of the nodes' network; `None` until a node needs it.
     network: Option<u8>,
 }
 
-/// The keeper's report of a started process.
+/// Report of the keeper about a started process.
 #[derive(Debug)]
 struct StartedProcess {
     pid: u32,
@@ -72,9 +72,9 @@ pub struct KeeperProgram {
 }
 
 impl KeeperProgram {
-    /// `pgdyno keeper`, if this process is pgdyno.
+    /// Returns `pgdyno keeper`, if this process is pgdyno.
     pub fn ourselves() -> KeeperProgram {
-        // Not the path: a new build may have replaced the file.
+        // A path would be unsafe: a new build may have replaced the file.
         let exe = PathBuf::from("/proc/self/exe");
         let program = if exe.exists() { exe } else { std::env::current_exe().unwrap_or(exe) };
         KeeperProgram { program, arguments: vec!["keeper"] }
@@ -94,24 +94,24 @@ pub struct NodeError {
 #[derive(Debug)]
 pub enum Readiness<T> {
     Ready(T),
-    /// Not ready, with the node's answer.
+    /// The node is not ready; contains its answer.
     NotYet(String),
-    /// Waiting longer does not help.
+    /// The node will not become ready; contains the reason.
     Never(String),
 }
 
-/// How many lines of a log a [`NodeError`] shows.
+/// Number of lines of a log that a [`NodeError`] shows.
 const LOG_LINES: usize = 12;
-/// How many of the last lines of a log are searched for the reason of an end. A server may write a line per session.
+/// Number of last lines of a log in which the reason of an end is searched. A server may write a line per session.
 const END_LINES: usize = 300;
 
 impl Supervisor {
-    /// Starts a keeper with a new run directory, on a disk that the user of the stack can reach.
+    /// Starts a keeper with a new run directory, on a disk that the user of the stack can access.
     pub fn start(keeper: &KeeperProgram) -> Result<Supervisor, NodeError> {
         Supervisor::start_in(keeper, Cgroups::detect())
     }
 
-    /// Like [`Supervisor::start`], with limits applied through these control groups. Without any, only CPU affinity
+    /// Like [`Supervisor::start`], with limits applied through these control groups. Without groups, only CPU affinity
     /// applies.
     pub fn start_in(keeper: &KeeperProgram, cgroups: Cgroups) -> Result<Supervisor, NodeError> {
         let failure = |error: &dyn fmt::Display| NodeError::new("keeper", "start", error.to_string());
@@ -149,33 +149,33 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// The user that runs the nodes; `None` for the current user.
+    /// User that runs the nodes; `None` for the current user.
     pub fn user(&self) -> Option<&User> {
         self.user.as_ref()
     }
 
-    /// Private directory on disk for data, sockets and configuration; [`Supervisor::user`] may write. Removed with
-    /// the supervisor.
+    /// Private directory on disk for data, sockets and configuration. [`Supervisor::user`] may write to it. It is
+    /// removed with the supervisor.
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
 
-    /// The run directory itself, to which only pgdyno writes.
+    /// Run directory, to which only pgdyno writes.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Run directories of killed keepers, as found at the start. Returned once.
+    /// Returns run directories of killed keepers that were found at the start; empty at the second call.
     pub fn take_stale_directories(&mut self) -> Vec<StaleRunDirectory> {
         std::mem::take(&mut self.stale_directories)
     }
 
-    /// Process number of the keeper.
+    /// Process id of the keeper.
     pub fn keeper_pid(&self) -> u32 {
         self.keeper.id()
     }
 
-    /// Writes a file that only [`Supervisor::user`] and root can read. Removed with the supervisor.
+    /// Writes a file that only [`Supervisor::user`] and root can read. The file is removed with the supervisor.
     pub fn private_file(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.directory.join(name);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
@@ -235,7 +235,7 @@ impl Supervisor {
             if interrupt::is_interrupted() {
                 return Err(self.failure(id, "become ready", "the run was interrupted".to_owned()));
             }
-            // Not a plain sleep: the end of the node interrupts it.
+            // Waiting for events instead of sleeping lets the end of the node interrupt the pause.
             self.poll_ends(id, pause)?;
             pause = (pause * 2).min(Duration::from_millis(50));
             if let Some(end) = self.ended.get(&id) {
@@ -248,29 +248,30 @@ impl Supervisor {
         }
     }
 
-    /// How the node ended, if it has.
+    /// Returns how the node ended; `None` while it runs.
     pub fn end_of(&mut self, id: NodeId) -> Option<End> {
         let _ = self.poll_ends(id, Duration::ZERO);
         self.ended.get(&id).copied()
     }
 
-    /// Reason of a node's end, to append to a message: `: its disk is full (…)`, or nothing if its log shows none.
+    /// Reason of a node's end, to append to a message: `: its disk is full (…)`, or empty if the log shows none.
     pub fn end_reason(&self, id: NodeId) -> String {
         let lines = self.log(&self.names[id.0 as usize], END_LINES);
         disk_full(&lines).map_or(String::new(), |it| format!(": its disk is full ({it})"))
     }
 
-    /// Process number of a node; `None` once it has ended.
+    /// Process id of a node; `None` once it has ended.
     pub fn pid(&self, id: NodeId) -> Option<u32> {
         if self.ended.contains_key(&id) { None } else { self.started.get(&id).map(|it| it.pid) }
     }
 
-    /// Process number of the current node of this name, updated at each restart; 0 while none runs.
+    /// Process id of the current node of this name, updated at each restart; 0 while none runs.
     pub fn pid_handle(&self, id: NodeId) -> Option<Arc<AtomicU32>> {
         self.present.get(&self.names[id.0 as usize]).cloned()
     }
 
-    /// All processes of a node: those of its control group, if it has one, else its own process and the descendants.
+    /// Lists all processes of a node: those of its control group, if it has one, else its main process and all
+    /// descendants.
     pub fn processes(&self, id: NodeId) -> Vec<u32> {
         match (self.group(id), self.pid(id)) {
             (Some(group), _) => group.processes(),
@@ -279,12 +280,12 @@ impl Supervisor {
         }
     }
 
-    /// True if a node's processes have namespaces of their own: requested, and permitted on this machine.
+    /// True if a node's processes have separate namespaces: requested, and permitted on this machine.
     pub fn is_isolated(&self, id: NodeId) -> bool {
         self.started.get(&id).is_some_and(|it| it.program.is_some())
     }
 
-    /// Signals one of a node's processes, never another process that has reused its number.
+    /// Signals one of a node's processes, never another process that has reused its id.
     pub fn signal_one(&mut self, id: NodeId, process: u32, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::SignalOne(id, process, signal));
         done.map(drop).map_err(|error| {
@@ -292,25 +293,24 @@ impl Supervisor {
         })
     }
 
-    /// The control group of a node, if its limits need one. A restarted node uses the same.
+    /// Control group of a node, if its limits need one. A restarted node uses the same group.
     pub fn group(&self, id: NodeId) -> Option<&Group> {
         self.started.get(&id).and_then(|it| it.group.as_ref())
     }
 
-    /// Number of a node's processes that the OOM killer has ended at its memory limit so far. Clients only see a
-    /// closed connection.
+    /// Number of a node's processes that the OOM killer has ended at the memory limit so far. Clients only see a closed
+    /// connection.
     pub fn oom_kills(&self, id: NodeId) -> u64 {
         self.group(id).and_then(|it| it.usage().oom_kills).unwrap_or(0)
     }
 
-    /// The limits of a node that could not be applied. Results that depend on them do not describe the requested
-    /// setup.
+    /// Limits of a node that could not be applied. Results that depend on them do not describe the requested setup.
     pub fn not_applied(&self, id: NodeId) -> &[UnappliedLimit] {
         self.started.get(&id).map_or(&[], |it| &it.not_applied)
     }
 
     /// Limits pgdyno's own process, with all its threads, until other limits are set or the supervisor is dropped.
-    /// Returns its group and the limits that could not be applied. Memory counts from now on.
+    /// Returns the process's group and the limits that could not be applied. Memory is counted from this call on.
     ///
     /// Child processes of pgdyno inherit the limits; those of the keeper do not.
     pub fn limit_generator(
@@ -325,14 +325,14 @@ impl Supervisor {
         }
     }
 
-    /// Disconnects a node with a network of its own from all others (`up` = false), or connects it again.
+    /// Disconnects an isolated node's network from all others (`up` = false), or connects it again.
     pub fn link(&mut self, id: NodeId, up: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Link(id, up));
         let attempt = if up { "be reconnected to the network" } else { "be disconnected from the network" };
         done.map(drop).map_err(|error| self.failure(id, attempt, error.to_string()))
     }
 
-    /// Directory of a disk for this node alone, which can be filled; created on first use.
+    /// Returns the directory of a separate disk for this node, which can be filled. The disk is created on first use.
     ///
     /// Needs root. Only the keeper and its nodes see the files there: see [`Supervisor::host_path`].
     pub fn disk(&mut self, node: &str) -> Result<PathBuf, NodeError> {
@@ -344,27 +344,27 @@ impl Supervisor {
         }
     }
 
-    /// Fills a node's own disk, or frees that space again.
+    /// Fills a node's separate disk, or frees that space again.
     pub fn fill(&mut self, node: &str, full: bool) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Fill(node.to_owned(), full));
         let attempt = if full { "have its disk filled" } else { "have its disk freed" };
         done.map(drop).map_err(|error| NodeError::new(node, attempt, error.to_string()))
     }
 
-    /// Path by which pgdyno reaches a nodes' path, even on a node's own disk.
+    /// Returns the path by which pgdyno reaches a path of a node, even on a node's separate disk.
     pub fn host_path(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix("/").unwrap_or(path);
         Path::new("/proc").join(self.keeper_pid().to_string()).join("root").join(below)
     }
 
-    /// Free addresses for nodes with networks of their own; `None` if all such networks are taken.
+    /// Returns free addresses for nodes with separate networks; `None` if all such networks are taken.
     pub fn addresses(&mut self) -> Option<impl Iterator<Item = Ipv4Addr> + use<>> {
         let network = self.network.or_else(|| network::free_network(self.keeper.id() as u8))?;
         self.network = Some(network);
         Some((10..=254).map(move |host| network::address(network, host)))
     }
 
-    /// Signals the node's own process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
+    /// Signals a node's main process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     pub fn signal(&mut self, id: NodeId, signal: Sig) -> Result<(), NodeError> {
         let done = self.send_order(&Order::Signal(id, signal));
         done.map(drop).map_err(|error| self.failure(id, &format!("receive {signal:?}"), error.to_string()))
@@ -379,7 +379,7 @@ impl Supervisor {
             .ok_or_else(|| self.failure(id, "stop", "the keeper did not report its end".to_owned()))
     }
 
-    /// Last lines of a node's standard output and error.
+    /// Returns the last lines of a node's standard output and error.
     pub fn log(&self, name: &str, lines: usize) -> Vec<String> {
         let path = self.directory.join("log").join(format!("{name}.log"));
         let text = std::fs::read(path).unwrap_or_default();
@@ -423,7 +423,7 @@ impl Supervisor {
         let until = Instant::now() + timeout;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            // A timeout of zero would mean no timeout.
+            // A socket timeout of zero would mean no timeout.
             let heard = self.receive_reply(Some(left.max(Duration::from_micros(1))));
             heard.map_err(|it| self.failure(id, "be watched", OrderError::KeeperEnded(it).to_string()))?;
             if self.ended.len() > before || left.is_zero() {
@@ -442,7 +442,7 @@ impl Supervisor {
         }
     }
 
-    /// The next reply that is not the end of a node; `None` after an end, or after `timeout`.
+    /// Receives the next reply that is not the end of a node; `None` after an end, or after `timeout`.
     fn receive_reply(&mut self, timeout: Option<Duration>) -> io::Result<Option<Reply>> {
         loop {
             if let Some(end) = self.pending.iter().position(|&it| it == b'\n') {
@@ -495,7 +495,7 @@ impl fmt::Display for NodeError {
 
 impl std::error::Error for NodeError {}
 
-/// A process and its descendants, by the parents in `proc(5)`.
+/// Lists a process and its descendants, by the parents in `proc(5)`.
 fn descendants(pid: u32) -> Vec<u32> {
     let parents = apart::parents();
     let mut found = vec![pid];
@@ -507,21 +507,21 @@ fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
-/// A TCP port of the loopback interface that was free at the time of the call.
+/// Returns a TCP port of the loopback interface that was free at the time of the call.
 pub fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// The directory in which run directories are created.
+/// Returns the directory in which run directories are created.
 pub fn scratch() -> Result<PathBuf, MachineError> {
     scratch_base(User::unprivileged()?.as_ref())
 }
 
-/// Directory for run directories: the first of `TMPDIR`, `/var/tmp` and `/tmp` that is on a disk and reachable by the
-/// stack's user; the first reachable one if all are in memory.
+/// Chooses the directory for run directories: the first of `TMPDIR`, `/var/tmp` and `/tmp` that is on a disk and that
+/// the stack's user can access. If all are in memory, it is the first accessible one.
 ///
-/// It must be on a disk because it holds data, and a memory file system has no real fsync. `XDG_RUNTIME_DIR` is
-/// unsuitable: it is in memory and closed to other users.
+/// The directory must be on a disk because it contains data, and a memory file system has no real fsync.
+/// `XDG_RUNTIME_DIR` is unsuitable: it is in memory and closed to other users.
 fn scratch_base(user: Option<&User>) -> Result<PathBuf, MachineError> {
     let tried = std::env::var_os("TMPDIR").map(PathBuf::from);
     let tried: Vec<PathBuf> = tried.into_iter().chain(["/var/tmp".into(), "/tmp".into()]).collect();
@@ -536,14 +536,14 @@ fn writable(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// True if every user may traverse it and its parent directories.
+/// True if every user may traverse the directory and its parents.
 pub(crate) fn open_to_all(path: &Path) -> bool {
     path.ancestors().all(|ancestor| {
         ancestor.metadata().is_ok_and(|it| it.permissions().mode() & 0o001 != 0 || it.uid() != 0)
     })
 }
 
-/// True on tmpfs and ramfs; magic numbers from `statfs(2)`.
+/// True if a path is on tmpfs or ramfs; magic numbers from `statfs(2)`.
 fn in_memory(path: &Path) -> bool {
     rustix::fs::statfs(path).is_ok_and(|it| matches!(it.f_type as u32, 0x0102_1994 | 0x8584_58f6))
 }

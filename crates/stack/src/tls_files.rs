@@ -1,8 +1,8 @@
 //! TLS certificates for the nodes of one run
 //!
-//! A root key of the run signs one certificate for all its nodes, so that every hop can be verified in full. `rcgen`
-//! with `ring`, which TLS needs anyway, creates them. The program `openssl` is not always installed, and would see
-//! the key.
+//! A root key of the run signs one certificate for all nodes, so that every hop can be verified in full. `rcgen`
+//! creates both with `ring`, which TLS needs anyway. The program `openssl` is not always installed, and would see the
+//! key.
 
 use crate::supervisor::{NodeError, Supervisor};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -11,18 +11,18 @@ use std::sync::Arc;
 use wire::pg::{Login, SslMode};
 use wire::tls::{TlsIdentity, TlsVersionRange, config};
 
-/// Files that only the stack's user and root can read; removed with the supervisor.
+/// Certificate files that only the stack's user and root can read. They are removed with the supervisor.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     /// Root certificate, with which every client verifies the nodes.
     pub root: PathBuf,
     pub certificate: PathBuf,
     pub key: PathBuf,
-    /// Contents of `root`.
+    /// Contents of the file `root`.
     root_pem: Arc<str>,
 }
 
-/// The host name of all nodes, and the subject of the certificate.
+/// Host name of all nodes, and subject of the certificate.
 pub const HOST: &str = "127.0.0.1";
 
 impl TlsFiles {
@@ -40,7 +40,7 @@ impl TlsFiles {
         })
     }
 
-    /// Paths without files, for tests of configuration.
+    /// Returns paths without files, for tests of configuration.
     #[cfg(test)]
     pub(crate) fn example(directory: &str) -> TlsFiles {
         let at = |name: &str| PathBuf::from(directory).join(name);
@@ -62,7 +62,8 @@ impl TlsFiles {
     }
 }
 
-/// Root, certificate of the nodes and its key, as PEM. ECDSA with P-256: every TLS library supports it.
+/// Creates the root certificate, the nodes' certificate and its key, as PEM. Every TLS library supports ECDSA with
+/// P-256.
 fn certificates() -> Result<(String, String, String), rcgen::Error> {
     let mut root = CertificateParams::default();
     root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

@@ -1,4 +1,4 @@
-//! Tests the probes against captured responses of each server version.
+//! Tests the probes against captured responses of each server version
 //!
 //! `fixtures/probe/PROBE/VERSION.txt` is a response, most of them recorded by `cargo xtask capture`.
 //! `VERSION.expected` are the readings; `UPDATE_EXPECT=1` rewrites them.
@@ -33,7 +33,7 @@ fn rows(text: &str) -> client::QueryResult {
     client::QueryResult { columns, rows, tag: String::new() }
 }
 
-/// Texts that follow lines of `=== NAME`.
+/// Splits a file into the texts that follow lines of `=== NAME`.
 fn texts(text: &str) -> Vec<(String, String)> {
     let parts = text.split("=== ").skip(1).filter_map(|it| it.split_once('\n'));
     parts.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
@@ -102,7 +102,7 @@ fn parses_recorded_answers() {
 #[test]
 fn rejects_invalid_answers() {
     for probe in probes() {
-        // Probes whose files may be missing have no readings then.
+        // The files of these probes may be missing, and then there are no readings.
         let quiet = ["host_disk", "host_pressure", "group"].contains(&probe.name);
         let wrong = match probe.target {
             ProbeTarget::Group => ProbeResponse::Texts(Vec::new()),
@@ -123,7 +123,7 @@ fn probe_names_are_unique_and_queries_read_only() {
     for probe in probes() {
         assert!(names.insert(probe.name), "{}", probe.name);
         for series in probe.series {
-            // Products share the normalised series.
+            // Several products share the normalised series.
             let known = known_series.insert(series.name, series);
             let same = matches!(probe.target, ProbeTarget::Product(product) if product.reports(series.name));
             assert!(known.is_none_or(|known| same && known == series), "{} of {}", series.name, probe.name);
@@ -131,7 +131,7 @@ fn probe_names_are_unique_and_queries_read_only() {
         }
         for version in [0, 140_000, 150_000, 160_000, 170_000, 180_000] {
             match (probe.request)(version) {
-                // SHOW SERVER_PREP_STMTS crashes Odyssey 1.5.2: only these statements are ever sent.
+                // Only these statements are ever sent: SHOW SERVER_PREP_STMTS crashes Odyssey 1.5.2.
                 Some(ProbeRequest::Console(command)) => {
                     let known = ["POOLS", "STATS", "SERVERS", "CLIENTS", "DATABASES"];
                     let is_pgpool = probe.target == ProbeTarget::Product(&product::PGPOOL);
@@ -155,7 +155,7 @@ fn probe_names_are_unique_and_queries_read_only() {
     }
 }
 
-/// Series that analysis relies on to be absent must not be written by a probe, and the others must be.
+/// Checks that each product's probes write the series that analysis expects from it, and no other normalised series.
 #[test]
 fn products_report_the_series_of_their_table_entry() {
     for product in product::ALL {

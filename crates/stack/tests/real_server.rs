@@ -1,6 +1,6 @@
-//! Tests with real servers and real processes.
+//! Tests with real servers and real processes
 //!
-//! Tests that do no harm share one throw-away server; tests that kill servers start their own. Requires an
+//! Tests that damage nothing share one temporary server; tests that kill servers start their own. They require an
 //! installed PostgreSQL with pgbench; `./x test` installs it.
 
 mod real_server {

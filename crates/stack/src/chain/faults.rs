@@ -204,7 +204,7 @@ fn find_part(supervisor: &Supervisor, id: NodeId, part: FaultScope) -> Option<u3
         FaultScope::Manager(product) => component::manager(product)?.names().program,
     };
     let named = |it: u32| read_proc_file(it, "comm").trim() == word;
-    // Children of the process have the same title.
+    // Children of the process have the same name.
     let first = |it: &u32| named(*it) && !parent_pid(*it).is_some_and(named);
     supervisor.processes(id).into_iter().find(first)
 }

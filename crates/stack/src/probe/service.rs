@@ -1,4 +1,4 @@
-//! Threads and database pools of a service.
+//! Threads and database pools of a service
 //!
 //! Reads the page that this project's services serve at `GET /stats`, see `services/README.md`. Other services may
 //! provide it too: an object of pools, each of which is an object of integers; `threads` are those that handle
@@ -17,7 +17,7 @@ pub(super) static PROBE: Probe = Probe {
     read,
 };
 
-/// Labels are the names of the pools.
+/// Series of the probe. Labels are the names of the pools.
 static SERIES: [Series; 10] = [
     gauge("service_threads_size", Unit::Count, "Threads that serve requests; `threads.size`"),
     gauge(

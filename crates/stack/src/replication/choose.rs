@@ -1,4 +1,4 @@
-//! Chooses the replica to promote.
+//! Chooses the replica to promote
 
 use super::ReplicationState;
 use model::plan::{PromotionPolicy, SyncMode};
@@ -6,12 +6,12 @@ use model::plan::{PromotionPolicy, SyncMode};
 /// Replica to promote, and whether it has every acknowledged commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromotionChoice {
-    /// Index among the replicas.
+    /// Index of the replica among all replicas.
     pub replica: usize,
     /// True if the replica has every commit that a replica had to confirm.
     ///
-    /// Enough replicas answered that one of them must have the last such commit, and none of them has more WAL than
-    /// this one. False under asynchronous replication, where no replica confirms anything.
+    /// Then enough replicas answered that one of them must have the last such commit, and none of them has more WAL
+    /// than this one. False under asynchronous replication, where no replica confirms commits.
     pub safe: bool,
 }
 
@@ -22,12 +22,12 @@ pub struct UndecidedError {
     pub needed: usize,
 }
 
-/// Chooses from the states of all replicas; `None` means no answer. Call it only once the old primary can
-/// acknowledge nothing more.
+/// Chooses from the states of all replicas; `None` means no answer. Call it only when the old primary can no longer
+/// acknowledge commits.
 ///
-/// A commit that k of n replicas confirmed is known to at least one of any n − k + 1, whether the k are the first
-/// or any. With fewer answers the last commits may exist only on replicas that did not answer, so none is promoted.
-/// Without synchronous replication one answer is enough.
+/// If k of n replicas confirmed a commit, at least one of any n − k + 1 has it. With fewer answers, the last commits
+/// may exist only on replicas that did not answer, so none is promoted. Without synchronous replication, one answer is
+/// enough.
 pub fn choose_replica(
     states: &[Option<ReplicationState>],
     sync: SyncMode,
@@ -43,7 +43,7 @@ pub fn choose_replica(
         return Err(undecided);
     }
     let has = |it: &ReplicationState| (it.timeline, it.flushed);
-    // The first one among equals.
+    // Among equal replicas, the first one is chosen.
     let chosen = match choice {
         PromotionPolicy::Advanced => known.iter().rev().max_by_key(|it| has(&it.1)),
         PromotionPolicy::Laggard => known.iter().min_by_key(|it| has(&it.1)),
@@ -58,7 +58,7 @@ mod tests {
     use super::super::Lsn;
     use super::*;
 
-    /// Replicas as `timeline:flushed`; `-` does not answer, `!` is a primary.
+    /// Compares the choice. Replicas are written `timeline:flushed`; `-` does not answer, `!` is a primary.
     fn check(text: &str, sync: SyncMode, choice: PromotionPolicy, expected: &str) {
         let state = |word: &str| {
             let (timeline, flushed) = word.trim_start_matches('!').split_once(':')?;
@@ -90,9 +90,9 @@ mod tests {
         check("1:20 1:10", Any(1), Advanced, "0 safe");
         check("1:20 1:20", Any(1), Advanced, "0 safe");
         check("1:20 1:10", First(1), Advanced, "0 safe");
-        // A longer log of an older timeline is not newer.
+        // More WAL of an older timeline is not newer.
         check("1:99 2:10", Any(1), Advanced, "1 safe");
-        // The one that did not answer may be the one that confirmed.
+        // The replica that did not answer may be the one that confirmed.
         check("1:20 -", Any(1), Advanced, "1 of 2");
         check("1:20 -", First(1), Advanced, "1 of 2");
         check("1:20 -", Any(2), Advanced, "0 safe");
@@ -101,7 +101,7 @@ mod tests {
         check("-", Any(1), Advanced, "0 of 1");
         check("1:20 -", Async, Advanced, "0");
         check("- -", Async, Advanced, "0 of 1");
-        // A server that already takes writes is not promoted.
+        // A server that already accepts writes is not promoted.
         check("!1:20 1:10", Async, Advanced, "1");
         check("1:10 1:20", Any(1), Laggard, "0");
         check("1:10 1:10", Any(1), Laggard, "0 safe");

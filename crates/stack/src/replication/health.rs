@@ -1,7 +1,7 @@
-//! HTTP health endpoints for balancers.
+//! HTTP health endpoints for balancers
 //!
-//! `/primary` returns 200 if the server takes writes, `/replica` if it does not. Both return 503 otherwise, and if
-//! the server does not respond. Each server has its own thread, so that a hanging server delays no other.
+//! `/primary` returns 200 if the server accepts writes, `/replica` if it does not. Both return 503 otherwise, and if
+//! the server does not respond. Each server has a separate thread, so that a hanging server delays no other.
 
 use crate::client::{Connection, Target};
 use std::io::{self, BufRead, BufReader, Write};
@@ -19,7 +19,7 @@ pub struct HealthServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Cached role of the server.
+/// Cached role of a server.
 struct RoleProbe {
     target: Target,
     session: Option<Connection>,
@@ -33,13 +33,13 @@ enum Role {
     Replica,
 }
 
-/// A server that takes longer is not healthy.
+/// Timeout of a query; a server that takes longer counts as unhealthy.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// Both listeners of a balancer check at about the same time.
+/// Time for which a role is cached, because both listeners of a balancer check at about the same time.
 const CACHE_DURATION: Duration = Duration::from_millis(50);
 
 impl HealthServer {
-    /// Serves the server at `target` on a free port of the loopback interface.
+    /// Starts the endpoint of the server at `target` on a free port of the loopback interface.
     pub fn start(name: &str, target: &Target) -> io::Result<HealthServer> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -51,7 +51,7 @@ impl HealthServer {
                 if stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                // A client that disconnects is no error.
+                // A client that disconnects is not an error.
                 let _ = stream.and_then(|it| probe.answer(&it));
             }
         };
@@ -67,7 +67,7 @@ impl HealthServer {
 impl Drop for HealthServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Wakes the thread.
+        // The connection wakes the thread.
         let woken = TcpStream::connect(self.address);
         if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
             let _ = thread.join();
@@ -81,7 +81,7 @@ impl RoleProbe {
         stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
         let mut lines = BufReader::new(stream).lines();
         let first = lines.next().unwrap_or(Ok(String::new()))?;
-        // Reads the whole request: closing a socket with unread bytes resets the connection.
+        // Read the whole request: closing a socket with unread bytes resets the connection.
         for line in lines {
             if line?.is_empty() {
                 break;

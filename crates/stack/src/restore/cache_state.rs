@@ -1,4 +1,4 @@
-//! Prepares the database and operating-system caches before a trial.
+//! Prepares the database and operating-system caches before a trial
 
 use super::{Error, FORBIDDEN, ServerOwnership};
 use crate::client::{self, Connection, Target};
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 /// Cache preparation that was performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CachePreparation {
-    /// None, as requested.
+    /// The caches were left unchanged, as requested.
     AsIs,
     /// Relations were read into shared buffers with `pg_prewarm`, as far as they fit, indexes last.
     Prewarmed { relations: u32, bytes: u64, took: Duration },
-    /// Relations were read once, so that the page cache holds them. `indexes` is false without the right to read
+    /// Relations were read once, so that the page cache contains them. `indexes` is false without the right to read
     /// server files.
     ReadThrough { relations: u32, bytes: u64, indexes: bool, took: Duration },
     /// The server was restarted, and its files were evicted from the page cache.
@@ -27,7 +27,7 @@ pub enum CachePreparation {
     ColdUnavailable,
 }
 
-/// Files that were evicted from the page cache.
+/// Number and size of files that were evicted from the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvictionResult {
     pub files: u32,
@@ -38,7 +38,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Brings the caches into the requested state.
 ///
-/// `database` is a login as superuser. `node` is the server if pgdyno started it; it is restarted for a cold cache.
+/// `database` is a superuser login. `node` is the server if pgdyno started it; it is restarted for a cold cache.
 pub fn prepare_cache(
     how: CacheState,
     database: &Target,
@@ -64,7 +64,7 @@ pub fn prepare_cache(
 
 /// Reads all tables and indexes of the database into shared buffers, or at least into the page cache.
 ///
-/// Creates the extension `pg_prewarm` in a server that pgdyno started; in an attached server only uses it if it
+/// Creates the extension `pg_prewarm` in a server that pgdyno started. In an attached server, uses it only if it
 /// exists.
 pub fn warm_cache(
     connection: &mut Connection,
@@ -74,7 +74,7 @@ pub fn warm_cache(
     let begun = Instant::now();
     if whose == ServerOwnership::Ours {
         connection.query("create schema if not exists pgdyno")?;
-        // Fails if the extension's files are not installed; the fallback below handles that.
+        // This fails if the extension's files are not installed; the fallback below handles that.
         let _ = connection.query("create extension if not exists pg_prewarm schema pgdyno");
     }
     let schema = connection.value(
@@ -93,7 +93,7 @@ pub fn warm_cache(
     Ok(CachePreparation::Prewarmed { relations: count, bytes, took: begun.elapsed() })
 }
 
-/// Tables, then their TOAST, then indexes: object id, name, and true for a table.
+/// Lists tables, then their TOAST, then indexes: object id, name, and true for a table.
 fn relations(connection: &mut Connection) -> Result<Vec<(u32, String, bool)>, client::Error> {
     let answer = connection.query(
         "select c.oid, c.oid::regclass, c.relkind in ('r', 'm') from pg_class c \
@@ -119,7 +119,7 @@ fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePrep
             connection.query(&format!("select count(*) from only {name}"))?;
             connection.value(&format!("select pg_relation_size({oid})"))?
         } else {
-            // Whole segment files of at most 1 GB, in pieces of 16 MB.
+            // The files are segments of at most 1 GB; they are read in pieces of 16 MB.
             match connection.value(&format!(
                 "select sum(length(pg_read_binary_file(\
                    pg_relation_filepath({oid}) || case when at >> 30 = 0 then '' else '.' || (at >> 30) end, \
@@ -139,7 +139,7 @@ fn read_through(connection: &mut Connection, begun: Instant) -> Result<CachePrep
     Ok(CachePreparation::ReadThrough { relations: count, bytes, indexes, took: begun.elapsed() })
 }
 
-/// Directory of the files of this session's database, below the data directory `data`. Ignores other tablespaces.
+/// Returns the directory of this session's database, below the data directory `data`. Ignores other tablespaces.
 pub fn database_directory(connection: &mut Connection, data: &Path) -> Result<PathBuf, client::Error> {
     let oid = connection.value("select oid from pg_database where datname = current_database()")?;
     Ok(data.join("base").join(oid.unwrap_or_default()))
@@ -158,7 +158,7 @@ pub fn evict_page_cache(directory: &Path) -> io::Result<EvictionResult> {
         }
         let file = fs::File::open(entry.path())?;
         fdatasync(&file)?;
-        // From offset 0 to the end of the file.
+        // The range is from offset 0 to the end of the file.
         fadvise(&file, 0, None, Advice::DontNeed)?;
         evicted.files += 1;
         evicted.bytes += size.len();

@@ -1,8 +1,8 @@
-//! Sizes, dead rows and statistics of tables.
+//! Sizes, dead rows and statistics of tables
 
 use crate::client::{Connection, Error};
 
-/// All user tables of one database, by name; excludes system tables and pgdyno's own.
+/// User tables of one database, by name; excludes system tables and pgdyno's own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DatabaseState {
     pub tables: Vec<TableState>,
@@ -10,29 +10,30 @@ pub struct DatabaseState {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableState {
-    /// Qualified name, quoted as in SQL.
+    /// Qualified table name, quoted as in SQL.
     pub name: String,
-    /// Bytes of rows, free space and TOAST.
+    /// Size of rows, free space and TOAST, bytes.
     pub heap: u64,
-    /// Bytes of all indexes.
+    /// Size of all indexes, bytes.
     pub indexes: u64,
-    /// The planner's estimate; `None` if never vacuumed or analyzed.
+    /// Planner's estimate of the number of rows; `None` if the table was never vacuumed or analyzed.
     pub rows: Option<u64>,
-    /// Rows updated or deleted since the last vacuum, according to the statistics. A crash or a copy resets them.
+    /// Number of rows updated or deleted since the last vacuum. A crash or a copy resets these statistics.
     pub dead: u64,
-    /// Time of the last manual or automatic analyze, as the server prints it; `None` also for a copy.
+    /// Time of the last manual or automatic analyze, as the server prints it; `None` if there was none, or after a
+    /// copy.
     pub last_analyze: Option<String>,
     /// Share of all-visible pages, 0..=1; 1 for an empty table.
     pub all_visible: f64,
-    /// Bytes of rows and indexes in shared buffers; `None` without the extension `pg_buffercache`.
+    /// Size of rows and indexes in shared buffers, bytes; `None` without the extension `pg_buffercache`.
     pub buffered: Option<u64>,
 }
 
-/// Table that has grown.
+/// Growth of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bloat {
     pub table: String,
-    /// Bytes, including indexes.
+    /// Size before, including indexes, bytes.
     pub before: u64,
     pub now: u64,
     pub dead: u64,
@@ -58,7 +59,7 @@ pub fn query_state(connection: &mut Connection) -> Result<DatabaseState, Error> 
             name: text(0).to_owned(),
             heap: number(1),
             indexes: number(2),
-            // −1, or 0 pages before version 14: unknown.
+            // −1, or 0 pages before version 14, means unknown.
             rows: text(3).parse().ok(),
             dead: number(4),
             last_analyze: row[5].clone(),
@@ -96,7 +97,7 @@ fn add_buffered(connection: &mut Connection, state: &mut DatabaseState) -> Resul
 }
 
 impl DatabaseState {
-    /// Tables that are larger than in `before`, or have dead rows.
+    /// Lists tables that are larger than in `before`, or have dead rows.
     pub fn bloat_since(&self, before: &DatabaseState) -> Vec<Bloat> {
         let grown = |now: &TableState| {
             let before = before.tables.iter().find(|it| it.name == now.name)?;

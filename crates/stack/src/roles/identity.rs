@@ -1,12 +1,12 @@
-//! Identity of a server.
+//! Identity of a server
 
 use crate::client::QueryResult;
 use model::durability::ServerInstance;
 
 /// Query whose columns [`parse_identity`] reads.
 ///
-/// Start time and timeline have the same format as the servers in a ledger. A standby's timeline is that of the
-/// newest WAL file on its disk: its WAL receiver reports none once the primary is gone.
+/// Start time and timeline have the same format as the servers in a ledger. A standby's timeline is that of the newest
+/// WAL file on its disk: its WAL receiver reports none once the primary has ended.
 pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     case when recovers then coalesce( \
       (select received_tli from pg_stat_get_wal_receiver() where status = 'streaming'), \
@@ -17,7 +17,7 @@ pub(crate) const IDENTITY_SQL: &str = "select recovers, \
     (select system_identifier from pg_control_system()) \
     from (select pg_is_in_recovery() as recovers offset 0) as it";
 
-/// Identity of the server, and true if it is in recovery. `address`, if given, replaces the address of this
+/// Parses the identity of the server, and whether it is in recovery. `address`, if given, replaces the address of this
 /// connection.
 pub(crate) fn parse_identity(answer: &QueryResult, address: Option<&str>) -> (ServerInstance, bool) {
     let row = answer.rows.first().map_or(&[][..], Vec::as_slice);

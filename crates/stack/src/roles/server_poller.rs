@@ -1,4 +1,4 @@
-//! Polls the role, commit settings and health of one server.
+//! Polls the role, commit settings and health of one server
 
 use super::identity::{self, IDENTITY_SQL};
 use super::{DirectServer, HealthChange, ServerObservation, StreamingReplica};
@@ -9,7 +9,7 @@ use crate::replication::Lsn;
 use model::Nanos;
 use std::time::Duration;
 
-/// A server that takes longer is not healthy.
+/// Timeout of a login; a server that takes longer counts as not responding.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of the health check; short, because it delays the polls.
 const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
@@ -18,7 +18,7 @@ const HEALTH_TIMEOUT: Duration = Duration::from_millis(250);
 pub(super) struct ServerPoller {
     server: DirectServer,
     session: Option<Connection>,
-    /// Query for a primary.
+    /// Query for the state of a primary.
     primary_sql: String,
     /// Start time and timeline of the server when the health endpoint last reported it as primary.
     last_healthy: Option<(u64, u32)>,
@@ -27,7 +27,7 @@ pub(super) struct ServerPoller {
 impl ServerPoller {
     pub fn new(mut of: DirectServer) -> ServerPoller {
         let question = primary_sql(&of.role, &of.target.login.database);
-        // A session in `postgres` blocks nobody, and has none of the application's settings.
+        // A session in `postgres` does not block a copy of the database, and has none of the application's settings.
         of.target = of.target.in_database("postgres");
         ServerPoller { server: of, session: None, primary_sql: question, last_healthy: None }
     }
@@ -36,7 +36,7 @@ impl ServerPoller {
         &self.server.name
     }
 
-    /// `None` if the server does not respond.
+    /// Polls the server once; `None` if it does not respond.
     pub fn poll(&mut self, now: &dyn Fn() -> Nanos) -> Option<ServerObservation> {
         let glance = self.query(now);
         if glance.is_err() {
@@ -60,7 +60,7 @@ impl ServerPoller {
         Ok(ServerObservation { at: now(), server, in_recovery, writes: Some(parse_commit_settings(&answer)) })
     }
 
-    /// First positive health check since the server takes writes, if it is this one.
+    /// Checks the health endpoint. Returns the change if this is the first success since the server accepts writes.
     pub fn health(&mut self, glance: &ServerObservation, now: &dyn Fn() -> Nanos) -> Option<HealthChange> {
         let url = self.server.health.as_ref()?;
         let who = (glance.server.started_us, glance.server.timeline);
@@ -75,7 +75,7 @@ impl ServerPoller {
     }
 }
 
-/// One row per replica, and one row if there is none.
+/// Query that returns one row per replica, and one row if there is none.
 fn primary_sql(role: &str, database: &str) -> String {
     let commit = synchronous_commit_sql(role, database);
     format!(
@@ -86,8 +86,8 @@ fn primary_sql(role: &str, database: &str) -> String {
 
 /// SQL expression for the `synchronous_commit` of a new session of the user.
 ///
-/// Takes the first of these that is set: for the user in this database, for the user, for the database, for all, in
-/// the server's files. A session that has changed the setting itself must not use it.
+/// The expression takes the first of these that is set: for the user in this database, for the user, for the database,
+/// for all, in the server's files. A session that has changed the setting itself must not use it.
 pub(crate) fn synchronous_commit_sql(role: &str, database: &str) -> String {
     let (role, database) = (quote_literal(role), quote_literal(database));
     format!(

@@ -1,6 +1,7 @@
 use super::*;
 
-/// Polls as `role:timeline`, and for a primary `:commit:names:followers`; `-` is no response. Polls are 10 apart.
+/// Compares the periods. Polls are written `role:timeline`, for a primary also `:commit:names:followers`; `-` is no
+/// response. Polls are 10 ns apart.
 fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
     let mut history = ServerHistory::default();
     for (number, word) in glances.split(' ').enumerate() {
@@ -54,7 +55,7 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
 fn unchanged_observations_form_one_period() {
     check("s:1 s:1 s:1", "s1 0-20", "", "");
     check("s:1 s:2 p:2:on::", "s1 0-0, s2 10-10, p2 20-20", "20 on ", "20-20 ");
-    // The period without a response is unknown, though the polls before and after it are equal.
+    // The state during the missing response is unknown, although the polls before and after it are equal.
     check("p:1:on:a:a=sync - p:1:on:a:a=sync", "p1 0-0, p1 20-20", "0 on a", "0-0 a@0, 20-20 a@20");
     check(
         "p:1:on:a:a=sync p:1:on:a:a=sync p:1:off:a:a=sync p:1:off:a:a=async p:1:off::",
@@ -62,7 +63,7 @@ fn unchanged_observations_form_one_period() {
         "0 on a, 20 off a, 40 off ",
         "0-20 a@20, 30-30 a@30, 40-40 ",
     );
-    // Promoted: a different server, because its timeline differs.
+    // A promoted server counts as a different one, because its timeline differs.
     check("p:1:on:: s:1 p:2:on::", "p1 0-0, s1 10-10, p2 20-20", "0 on , 20 on ", "0-0 , 20-20 ");
 }
 

@@ -1,4 +1,4 @@
-//! Samples the files of this machine: processes, control groups and logs.
+//! Samples the files of this machine: processes, control groups and logs
 
 use super::{Collector, DueProbe, Observation, SamplingTarget, SamplingTargetKind, StopSignal};
 use crate::component::{self, Component};
@@ -13,15 +13,15 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Cost of reading the files of a process, and of its threads, in rows of a query result.
+/// Cost of reading the files of one process and of its threads, in rows of a query result.
 ///
-/// With 200 of them, processes are read every third second and threads every tenth. Each takes 0.2 % of a CPU.
+/// With 200 processes, processes are read every third second and threads every tenth. Each takes 0.2 % of a CPU.
 const ROWS_PER_PROCESS: usize = 3;
 const ROWS_PER_THREAD: usize = 12;
 /// Interval between two reads of the logs.
 const LOG_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Sampler of everything that is read from files.
+/// Sampler of all probes that read files.
 pub(super) struct LocalSampler {
     nodes: Vec<SampledNode>,
 }
@@ -40,7 +40,7 @@ impl LocalSampler {
         LocalSampler { nodes }
     }
 
-    /// Reads until stopped, then once more. Returns zero, because files cost no server any CPU time.
+    /// Reads until stopped, then once more. Returns zero, because files cost servers no CPU time.
     pub(super) fn run(mut self, stop: &StopSignal) -> Nanos {
         loop {
             let last = stop.is_set();
@@ -145,7 +145,7 @@ impl SampledNode {
     }
 }
 
-/// Process ids of all processes of a node.
+/// Lists process ids of all processes of a node.
 fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     if let Some(group) = &point.group {
         return group.processes();
@@ -159,7 +159,7 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     if point.kind == SamplingTargetKind::Generator {
         return found;
     }
-    // All server processes are children of the postmaster; looking for descendants costs as much as reading them.
+    // The postmaster is the parent of all server processes. A search for descendants costs as much as reading them.
     let generations = match point.kind {
         SamplingTargetKind::Node(it) if it.role == Role::Server => 1 + usize::from(point.apart),
         _ => usize::MAX,
@@ -169,8 +169,7 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
         let known = found.len();
         for parent in last {
             let parent = found[parent];
-            // Children of the first thread only; children that other threads forked are not listed.
-            // `proc_pid_task(5)`.
+            // The file lists only children that the first thread forked; `proc_pid_task(5)`.
             let text = read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
             found.extend(text.split_whitespace().filter_map(|it| it.parse::<u32>().ok()));
         }
@@ -182,7 +181,7 @@ fn all_processes(point: &SamplingTarget) -> Vec<u32> {
     found
 }
 
-/// Sums the readings of all processes that exist.
+/// Sums the readings of all processes that exist now.
 fn of_living(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<Reading> {
     let mut sums = vec![None; probe.series.len()];
     for pid in pids {
@@ -194,7 +193,7 @@ fn of_living(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<Read
     readings(probe, &sums)
 }
 
-/// Thread id, and its values in the order of the probe's series.
+/// Lists each thread id with its values, in the order of the probe's series.
 fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u32, Vec<Option<f64>>)> {
     let mut found = Vec::new();
     for pid in pids {
@@ -206,7 +205,7 @@ fn of_threads(probe: &'static Probe, ask: ProbeRequest, pids: &[u32]) -> Vec<(u3
     found
 }
 
-/// Values that a probe reads in one directory, in the order of its series. Empty if the process has just ended.
+/// Lists values that a probe reads in one directory, in the order of its series. Empty if the process has just ended.
 fn one(probe: &'static Probe, ask: ProbeRequest, directory: &str) -> Vec<Option<f64>> {
     let text = |it: &&str| read_to_string(format!("{directory}/{it}")).unwrap_or_default();
     let entries =
@@ -235,7 +234,7 @@ fn readings(probe: &'static Probe, values: &[Option<f64>]) -> Vec<Reading> {
         .collect()
 }
 
-/// Sums over all threads that ever existed: the counter does not fall when one of them ends.
+/// Sum over all threads that ever existed, so that a counter does not fall when a thread ends.
 #[derive(Default)]
 struct LifetimeSum {
     living: HashMap<u32, Vec<Option<f64>>>,

@@ -1,4 +1,4 @@
-//! Runs the probes of one server periodically.
+//! Runs the probes of one server periodically
 
 use super::{Collector, DueProbe, StopSignal};
 use crate::client::{Connection, Error, Target};
@@ -13,19 +13,19 @@ use std::time::{Duration, Instant};
 use wire::Code;
 use wire::http::Url;
 
-/// Longer than the server's own statement timeout of one second; applies to a server that does not respond at all.
+/// Timeout of a request to a server that does not respond. It exceeds the server's own statement timeout of one second.
 const REQUEST_TIMEOUT: Duration = Duration::from_millis(1500);
-/// First and last delay between attempts to log in.
+/// First and maximum delay between attempts to log in.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// Delay before a query that took too long is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Sessions are read-only, do not wait for locks, and do not use JIT for a query of a millisecond.
+/// Statements that make the session read-only, without waits for locks and without JIT for short queries.
 const SETUP_SQL: &str = "set application_name = 'pgdyno monitor'; set default_transaction_read_only = on; \
     set statement_timeout = '1s'; set lock_timeout = '100ms'; set jit = off; set max_parallel_workers_per_gather = 0; \
     set client_min_messages = 'error'; set search_path = pg_catalog, public";
 
-/// Queries a PostgreSQL server or the console of a pooler; returns the CPU time of its server processes.
+/// Queries a PostgreSQL server or the console of a pooler. Returns the CPU time of the sessions' server processes.
 pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, stop: &StopSignal) -> Nanos {
     let mut servers = Nanos::ZERO;
     let mut pause = BACKOFF.0;
@@ -67,7 +67,7 @@ pub(super) fn run(target: &Target, on: ProbeTarget, mut collector: Collector, st
     }
 }
 
-/// One login and its due probes.
+/// Login and its due probes.
 struct Session {
     connection: Connection,
     dues: Vec<DueProbe>,
@@ -77,11 +77,11 @@ struct Session {
     backend: Option<Backend>,
 }
 
-/// Server process of this session, on this machine.
+/// Server process of this session, if it runs on this machine.
 #[derive(Clone, Copy)]
 struct Backend {
     pid: u32,
-    /// CPU time at the last look.
+    /// CPU time of the process at the last check.
     spent: Nanos,
     looked: Instant,
 }
@@ -92,7 +92,7 @@ impl Session {
         let (mut version, mut backend) = (0, None);
         if on == ProbeTarget::Postgres {
             connection.query(SETUP_SQL)?;
-            // Excludes the sampler's statements from `pg_stat_statements`; fails without the right to.
+            // This excludes the sampler's statements from `pg_stat_statements`. It fails without the right to set it.
             let _ = connection.query("set pg_stat_statements.track = 'none'");
             version = connection.server_version();
             let pid = connection.value("select pg_backend_pid()")?.and_then(|it| it.parse().ok());
@@ -104,7 +104,7 @@ impl Session {
         Ok(Session { connection, dues, prepared, transactions: 0, backend })
     }
 
-    /// Runs the probes that are due, or all; an error means that the session is broken.
+    /// Runs the probes that are due, or all of them; an error means that the session is broken.
     fn round(&mut self, collector: &mut Collector, everything: bool, stop: &StopSignal) -> Result<(), Error> {
         for due in &mut self.dues {
             if due.disabled || (!everything && due.next > Instant::now()) {
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// Runs a prepared statement: planning costs more than the query.
+/// Runs a statement that was prepared, because planning costs more than the query.
 fn prepared(
     connection: &mut Connection,
     known: &mut Vec<&'static str>,
@@ -175,7 +175,7 @@ fn prepared(
     connection.query(&format!("execute pgdyno_{name}"))
 }
 
-/// Reads the response and passes the readings on; disables a probe that cannot read it.
+/// Parses the response and sends the readings; disables a probe that cannot parse it.
 fn hand_in(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
@@ -187,7 +187,8 @@ fn hand_in(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &Pr
     }
 }
 
-/// Queries text interfaces with a connection per request: a balancer's statistics socket, or a service's statistics page.
+/// Queries text interfaces with a connection per request: a balancer's statistics socket, or a service's statistics
+/// page.
 ///
 /// `ask` returns `None` for requests that it does not support.
 pub(super) fn run_texts(
@@ -221,10 +222,10 @@ pub(super) fn run_texts(
     }
 }
 
-/// Only balancers with thousands of servers exceed this.
+/// Maximum size of a response, bytes. Only balancers with thousands of servers exceed it.
 const LONGEST: u64 = 4 * 1024 * 1024;
 
-/// Response of a statistics socket, which the balancer closes after it.
+/// Returns the response of a statistics socket, which the balancer closes after each response.
 pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     let named = |it: io::Error| io::Error::new(it.kind(), format!("{}: {it}", socket.display()));
     let mut stream = UnixStream::connect(socket).map_err(named)?;
@@ -236,7 +237,7 @@ pub(super) fn stats(socket: &Path, command: &str) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Page that a service returns with status 200.
+/// Returns a page that a service serves with status 200.
 pub(super) fn page(url: &Url) -> io::Result<String> {
     let page = http::get(url, REQUEST_TIMEOUT)?;
     match page.status {
@@ -245,7 +246,7 @@ pub(super) fn page(url: &Url) -> io::Result<String> {
     }
 }
 
-/// The first number of `schedstat`, in nanoseconds; `proc(5)`.
+/// Reads the CPU time of a process: the first number of `schedstat`, in nanoseconds; `proc(5)`.
 fn processor_time(pid: u32) -> Option<Nanos> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     text.split_whitespace().next()?.parse().ok().map(Nanos)

@@ -14,22 +14,22 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// While it exists, processes that the keeper starts get new namespaces. Dropping it returns the keeper to its old
-/// ones.
+/// Guard during which processes that the keeper starts get new namespaces. Dropping it returns the keeper to its
+/// previous ones.
 #[derive(Debug)]
 pub(super) struct NamespaceGuard {
     home: Vec<(File, LinkNameSpaceType)>,
 }
 
-/// A PID namespace, by its inode number.
+/// PID namespace, identified by its inode number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PidNamespace(u64);
 
-/// Maximum rounds of signalling until no new process appears.
+/// Maximum number of rounds of signalling until no new process appears.
 const ROUNDS: u32 = 100;
 
 impl NamespaceGuard {
-    /// Needs root.
+    /// Creates new namespaces and enters them. Needs root.
     pub fn enter() -> io::Result<NamespaceGuard> {
         let kinds = [
             ("pid", LinkNameSpaceType::ProcessID),
@@ -44,7 +44,7 @@ impl NamespaceGuard {
         // SAFETY: no other thread shares the file descriptors: the keeper has one thread.
         unsafe { unshare_unsafe(flags) }?;
         let away = NamespaceGuard { home };
-        // Mounts made here are visible here only.
+        // Mounts made from now on are visible only in this namespace.
         mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let plain = MountFlags::NOSUID | MountFlags::NODEV;
         mount("pgdyno", "/dev/shm", "tmpfs", plain, Some(c"mode=1777"))?;
@@ -61,8 +61,8 @@ impl Drop for NamespaceGuard {
     }
 }
 
-/// Prepares the first process of a namespace, between fork and exec: mounts its own `/proc`, in which
-/// failover managers look for processes, and changes to the user.
+/// Prepares the first process of a namespace, between fork and exec. Mounts a separate `/proc`, in which failover
+/// managers look for processes, and changes to the user.
 ///
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.
@@ -71,7 +71,7 @@ pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
     mount(c"proc", c"/proc", c"proc", plain, None)?;
     let Some(user) = user else { return Ok(()) };
     let done = |it: libc::c_int| if it == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
-    // SAFETY: plain system calls of a process with one thread.
+    // SAFETY: the calls are plain system calls of a process with one thread.
     unsafe {
         done(libc::setgroups(0, std::ptr::null()))?;
         done(libc::setgid(user.gid))?;
@@ -79,7 +79,7 @@ pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
     }
 }
 
-/// Splits off the program from the first process of a namespace, between fork and exec.
+/// Forks the program from the first process of a namespace, between fork and exec.
 ///
 /// The child returns and becomes the program. The parent waits until no process is left and exits with the program's
 /// status, or with 128 plus the number of the signal that ended it.
@@ -87,15 +87,15 @@ pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.
 pub(super) unsafe fn stay_first() -> io::Result<()> {
-    // SAFETY: one thread, and the child goes on to exec.
+    // SAFETY: the process has one thread, and the child continues to exec.
     let program = unsafe { libc::fork() };
     match program {
         -1 => return Err(io::Error::last_os_error()),
         0 => return Ok(()),
         _ => {}
     }
-    // SAFETY: plain system calls. `spawn` in the keeper waits until a pipe closes; this process must not hold it
-    // open.
+    // SAFETY: the call is a plain system call. `spawn` in the keeper waits until a pipe closes; this process must not
+    // hold the pipe open.
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
     let (mut status, mut end) = (0, 0);
     loop {
@@ -108,7 +108,7 @@ pub(super) unsafe fn stay_first() -> io::Result<()> {
             };
         }
         if pid == -1 && io::Error::last_os_error().raw_os_error() == Some(libc::ECHILD) {
-            // SAFETY: ends this process, without running exit handlers.
+            // SAFETY: the call ends this process, without running exit handlers.
             unsafe { libc::_exit(end) };
         }
     }
@@ -120,16 +120,16 @@ impl PidNamespace {
         Ok(PidNamespace(link.metadata()?.ino()))
     }
 
-    /// All its current processes.
+    /// Lists all current processes of the namespace.
     pub fn processes(self) -> Vec<Pid> {
         let all = parents().into_iter().filter_map(|it| Pid::from_raw(it.0.cast_signed()));
         all.filter(|it| PidNamespace::of(*it).is_ok_and(|its| its == self)).collect()
     }
 
-    /// Handle of one of its processes. Numbers are reused; a handle always refers to the same process.
+    /// Opens a handle of one of its processes. Process ids are reused; a handle always refers to the same process.
     pub fn handle(self, pid: Pid) -> io::Result<OwnedFd> {
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        // After opening: the number's owner is the handle's process, or that process has ended.
+        // The check follows the opening: the id belongs to the handle's process, or that process has ended.
         if PidNamespace::of(pid)? == self { Ok(handle) } else { Err(Errno::SRCH.into()) }
     }
 
@@ -152,14 +152,14 @@ impl PidNamespace {
     }
 }
 
-/// The program that the first process of a namespace waits for: its oldest child.
+/// Finds the program that the first process of a namespace waits for: its oldest child.
 pub(super) fn program_of(first: Pid) -> Option<Pid> {
     let number = first.as_raw_nonzero().get().unsigned_abs();
     let children = parents().into_iter().filter(|it| it.1 == number).map(|it| it.0);
     Pid::from_raw(children.min()?.cast_signed())
 }
 
-/// Every process of the machine with its parent, from `proc(5)`.
+/// Lists every process of the machine with its parent, from `proc(5)`.
 pub(super) fn parents() -> Vec<(u32, u32)> {
     let parent = |stat: &str| stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok();
     let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -15,20 +15,20 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The disks that exist; all are below one directory.
+/// Disks that exist; all are below one directory.
 #[derive(Debug, Default)]
 pub(super) struct NodeDisks {
-    /// Names of nodes, and mount points of their disks.
+    /// Name of each node, and mount point of its disk.
     all: Vec<(String, PathBuf)>,
 }
 
-/// File that fills a node's disk.
+/// Name of the file that fills a node's disk.
 const FULL: &str = "full";
 /// Largest and smallest allocation, bytes.
 const PIECES: (u64, u64) = (1 << 30, 4096);
 
 impl NodeDisks {
-    /// Mount point of the node's disk, owned by `owner`; created on first use. Needs root.
+    /// Returns the mount point of the node's disk, owned by `owner`. The disk is created on first use. Needs root.
     pub fn of(&mut self, run: &Path, node: &str, owner: Option<&User>) -> Result<PathBuf, KeeperError> {
         if let Some(disk) = self.all.iter().find(|it| it.0 == node) {
             return Ok(disk.1.clone());
@@ -50,7 +50,7 @@ impl NodeDisks {
         let room = rustix::fs::statvfs(run).map_err(KeeperError::io(run.display()))?;
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&image);
         file.and_then(|it| it.set_len(room.f_bavail * room.f_frsize)).map_err(failure(&image))?;
-        // Few large files, no blocks reserved for root, and no background zeroing of inodes during a measurement.
+        // The options suit few large files, reserve no blocks for root, and avoid zeroing inodes during a measurement.
         let options = [
             "-q",
             "-F",
@@ -90,7 +90,7 @@ impl NodeDisks {
             match fallocate(&file, FallocateFlags::empty(), at, piece) {
                 Ok(()) => at += piece,
                 Err(Errno::NOSPC) => piece /= 2,
-                // The maximum file size is not reached: it exceeds any disk.
+                // The maximum file size exceeds any disk, so it is not the reason of a failed allocation.
                 Err(it) => return Err(failure()(it.into())),
             }
         }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why the keeper could not execute an order.
+/// Reason why the keeper could not execute an order.
 #[derive(Debug)]
 pub(super) enum KeeperError {
-    /// A system call failed: the path or the attempt, and the error.
+    /// A system call failed. Contains the path or the attempt, and the error.
     Io {
         subject: String,
         error: io::Error,
@@ -17,12 +17,12 @@ pub(super) enum KeeperError {
         program: &'static str,
         package: &'static str,
     },
-    /// A system program failed: its command and its output.
+    /// A system program failed. Contains its command and its output.
     Command {
         command: String,
         output: String,
     },
-    /// The first order did not create the run directory.
+    /// The first order did not create the run directory, which other orders need.
     NoRunDirectory,
     NodeEnded,
     NoNetwork,
@@ -70,10 +70,10 @@ impl std::error::Error for KeeperError {
     }
 }
 
-/// Why an order to the keeper failed.
+/// Reason why an order to the keeper failed.
 #[derive(Debug)]
 pub(super) enum OrderError {
-    /// The keeper's own reason, see [`KeeperError`].
+    /// The keeper refused the order. Contains its reason, see [`KeeperError`].
     Refused(String),
     KeeperEnded(io::Error),
 }
@@ -89,7 +89,7 @@ impl fmt::Display for OrderError {
 
 impl std::error::Error for OrderError {}
 
-/// Why this machine cannot run a stack.
+/// Reason why this machine cannot run a stack.
 #[derive(Debug)]
 pub enum MachineError {
     /// `/etc/passwd` cannot be read.

@@ -1,7 +1,7 @@
 //! Check whether a process, a mount or a listening socket uses a directory
 //!
-//! Processes are compared by the identity of their files, not only by paths. This also finds a process in a container
-//! that sees the directory under another name. See `proc(5)`.
+//! Processes are compared by the identity of their files, not only by paths. This detects a process in a container
+//! where the directory has another name. See `proc(5)`.
 
 use model::RetainReason;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -14,21 +14,22 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Device (major, minor) and inode of a file.
+/// Identity of a file: device (major, minor) and inode.
 type Identity = (u32, u32, u64);
 
 /// Process id of the first process of a namespace.
 const INIT: u32 = 1;
 
-/// The files of a directory, including itself.
+/// Files of a directory, including the directory itself.
 struct Tree<'a> {
     path: &'a Path,
     files: HashSet<Identity>,
-    /// Users whose processes may use it: the current user and the files' owners.
+    /// Users whose processes may use the directory: the current user and the files' owners.
     users: HashSet<u32>,
 }
 
-/// A process, mount or socket that uses `directory`, an absolute path without symbolic links; `None` if none does.
+/// Finds a process, mount or socket that uses `directory`, an absolute path without symbolic links; `None` if none
+/// does.
 ///
 /// Processes of the current user and the files' owners count even if they cannot be inspected; others only if they
 /// can. An error means that part of the directory cannot be read.
@@ -52,8 +53,8 @@ pub(super) fn in_use(directory: &Path) -> io::Result<Option<RetainReason>> {
             Ok(true) => return Ok(Some(RetainReason::InUse { pid, program: program() })),
             Ok(false) => {}
             Err(Errno::NOENT | Errno::SRCH) => continue,
-            // A container's init may have more privileges than this process. It only starts others and opens no files
-            // of a run.
+            // A container's init may have more privileges than this process. It only starts other processes and opens
+            // no files of a run.
             Err(_) if pid != INIT && user_of(&process).is_none_or(|it| tree.users.contains(&it)) => {
                 hidden.get_or_insert_with(|| RetainReason::NotInspectable { pid, program: program() });
             }
@@ -91,7 +92,7 @@ impl Tree<'_> {
     fn is_used_by(&self, process: &Path) -> Result<bool, Errno> {
         for name in ["cwd", "root", "exe"] {
             match self.holds(&process.join(name)) {
-                // Kernel threads and ended processes have none.
+                // Kernel threads and ended processes have no such link.
                 Err(Errno::NOENT) => {}
                 Ok(false) => {}
                 other => return other,
@@ -99,7 +100,7 @@ impl Tree<'_> {
         }
         for entry in read_dir(process.join("fd")).map_err(errno)? {
             match self.holds(&entry.map_err(errno)?.path()) {
-                // It was closed meanwhile.
+                // The file was closed meanwhile.
                 Err(Errno::NOENT) | Ok(false) => {}
                 other => return other,
             }
@@ -117,7 +118,7 @@ impl Tree<'_> {
         Ok(match statx(CWD, link, flags, StatxFlags::INO) {
             Ok(it) => self.files.contains(&(it.stx_dev_major, it.stx_dev_minor, it.stx_ino)),
             Err(Errno::ACCESS | Errno::PERM) => return Err(Errno::ACCESS),
-            // Not a file that could belong to the tree.
+            // Such a file cannot belong to the tree.
             Err(_) => false,
         })
     }
@@ -147,14 +148,14 @@ fn errno(error: io::Error) -> Errno {
     })
 }
 
-/// Effective user of a process, which every user may read; `None` if it has ended or shows none.
+/// Effective user of a process, which every user may read; `None` if the process has ended or shows none.
 fn user_of(process: &Path) -> Option<u32> {
     let status = String::from_utf8_lossy(&read(process.join("status")).ok()?).into_owned();
     let line = status.lines().find_map(|it| it.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Mount points of this namespace, with the escapes of `proc_pid_mountinfo(5)` undone.
+/// Lists mount points of this namespace, with the escapes of `proc_pid_mountinfo(5)` undone.
 fn mounts() -> Vec<PathBuf> {
     let text = read("/proc/self/mountinfo").unwrap_or_default();
     let lines = text.split(|it| *it == b'\n');
@@ -179,7 +180,7 @@ fn unescaped(text: &[u8]) -> PathBuf {
     OsString::from_vec(out).into()
 }
 
-/// Paths of the Unix sockets in the network namespace of a process.
+/// Lists paths of the Unix sockets in the network namespace of a process.
 fn sockets(process: &Path) -> Vec<PathBuf> {
     let text = read(process.join("net/unix")).unwrap_or_default();
     let paths = text
@@ -195,7 +196,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::process::{Child, Command, Stdio};
 
-    /// A directory that the test removes, and a process that uses it in some way.
+    /// Directory that the test removes, and a process that uses it in some way.
     struct UseCase {
         directory: PathBuf,
         child: Option<Child>,
@@ -246,7 +247,7 @@ mod tests {
         check(UseCase::new("read").shell("exec 5<$D/home/file"), true);
         check(UseCase::new("directory").shell("exec 5<$D"), true);
         check(UseCase::new("renamed").shell("exec 5<$D/home/file; mv $D/home/file $D/other"), true);
-        // A deleted file is not in the directory; only the process keeps it.
+        // A deleted file is no longer in the directory; only the process keeps it.
         check(UseCase::new("deleted").shell("exec 5<$D/home/file; rm $D/home/file"), true);
         let linked = UseCase::new("linked");
         fs::hard_link(linked.directory.join("home/file"), linked.directory.with_extension("link")).unwrap();

@@ -37,13 +37,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Main function of `pgdyno keeper`: standard input is the socket to the supervisor. Not for interactive use.
+/// Main function of `pgdyno keeper`. Standard input is the socket to the supervisor. Not for interactive use.
 pub fn main() -> std::process::ExitCode {
     let socket = match rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) {
         Ok(it) => UnixStream::from(it),
         Err(_) => return std::process::ExitCode::from(2),
     };
-    // A session of its own: Ctrl-C at the terminal must reach the supervisor only.
+    // A new session ensures that Ctrl-C at the terminal reaches only the supervisor.
     let _ = rustix::process::setsid();
     if rustix::process::set_child_subreaper(Some(rustix::process::getpid())).is_err() {
         return std::process::ExitCode::FAILURE;
@@ -69,37 +69,37 @@ struct Keeper {
     run: Option<RunDirectory>,
     groups: Option<Groups>,
     generator: Option<Generator>,
-    /// Connects nodes with networks of their own.
+    /// Network bridge between nodes with separate networks.
     hub: Option<NetworkBridge>,
-    /// Disks of nodes that have one.
+    /// Separate disks of nodes.
     disks: NodeDisks,
 }
 
-/// The supervisor's process, which the keeper limits.
+/// Process of the supervisor, which the keeper limits.
 struct Generator {
     pid: Pid,
-    /// CPU affinity before it was limited.
+    /// CPU affinity before the process was limited.
     affinity: Option<CpuSet>,
 }
 
 struct KeptNode {
     id: NodeId,
     pid: Pid,
-    /// Becomes readable when the process ends.
+    /// Process handle, readable when the process has ended.
     pidfd: OwnedFd,
     launch: Launch,
     /// Processes of an isolated node; `None` for others.
     world: Option<IsolatedProcesses>,
     /// Bridge port of the node; `None` unless the node has its own network.
     port: Option<BridgePort>,
-    /// True once SIGKILL was sent: no process of the node may run any more.
+    /// True once SIGKILL was sent: no process of the node may continue to run.
     killed: bool,
 }
 
-/// Processes of an isolated node; [`KeptNode::pid`] is the first of the namespace.
+/// Processes of an isolated node; [`KeptNode::pid`] is the first process of the namespace.
 struct IsolatedProcesses {
     space: PidNamespace,
-    /// Handle and number of the program.
+    /// Handle and process id of the program.
     program: (OwnedFd, Pid),
 }
 
@@ -209,7 +209,7 @@ impl Keeper {
             let node = self.nodes.remove(at);
             end_group(node.pid);
             let end = match (status.exit_status(), status.terminating_signal()) {
-                // The first process of the namespace encodes a signal this way.
+                // The first process of the namespace encodes a signal as 128 plus its number.
                 (Some(status @ 129..), _) if node.world.is_some() => End::Signal(status - 128),
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
@@ -250,7 +250,7 @@ impl Keeper {
         }
     }
 
-    /// Limits the process that sends the orders.
+    /// Limits the supervisor's process.
     fn limit_generator(
         &mut self,
         limits: &Limits,
@@ -272,10 +272,10 @@ impl Keeper {
         Ok((group, not_applied))
     }
 
-    /// Removes the supervisor's limits, if it still runs.
+    /// Removes the limits of the supervisor, if it still runs.
     fn release_generator(&mut self) {
         let Some(Generator { pid, affinity }) = self.generator.take() else { return };
-        // Its number may belong to another process by now.
+        // The process id may belong to another process now.
         if rustix::process::getppid() != Some(pid) {
             return;
         }
@@ -302,20 +302,20 @@ impl Keeper {
             match wait(WaitOptions::NOHANG) {
                 Err(Errno::CHILD) => break,
                 Ok(Some(_)) => {}
-                // Killed, but not yet ended.
+                // The processes are killed, but have not ended yet.
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
         }
         let removed = self.groups.take().is_none_or(|mut it| it.remove(Duration::from_secs(10)));
         self.disks.remove();
-        // The directory lists remaining control groups, for the next keeper.
+        // The directory lists the remaining control groups for the next keeper.
         if let Some(run) = self.run.take().filter(|_| removed) {
             run.remove();
         }
     }
 }
 
-/// Kills the rest of an ended process's process group, which could still hold and serve its port.
+/// Kills the remaining processes of an ended process's group, which could still hold its port.
 fn end_group(leader: Pid) {
     let until = Instant::now() + Duration::from_secs(10);
     // The keeper adopts the orphans. While one of them exists, the group's number is not reused.
@@ -339,7 +339,7 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     for task in std::fs::read_dir(&tasks).map_err(|it| wrong(&it))?.flatten() {
         let task = task.file_name().to_str().and_then(|it| it.parse().ok()).and_then(Pid::from_raw);
         match sched_setaffinity(task, processors) {
-            // The thread has ended meanwhile.
+            // The thread has ended.
             Ok(()) | Err(Errno::SRCH) => {}
             Err(error) => return Err(wrong(&error)),
         }
@@ -347,7 +347,7 @@ fn run_on(pid: Pid, processors: &CpuSet) -> Result<(), UnappliedReason> {
     Ok(())
 }
 
-/// Child processes of the keeper.
+/// Lists child processes of the keeper.
 fn children() -> Vec<Pid> {
     let keeper = std::process::id();
     let own_children = apart::parents().into_iter().filter(|it| it.1 == keeper);
@@ -390,10 +390,10 @@ impl KeptNode {
             net = Some(network::leave().map_err(KeeperError::io("new network namespace"))?);
             port = Some(hub.connect(address)?);
         }
-        // Where namespaces are not permitted, it shares the keeper's.
+        // Where namespaces are not permitted, the process shares the keeper's.
         let away = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
         let first = away.is_some();
-        // The first process of a namespace mounts its `/proc`, which needs root.
+        // The first process of a namespace changes the user itself, because it mounts `/proc`, which needs root.
         let user = launch.user.clone().filter(|_| first);
         if let Some(user) = launch.user.as_ref().filter(|_| !first) {
             // The standard library drops the supplementary groups too.
@@ -414,10 +414,10 @@ impl KeptNode {
                 if first {
                     apart::furnish(user.as_ref())?;
                 }
-                // After the change of user, which resets it.
+                // The call follows the change of user, which resets this setting.
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
                 inside.enter();
-                // The keeper may have died before the first line.
+                // The keeper may have ended before the call.
                 let mut ended = [PollFd::new(&keeper, PollFlags::IN)];
                 if poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
                     return Err(Errno::SRCH.into());
@@ -441,7 +441,7 @@ impl KeptNode {
         Ok((KeptNode { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
     }
 
-    /// Signals the node's own process; see [`Order::Signal`].
+    /// Signals the node's main process; see [`Order::Signal`].
     fn signal(&mut self, signal: Sig) -> io::Result<()> {
         self.killed |= signal == Sig::Kill;
         let handle = match &self.world {
@@ -455,14 +455,14 @@ impl KeptNode {
         Ok(pidfd_send_signal(handle, signal.into())?)
     }
 
-    /// Signals one process of this node: one of its namespace, or else its own process or a descendant.
+    /// Signals one process of this node: one of its namespace, or else its main process or a descendant.
     fn signal_one(&self, process: u32, signal: Sig) -> io::Result<()> {
         let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
         let handle = match &self.world {
             Some(world) => world.space.handle(pid)?,
             None => {
                 let handle = pidfd_open(pid, PidfdFlags::empty())?;
-                // After opening: the number's owner is the handle's process, or that process has ended.
+                // The check follows the opening: the id belongs to the handle's process, or that process has ended.
                 if !super::descendants(number(self.pid)).contains(&process) {
                     return Err(Errno::SRCH.into());
                 }
@@ -505,7 +505,7 @@ fn check_affinity(pid: Pid, cpus: &[u32], known: &[UnappliedLimit]) -> Option<Un
     (found != cpus).then(|| UnappliedLimit { limit: Limit::Cpus, reason: reason() })
 }
 
-/// Reads the bytes that are available now; `None` if there are none.
+/// Reads bytes that are available now; `None` if there are none.
 fn available(socket: &UnixStream, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     match recv(socket, buffer, RecvFlags::DONTWAIT) {
         Ok((n, _)) => Ok(Some(n)),

@@ -9,35 +9,36 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wire::pg::Secret;
 
-/// One process to start. It is sent to the keeper as a line of JSON, over a private socket.
+/// Process to start. It is sent to the keeper as a line of JSON, over a private socket.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Launch {
     /// Name of the node in messages, and of its log file.
     pub name: String,
-    /// Full path of the program, and arguments. Visible to every user of the machine.
+    /// Full path of the program, and its arguments. Every user of the machine can see them.
     pub argv: Vec<OsString>,
-    /// The whole environment except `PATH`, which is pgdyno's. Nothing else is inherited.
+    /// Complete environment except `PATH`, which is pgdyno's. Nothing else is inherited.
     pub env: Vec<(String, OsString)>,
-    /// Secret environment variables, never printed. The process's user and root can read them, as they can read its
-    /// memory.
+    /// Secret environment variables, never printed. The process's user and root can read them, because they can read
+    /// its memory.
     #[serde(with = "hidden")]
     pub secrets: Vec<(String, Secret)>,
-    /// Working directory.
+    /// Working directory of the process.
     pub directory: PathBuf,
-    /// User that runs it; `None` for the current user.
+    /// User that runs the process; `None` for the current user.
     pub user: Option<User>,
-    /// Signals that stop it, gentlest first; each step waits for the end before the next. SIGKILL always follows.
+    /// Signals that stop the process, gentlest first. Each step waits for the end before the next. SIGKILL always
+    /// follows.
     pub stop: Vec<StopStep>,
-    /// Signal that the kernel sends to it if the keeper is killed.
+    /// Signal that the kernel sends to the process if the keeper is killed.
     pub orphaned: Sig,
     /// Resource limits. `Supervisor::not_applied` reports those that could not be applied.
     pub limits: Limits,
-    /// True if its processes should get namespaces of their own, where permitted. They then end and pause together,
-    /// and other signals go to the program. `Supervisor::is_isolated` reports the result.
+    /// True if the processes should get separate namespaces, where permitted. They then end and pause together, and
+    /// other signals go to the program. `Supervisor::is_isolated` reports the result.
     #[serde(rename = "apart")]
     pub isolated: bool,
     /// Address of an isolated node in a network that only such nodes and this machine share; see
-    /// `Supervisor::addresses`. The machine's own network when `None`.
+    /// `Supervisor::addresses`. `None` means the machine's own network.
     pub address: Option<Ipv4Addr>,
 }
 
@@ -60,7 +61,7 @@ pub enum Sig {
     Cont,
 }
 
-/// An operating-system user to run as.
+/// Operating-system user that runs a process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
     pub name: String,
@@ -69,7 +70,7 @@ pub struct User {
 }
 
 impl Launch {
-    /// A program that ends on SIGTERM.
+    /// Creates the parameters of a program that ends on SIGTERM.
     pub fn new(name: &str, program: impl Into<OsString>, directory: &Path) -> Launch {
         Launch {
             name: name.to_owned(),
@@ -108,7 +109,7 @@ impl Launch {
 }
 
 impl User {
-    /// The user that runs the stack: the current user (`None`), or for root, `postgres` or else `nobody`.
+    /// Chooses the user that runs the stack: the current user (`None`), or for root, `postgres` or else `nobody`.
     ///
     /// PostgreSQL refuses to run as root.
     pub fn unprivileged() -> Result<Option<User>, MachineError> {

@@ -13,12 +13,12 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 
-/// The bridge, in its own network namespace, and the machine's namespace.
+/// Bridge in a separate network namespace, and the machine's namespace.
 #[derive(Debug)]
 pub(super) struct NetworkBridge {
     space: File,
     machine: File,
-    /// Number of ports created, so that no two have the same name.
+    /// Number of ports created, which makes their names unique.
     cables: u32,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct NetworkBridge {
 #[derive(Clone, Debug)]
 pub(super) struct BridgePort(String);
 
-/// The network namespace of this process.
+/// Path of the network namespace of this process.
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 
-/// Address in a benchmark network, which is not routed: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
+/// Returns an address in a benchmark network, which is not routed: 198.18.0.0/15. Source: RFC 2544, appendix C.2.2.
 pub(crate) fn address(network: u8, host: u8) -> Ipv4Addr {
     Ipv4Addr::new(198, 18, network, host)
 }
 
 impl NetworkBridge {
-    /// Creates the bridge and its connection to the machine, which has `address(network, 1)` there.
+    /// Creates the bridge and its connection to the machine, whose address there is `address(network, 1)`.
     pub fn new(network: u8) -> Result<NetworkBridge, KeeperError> {
         let machine = here().map_err(KeeperError::io(OWN_NAMESPACE))?;
         let leave = leave().map_err(KeeperError::io("new network namespace"))?;
@@ -53,12 +53,12 @@ impl NetworkBridge {
         Ok(hub)
     }
 
-    /// Connects the current network namespace, a new one, to the bridge.
+    /// Connects the current network namespace, which must be new, to the bridge.
     pub fn connect(&mut self, address: Ipv4Addr) -> Result<BridgePort, KeeperError> {
         self.cables += 1;
         let port = BridgePort(format!("port{}", self.cables));
         let [_, _, network, host] = address.octets();
-        // A restarted node keeps its hardware address: its neighbours cache it.
+        // A restarted node keeps its hardware address, because other nodes cache it.
         let hardware = format!("02:00:c6:12:{network:02x}:{host:02x}");
         ip("link set dev lo up")?;
         ip(&format!(
@@ -87,7 +87,7 @@ impl NetworkBridge {
     }
 }
 
-/// Returns the keeper to this network namespace when dropped.
+/// Guard that returns the keeper to this network namespace when dropped.
 #[derive(Debug)]
 pub(super) struct NetworkGuard(File);
 
@@ -106,9 +106,9 @@ pub(super) fn leave() -> io::Result<NetworkGuard> {
     Ok(back)
 }
 
-/// Number of a network (0 to 255) that this machine does not use yet; `wish` if it is free.
+/// Finds the number of a network (0 to 255) that this machine does not use; `wish` if that is free.
 pub(crate) fn free_network(wish: u8) -> Option<u8> {
-    // Only an address of this machine can be bound.
+    // Only an address that this machine has can be bound.
     let taken = |it: u8| UdpSocket::bind((address(it, 1), 0)).is_ok();
     (0..=u8::MAX).map(|it| wish.wrapping_add(it)).find(|it| !taken(*it))
 }
@@ -121,7 +121,7 @@ fn enter(space: &File) -> io::Result<()> {
     Ok(move_into_link_name_space(space.as_fd(), Some(LinkNameSpaceType::Network))?)
 }
 
-/// Path by which another process finds the namespace.
+/// Returns a path by which another process opens the namespace.
 fn path(space: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), space.as_raw_fd())
 }

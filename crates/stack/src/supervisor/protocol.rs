@@ -1,7 +1,7 @@
 //! Protocol between supervisor and keeper
 //!
-//! Lines of JSON over one socket pair. The keeper answers each order of the supervisor with one reply; it also sends
-//! `Ended` unsolicited. When the supervisor's end closes, for whatever reason, the keeper stops and removes
+//! Messages are lines of JSON over one socket pair. The keeper answers each order of the supervisor with one reply, and
+//! sends `Ended` unsolicited. When the supervisor's end closes, for whatever reason, the keeper stops and removes
 //! everything.
 
 use super::launch::{Launch, Sig, User};
@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Identifies a process of one supervisor.
+/// Id of a process of one supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NodeId(pub u32);
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// The first order: create the run directory below `base`; its `home` belongs to `owner`. Groups are created in
-    /// `cgroups`.
+    /// Create the run directory below `base`; its `home` belongs to `owner`. Groups are created in `cgroups`. This must
+    /// be the first order.
     Open {
         base: PathBuf,
         owner: Option<User>,
@@ -29,7 +29,7 @@ pub(super) enum Order {
     Launch(NodeId, Launch),
     /// Limit the supervisor's own process.
     Generator(Limits),
-    /// Signal the node's own process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
+    /// Signal the node's main process. For an isolated node, SIGKILL, SIGSTOP and SIGCONT reach all its processes.
     Signal(NodeId, Sig),
     /// Signal this process, if it belongs to the node.
     SignalOne(NodeId, u32, Sig),
@@ -45,16 +45,16 @@ pub(super) enum Order {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// The run directory, and the result for directories that killed keepers left.
+    /// The run directory was created. Also reports the directories that killed keepers left.
     Opened {
         directory: PathBuf,
         leftovers: Vec<StaleRunDirectory>,
     },
     Launched {
         pid: u32,
-        /// For an isolated node, its program; the first process waits for it.
+        /// Process id of an isolated node's program; the first process waits for it.
         program: Option<u32>,
-        /// The control group, if its limits need one.
+        /// Control group of the node, if its limits need one.
         group: Option<Group>,
         not_applied: Vec<UnappliedLimit>,
     },
@@ -62,15 +62,15 @@ pub(super) enum Reply {
         group: Option<Group>,
         not_applied: Vec<UnappliedLimit>,
     },
-    /// Directory of the disk.
+    /// The disk exists; contains its directory.
     Disk(PathBuf),
     Done,
-    /// The order failed.
+    /// The order failed; contains the reason.
     Refused(String),
     Ended(NodeId, End),
 }
 
-/// How a process ended.
+/// Way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     Exit(i32),

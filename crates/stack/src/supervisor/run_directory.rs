@@ -1,7 +1,7 @@
-//! Run directory: creation, lock file, and removal, if necessary by the next keeper
+//! Run directory: creation, lock file, and removal by this keeper or the next one
 //!
-//! A directory that may hold foreign data is never removed. It is removed only if its name is valid, a keeper wrote
-//! its lock file, the lock is free, and nothing uses it.
+//! A directory that may contain data of other programs is never removed. A run directory is removed only if its name is
+//! valid, a keeper wrote its lock file, the lock is free, and nothing uses it.
 
 use super::in_use::in_use;
 use super::launch::User;
@@ -14,19 +14,19 @@ use std::io::{self, ErrorKind, Read, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-/// Name of a run directory; a number follows.
+/// Prefix of the name of a run directory; a number follows.
 const PREFIX: &str = "pgdyno-";
 /// Name of the lock file. A running keeper holds a lock on it.
 const LOCK: &str = "lock";
-/// File that lists the control groups, one path a line.
+/// Name of the file that lists the control groups, one path per line.
 const GROUPS: &str = "groups";
-/// First line of a lock file. Changes when a later keeper needs other information to remove the directory.
+/// First line of a lock file. It changes when a later keeper needs other information to remove the directory.
 const FORMAT: &str = "pgdyno run directory, format 1";
 
-/// A run directory that this keeper uses.
+/// Run directory that this keeper uses.
 pub(super) struct RunDirectory {
     pub path: PathBuf,
-    /// Owner of the nodes' files; the current user when `None`.
+    /// Owner of the nodes' files; `None` means the current user.
     pub owner: Option<User>,
     lock: File,
 }
@@ -36,16 +36,16 @@ pub(super) struct RunDirectory {
 struct LockFile {
     /// Process id of the keeper that created the directory.
     keeper: u32,
-    /// Inode of the directory, so that a copy of a run directory is not mistaken for one.
+    /// Inode of the directory, so that a copy of a run directory is not taken for one.
     inode: u64,
-    /// 128 random bits.
+    /// Random number of 128 bits.
     nonce: u128,
 }
 
 impl RunDirectory {
     /// Creates `base/pgdyno-<number>` with `log`, owned by pgdyno, and `home`, owned by `owner`.
     ///
-    /// Also removes directories of killed keepers in `base`, and reports them.
+    /// Removes directories of killed keepers in `base`, and returns them.
     pub fn create(base: &Path, owner: Option<&User>) -> io::Result<(RunDirectory, Vec<StaleRunDirectory>)> {
         let leftovers = sweep(base);
         let path = fresh(base, if owner.is_some() { 0o711 } else { 0o700 })?;
@@ -65,7 +65,7 @@ impl RunDirectory {
         Ok((RunDirectory { path, owner: owner.cloned(), lock }, leftovers))
     }
 
-    /// File that lists the control groups of the run.
+    /// Path of the file that lists the control groups of the run.
     pub fn groups(&self) -> PathBuf {
         self.path.join(GROUPS)
     }
@@ -89,7 +89,7 @@ impl LockFile {
         out
     }
 
-    /// Parses the contents; `None` unless they match exactly.
+    /// Parses the contents; `None` unless they match the format exactly.
     fn parse(text: &str) -> Option<LockFile> {
         let mut lines = text.strip_prefix(FORMAT)?.strip_prefix('\n')?.lines();
         let mut value = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
@@ -103,7 +103,7 @@ impl LockFile {
     }
 }
 
-/// Creates a new directory in `base`, with exactly this mode.
+/// Creates a new directory in `base` with this mode.
 fn fresh(base: &Path, mode: u32) -> io::Result<PathBuf> {
     let mut number = std::process::id();
     loop {
@@ -133,7 +133,8 @@ fn sweep(base: &Path) -> Vec<StaleRunDirectory> {
         .collect()
 }
 
-/// The lock file's contents for a run directory whose keeper was killed, and its lock, which this process now holds.
+/// Reads the lock file of a run directory whose keeper was killed. Returns it with the lock, which this process now
+/// holds.
 fn abandoned(directory: &Path) -> Option<(LockFile, File)> {
     let number = directory.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let is_number =
@@ -176,7 +177,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::{Command, Stdio};
 
-    /// A base directory with entries.
+    /// Base directory with entries, for tests.
     struct Base(PathBuf);
 
     impl Base {
@@ -187,7 +188,8 @@ mod tests {
             Base(path.canonicalize().unwrap())
         }
 
-        /// A directory with data and this text in its lock file; `{inode}` stands for the directory's inode.
+        /// Creates a directory with data and this text in its lock file; `{inode}` is replaced by the directory's
+        /// inode.
         fn directory(&self, name: &str, lock: &str) -> PathBuf {
             let path = self.0.join(name);
             fs::create_dir(&path).unwrap();
@@ -264,7 +266,8 @@ mod tests {
             let _ = fs::remove_file(&path).or_else(|_| remove_dir_all(&path));
         };
         let real = base.directory("elsewhere", &mark());
-        // A link to a run directory; a lock file that is a link, has a second name or is a pipe; a copy.
+        // These must stay: a link to a run directory; a lock file that is a link, has a second name or is a pipe; a
+        // copy.
         check(&|it| symlink(&real, it).unwrap());
         let lock = |it: &Path| fs::read_to_string(it.join(LOCK)).unwrap();
         let with = |home: &Path, make: &dyn Fn(&Path)| {
@@ -315,7 +318,7 @@ mod tests {
         assert_eq!(leftovers, []);
         assert_eq!(sweep(&base.0), [], "it is locked");
         let path = run.path.clone();
-        // As after `kill -9`.
+        // Dropping without removal simulates `kill -9`.
         drop(run);
         assert_eq!(sweep(&base.0), [StaleRunDirectory { directory: path.clone(), retained: None }]);
         let (run, _) = RunDirectory::create(&base.0, None).unwrap();

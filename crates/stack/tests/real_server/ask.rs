@@ -1,4 +1,4 @@
-//! Query results and errors.
+//! Query results and errors
 
 use super::server::{PATIENCE, fresh_database, in_database, server};
 use stack::client::Error;
@@ -33,7 +33,7 @@ fn questions() {
     check("select 1/0", "ERROR: division by zero (SQLSTATE 22012)");
     check("begin; select nothing", "ERROR: column \"nothing\" does not exist (SQLSTATE 42703)");
     check("rollback", ":  -> ROLLBACK");
-    // Data of COPY TO is skipped.
+    // The data of COPY TO is skipped.
     check("copy (select 1) to stdout", ":  -> COPY 1");
 }
 
@@ -56,7 +56,7 @@ fn abandoned_statement_is_cancelled_on_server() {
     let mut other = in_database(&database).open(PATIENCE).unwrap();
     let sleeping = "select count(*) from pg_stat_activity where datname = current_database() and query like '%600%' \
         and pid <> pg_backend_pid()";
-    // The server has read the request: the session is about to end.
+    // The server has read the request, so the session ends soon.
     let deadline = Instant::now() + PATIENCE;
     while other.value(sleeping).unwrap().as_deref() != Some("0") {
         assert!(Instant::now() < deadline, "the statement goes on");
@@ -68,7 +68,7 @@ fn copies() {
     let (mut connection, _) = fresh_database();
     connection.query("create table t(a int primary key)").unwrap();
     let mut copy = connection.copy_in("copy t from stdin").unwrap();
-    // More than all buffers on the way hold, in pieces that split rows.
+    // The data exceeds all buffers between client and server, and is sent in pieces that split rows.
     let rows: Vec<u8> = (0..300_000).flat_map(|it| format!("{it}\n").into_bytes()).collect();
     for piece in rows.chunks(65_521) {
         copy.send(|out| out.extend_from_slice(piece)).unwrap();

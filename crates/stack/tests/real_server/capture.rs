@@ -1,4 +1,4 @@
-//! Runs every probe against every available server.
+//! Runs every probe against every available server
 //!
 //! With `PGDYNO_CAPTURE` set, the responses are written to `fixtures/probe`, for `cargo xtask capture`. Its value
 //! is the name of one probe, or `all`.
@@ -17,7 +17,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-/// Reads the response like the probe does, and stores it if requested.
+/// Parses the response like the probe does, and stores it if requested.
 pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
     let mut readings = Vec::new();
     (probe.read)(answer, &mut readings).unwrap_or_else(|it| panic!("{} of {version}: {it}", probe.name));
@@ -29,7 +29,7 @@ pub fn keep(probe: &Probe, version: &str, answer: &ProbeResponse, text: &str) {
     }
 }
 
-/// Tab-separated, NULL as `\N`.
+/// Formats a table with tabs between cells and `\N` for NULL.
 fn table(answer: &client::QueryResult) -> String {
     let cell = |value: &Option<String>| value.as_ref().map_or("\\N".to_owned(), |it| it.replace('\n', "\\n"));
     let mut lines = vec![answer.columns.join("\t")];
@@ -71,7 +71,7 @@ fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
     waiting.join().unwrap();
 }
 
-/// The installed version; with `PGDYNO_TEST_ALL_VERSIONS` also the versions that can be downloaded.
+/// Tests the installed version; with `PGDYNO_TEST_ALL_VERSIONS` also the versions that can be downloaded.
 #[test]
 fn postgres_of_every_version() {
     let mut all = vec![installation()];
@@ -96,7 +96,7 @@ fn postgres_of_every_version() {
     }
 }
 
-/// Digits of the version: `PgBouncer 1.18.0` or `HAProxy version 2.6.12-1+deb12u2` gives `1.18`, `2.6`.
+/// Shortens a version: `PgBouncer 1.18.0` or `HAProxy version 2.6.12-1+deb12u2` gives `1.18`, `2.6`.
 fn short(version: &str) -> String {
     let digits = version.find(|it: char| it.is_ascii_digit()).map_or("", |at| &version[at..]);
     digits.split(['.', '-', ' ']).take(2).collect::<Vec<_>>().join(".")

@@ -1,4 +1,4 @@
-//! Tests that every chain works, over the requested hops.
+//! Tests that every chain works, over the requested hops
 
 use super::server::{PATIENCE, keeper};
 use model::Nanos;
@@ -27,7 +27,7 @@ impl TestStack {
         self.chain.reconcile(&mut self.supervisor, stack, &Programs::from_environment(), &mut |_| {})
     }
 
-    /// Transports of the hops, the entry first: `tcp unix`.
+    /// Formats the transports of the hops, the entry first: `tcp unix`.
     fn hops(&self) -> String {
         let hops = self.chain.nodes().iter().map(|node| match &node.hop {
             ServerTransport::UnixSocket => "unix",
@@ -89,13 +89,13 @@ pub fn stack(nodes: &[Node]) -> Stack {
     Stack { nodes: nodes.to_vec(), generator: Limits::default(), replication: None }
 }
 
-/// Result of `sql` at the entry, by the simple protocol.
+/// Returns the result of `sql` at the entry, by the simple protocol.
 pub fn ask(target: &Target, sql: &str) -> String {
     let answer = target.open(PATIENCE).and_then(|mut it| it.value(sql));
     answer.map_or_else(|it| it.to_string(), Option::unwrap_or_default)
 }
 
-/// True if a component is not available; prints that.
+/// True if a component is not available; prints the reason.
 pub fn skipped(problem: &ChainError) -> bool {
     if let ChainError::Unavailable(reason) = problem {
         println!("skipped: {reason}");
@@ -140,7 +140,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
             ask(test_stack.chain.endpoint(), "select current_user || ' ' || current_database()"),
             "app app"
         );
-        // A pooler sends a cancel key of its own; a balancer and Pgpool-II pass on the server's.
+        // A pooler sends a separate cancel key; a balancer and Pgpool-II forward the server's.
         let own_key =
             |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
         let direct = test_stack.chain.endpoint().open(PATIENCE).unwrap().is_direct();
@@ -166,7 +166,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
     }
     let base = postgres(Unix);
     for mode in [Session, Transaction, Statement] {
-        // 1.23 uses another stop signal and a setting that older versions lack.
+        // PgBouncer 1.23 uses another stop signal and a setting that older versions lack.
         let mut newer = pgbouncer(Tls, mode);
         let NodeKind::Pooler(settings) = &mut newer.kind else { unreachable!() };
         settings.version = Some((1, 23));

@@ -1,4 +1,4 @@
-//! Errors and faults in chains.
+//! Errors and faults in chains
 
 use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, pgpool, postgres, skipped, stack};
 use super::server::{PATIENCE, keeper, server};
@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use wire::Code;
 use wire::pg::{Secret, SslMode};
 
-/// Poolers and the balancer, in front of PostgreSQL.
+/// Returns the poolers and the balancer, which run in front of PostgreSQL.
 fn fronts() -> [Node; 4] {
     [
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
@@ -57,7 +57,7 @@ fn a_wrong_password_is_refused_with_the_right_message() {
     let [pgbouncer, odyssey, haproxy, pgpool] = fronts();
     check(std::slice::from_ref(&base), &[server_error]);
     check(&[haproxy, base.clone()], &[server_error]);
-    // Poolers have error messages of their own; PgBouncer passes on the server's since 1.19.
+    // Poolers have separate error messages; PgBouncer forwards the server's since 1.19.
     check(&[pgbouncer, base.clone()], &["FATAL: SASL authentication failed (SQLSTATE 08P01)", server_error]);
     check(&[pgpool, base.clone()], &["username \"app\" or password does not exist in backend"]);
     check(&[odyssey, base], &[": password authentication failed for user \"app\" (SQLSTATE 28000)"]);
@@ -74,7 +74,7 @@ fn too_many_clients_are_told_apart() {
         }
     };
     assert_eq!(error.code(), Code::SqlState(*b"53300"), "{error}");
-    // Three slots are reserved for superusers.
+    // PostgreSQL reserves three slots for superusers.
     assert_eq!(sessions.len(), 17);
     assert_eq!(ask(test_stack.chain.nodes()[0].admin.as_ref().unwrap(), "select 1"), "1");
 }
@@ -83,7 +83,7 @@ fn too_many_clients_are_told_apart() {
 fn a_taken_port_is_survived() {
     static TAKEN: OnceLock<TcpListener> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    /// Every other port is in use by a listener that never answers.
+    /// Returns ports of which every other one is in use by a listener that never answers.
     fn ports() -> std::io::Result<u16> {
         if COUNT.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
             return free_port();
@@ -171,7 +171,7 @@ fn a_balancer_queues_and_its_queue_ends() {
     assert_eq!(second.join().unwrap(), "2");
 }
 
-/// Number of clients that wait for the server, by HAProxy's `show stat`.
+/// Returns the number of clients that wait for the server, by HAProxy's `show stat`.
 fn queued(statistics: &Path) -> String {
     let mut stream = UnixStream::connect(statistics).unwrap();
     stream.write_all(b"show stat\n").unwrap();
@@ -198,7 +198,7 @@ fn what_was_killed_serves_again_at_its_address() {
         session.query("select 1").unwrap_err();
         test_stack.chain.restart(&mut test_stack.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         assert_eq!(ask(&target, "select 3"), "3", "{name}");
-        // Restarts it once more while it runs, and the PostgreSQL server behind it.
+        // The node is restarted while it runs, and then the PostgreSQL server behind it.
         test_stack.chain.restart(&mut test_stack.supervisor, &name).unwrap_or_else(|it| panic!("{it}"));
         test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
         test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
@@ -279,7 +279,7 @@ fn a_quiet_database_can_be_replaced() {
     }
 }
 
-/// Password file, removed at the end of the test.
+/// Password file, which is removed at the end of the test.
 struct Passwords(PathBuf);
 
 impl Passwords {
@@ -316,7 +316,7 @@ fn poolers_that_were_there_before_are_asked_too() {
         let Address::Tcp(at) = existing.chain.endpoint().address else { unreachable!() };
         let dsn = |user: &str, database: &str| {
             let file = passwords.0.display();
-            // Without a TLS setting, the transport that is found is kept.
+            // Without a TLS setting, the first login determines the transport.
             format!("host=127.0.0.1 port={} user={user} dbname={database} passfile={file}", at.port())
         };
         let console = existing.chain.nodes()[0].admin.as_ref().unwrap().login.database.clone();

@@ -1,4 +1,4 @@
-//! Tests the rows of datasets.
+//! Tests the rows of datasets
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, server};
 use stack::client::Connection;
@@ -24,7 +24,7 @@ fn tickets() {
     check("select relallvisible = relpages from pg_class where oid = 'book.tickets'::regclass", "t");
 }
 
-/// Contents of a database: every relation and constraint, and a digest of each table's rows in physical order.
+/// Reads the contents of a database: relations, constraints, and a digest of each table's rows in physical order.
 fn contents(connection: &mut Connection) -> String {
     let mut lines = Vec::new();
     let mut all = |sql: &str| {

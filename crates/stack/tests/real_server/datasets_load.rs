@@ -1,4 +1,4 @@
-//! Tests that a dataset is loaded once, and that data of others is kept.
+//! Tests that a dataset is loaded once, and that other data is kept
 
 use super::server::{PATIENCE, fresh_database, in_database};
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
@@ -26,7 +26,7 @@ fn value(connection: &mut Connection, sql: &str) -> String {
     value.unwrap_or_else(|| "NULL".to_owned())
 }
 
-/// Digest of a table's rows, independent of their order.
+/// Computes a digest of a table's rows, independent of their order.
 fn digest(connection: &mut Connection, table: &str) -> String {
     let sql = format!(
         "select concat_ws(' ', count(*), sum(hashtextextended(t::text, 0)::numeric), \
@@ -164,7 +164,7 @@ fn one_worker_sends_rows_in_order() {
     let disorder = "select count(*) from (select profileid, row_number() over (order by ctid) n from profiles) t \
                     where profileid <> n";
     assert_eq!(value(&mut connection, disorder), "0");
-    // Uses the index that updates by user and setting use.
+    // The plan uses the index that updates by user and setting use.
     let plan = connection
         .query(
             "explain update profiles set value_id = 1 where userid = 2 and idx = 'web.map.zoom' and idx2 = 0",
@@ -187,7 +187,7 @@ fn what_is_there_is_not_loaded_again() {
     };
     check(&of(tickets(1000)), false, false);
     check(&of(tickets(1000)), false, true);
-    // The requested cache state is no property of the rows.
+    // The requested cache state is not a property of the rows.
     check(&Dataset { cache: CacheState::Cold, ..of(tickets(1000)) }, false, true);
     check(&of(tickets(1000)), true, false);
     check(&Dataset { seed: 43, ..of(tickets(1000)) }, false, false);
@@ -196,7 +196,7 @@ fn what_is_there_is_not_loaded_again() {
     check(&of(Content::Profiles { users: 5, per_user: 16 }), false, false);
     assert_eq!(value(&mut connection, "select to_regnamespace('book')"), "NULL");
     check(&of(tickets(1000)), false, false);
-    // Somebody dropped the table: it is loaded again.
+    // A user dropped the table, so the dataset is loaded again.
     connection.query("drop table book.tickets").unwrap();
     check(&of(tickets(1000)), false, false);
     assert_eq!(value(&mut connection, "select count(*) from book.tickets"), "1000");
@@ -215,11 +215,11 @@ fn what_others_made_stays() {
     assert_eq!(value(&mut connection, "select a from profiles"), "7");
     connection.query("drop table profiles").unwrap();
     load_into(&name, &profiles, 1);
-    // Same name, but a different table than pgdyno's.
+    // The table has the right name, but pgdyno did not create it.
     connection.query("drop table profiles; create table profiles as select 8 as a").unwrap();
     assert_eq!(refused(&profiles), "profiles");
     assert_eq!(value(&mut connection, "select a from profiles"), "8");
-    // A table of others in a schema that pgdyno created keeps the schema.
+    // A foreign table in a schema that pgdyno created keeps the schema.
     connection.query("drop table profiles").unwrap();
     load_into(&name, &of(Content::Tickets { rows: 10 }), 1);
     connection.query("create table book.theirs as select 9 as a").unwrap();
@@ -232,13 +232,13 @@ fn what_others_made_stays() {
 fn a_mark_from_a_dump_of_another_server_drops_nothing() {
     let (mut connection, name) = fresh_database();
     load_into(&name, &of(Content::Profiles { users: 5, per_user: 16 }), 1);
-    // Like after a dump and a restore: the record's object ids belong to other tables here.
+    // This simulates a dump and a restore: the record's object ids belong to other tables.
     connection.query("create table precious as select 7 as a; create table more as select 8 as a").unwrap();
     let ids = "array['precious'::regclass::oid, 'more'::regclass::oid]";
     connection.query(&format!("update pgdyno.dataset set tables = {ids}")).unwrap();
     load_into(&name, &of(Content::Tickets { rows: 10 }), 1);
     assert_eq!(value(&mut connection, "select p.a + m.a from precious p, more m"), "15");
-    // A record of an earlier version has no names: its tables are used, but not dropped.
+    // A record of an earlier version has no names, so its tables are used, but not dropped.
     connection.query("alter table pgdyno.dataset drop column names").unwrap();
     assert!(load_into(&name, &of(Content::Tickets { rows: 10 }), 1).reused);
     let refused = load(&of(Content::Tickets { rows: 11 }), &loader(in_database(&name), 1), &mut |_| {});

@@ -1,4 +1,4 @@
-//! Tests downloaded servers.
+//! Tests downloaded servers
 
 use super::server::{PATIENCE, keeper};
 use stack::component::postgres::{Postgres, Settings};
@@ -6,7 +6,7 @@ use stack::embedded::{MAJORS, cached, cached_or_fetched};
 use stack::find::Origin;
 use stack::supervisor::Supervisor;
 
-/// The newest version; all versions, each a download of 15 MB, with `PGDYNO_TEST_ALL_VERSIONS` set.
+/// Tests the newest version; with `PGDYNO_TEST_ALL_VERSIONS` set, all versions, each a download of 15 MB.
 #[test]
 fn offered_versions_run() {
     let all = std::env::var_os("PGDYNO_TEST_ALL_VERSIONS").is_some();

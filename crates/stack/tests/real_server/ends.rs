@@ -1,4 +1,4 @@
-//! Tests that all processes end with the process that started them.
+//! Tests that all processes end with the process that started them
 
 use super::server::{PATIENCE, installation, keeper};
 use rustix::process::{Pid, Signal, kill_process};
@@ -54,7 +54,7 @@ fn a_server_restarts_and_keeps_its_rows() {
 fn orphans_end_too() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let mark = supervisor.home().join("pid");
-    // Child of a shell that has exited: only the keeper knows it, because the kernel reparented it to the keeper.
+    // The child's shell has exited, so the kernel reparented the child to the keeper; only the keeper knows its pid.
     let script =
         format!("setsid sh -c 'echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000' & wait", mark.display());
     let launch = Launch::new("shell", "/bin/sh", &supervisor.home()).args(["-c".to_owned(), script]);

@@ -1,8 +1,8 @@
-//! Tests that nothing is left behind, whenever and however pgdyno ends.
+//! Tests that nothing is left behind, whenever and however pgdyno ends
 //!
-//! In each round, a process starts a supervisor and several nodes, and ends at a seeded moment. Then no process,
-//! group, interface, mount or directory may remain; a namespace without any of these does not exist. `./x proof`
-//! runs more than a thousand rounds, the other tests a few.
+//! In each round, a process starts a supervisor and several nodes, and ends at a seeded moment. Then no process, group,
+//! interface, mount or directory may remain. A namespace without these does not exist. `./x proof` runs more than a
+//! thousand rounds, the other tests a few.
 
 use super::chain::haproxy;
 use super::replicas::replicated;
@@ -23,21 +23,21 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Phases that the victim prints; it is killed at one of them, or some µs later.
+/// Phases that the victim prints. It is killed at one of them, or some µs later.
 const PHASES: [&str; 9] =
     ["born", "keeper", "forking", "limited", "deaf", "launched", "ready", "stopping", "stopped"];
 /// Phases of a victim whose primary is killed.
 const FAILOVER: [&str; 9] =
     ["born", "keeper", "primary", "replica", "up", "killed", "promoted", "stopping", "stopped"];
 
-/// Nodes that a victim starts.
+/// Set of nodes that a victim starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cast {
-    /// Cheap processes that are hard to stop.
+    /// Shell processes that are hard to stop.
     StandIns,
     /// PostgreSQL and PgBouncer.
     Servers,
-    /// Three servers with networks of their own behind a balancer; the primary is killed, and pgdyno promotes.
+    /// Three servers with separate networks behind a balancer; the primary is killed, and pgdyno promotes.
     Replicas,
     /// Like `Replicas`, but Patroni promotes.
     Patroni,
@@ -53,11 +53,11 @@ impl Cast {
         }
     }
 
-    /// Approximate duration of a phase, within which the victim ends; in µs.
+    /// Approximate duration of a phase, within which the victim ends, µs.
     fn lasts(self) -> u64 {
         match self {
             Cast::StandIns => 8_000,
-            // Real servers take a second to start.
+            // Real servers need a second to start.
             Cast::Servers | Cast::Replicas => 1_000_000,
             Cast::Patroni => 5_000_000,
         }
@@ -80,7 +80,7 @@ enum Fate {
 struct Round {
     fate: Fate,
     cast: Cast,
-    /// Index into the phases.
+    /// Index of the phase.
     phase: usize,
     after: Duration,
 }
@@ -102,17 +102,17 @@ impl Round {
     }
 }
 
-/// Not a test of its own: the process that is killed. It prints its phase and its keeper's process id.
+/// Main function of the process that is killed. It prints its phase and its keeper's process id.
 #[test]
 fn victim() {
     let Ok(role) = std::env::var("STACK_TEST_PROOF") else { return };
     let (node_set, panics) = role.split_once(' ').unwrap();
     let Some(node_set) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == node_set) else {
-        // The next start removes what is left.
+        // The next start removes the resources that are left.
         return drop(Supervisor::start(&keeper()).unwrap());
     };
     let print_phase = |phase: &str| {
-        // Bypasses the test harness, which would capture the output.
+        // Direct output bypasses the test harness, which would capture it.
         writeln!(std::io::stdout().lock(), "phase {phase}").unwrap();
         std::io::stdout().flush().unwrap();
         assert!(phase != panics, "as it was told to");
@@ -134,11 +134,11 @@ fn victim() {
     print_phase("stopping");
     drop(supervisor);
     print_phase("stopped");
-    // It is killed from outside soon.
+    // The parent process kills this process soon.
     std::thread::sleep(PATIENCE);
 }
 
-/// Cheap processes that are hard to stop.
+/// Starts shell processes that are hard to stop.
 fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let home = supervisor.home();
     let user = supervisor.user().cloned();
@@ -147,7 +147,7 @@ fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::
         launch.stop = vec![StopStep { signal: Sig::Term, patience: Duration::from_millis(20) }];
         supervisor.launch(launch.limited(limits)).unwrap()
     };
-    // Children, one in a session of its own, and grandchildren whose parent has exited.
+    // The script forks children, one in a new session, and grandchildren whose parent has exited.
     let forks =
         "sleep 1000 & setsid sleep 1000 & (sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' &); wait";
     shell("forking", forks, &Limits::default());
@@ -159,7 +159,7 @@ fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::
         shell("deaf", "trap '' TERM INT HUP; : >deaf; while :; do sleep 1000; done", &Limits::default());
     print_phase("deaf");
     shell("plain", "exec sleep 1000", &Limits::default());
-    // Namespaces of its own, if we may create them.
+    // The node gets separate namespaces, if they may be created.
     let mut apart = Launch::new("apart", "/bin/sh", &home).args(["-c", forks]).as_user(user.as_ref());
     apart.isolated = true;
     supervisor.launch(apart).unwrap();
@@ -170,7 +170,7 @@ fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::
     deaf
 }
 
-/// PostgreSQL with limits, and PgBouncer in front of it if it is installed.
+/// Starts PostgreSQL with limits, and PgBouncer in front of it if it is installed.
 fn servers(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::supervisor::NodeId {
     let pooler = program("pgbouncer", "--version", &[]).map(|program| {
         print_phase("forking");
@@ -194,7 +194,7 @@ fn servers(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::su
     pooler.unwrap_or(postgres.node)
 }
 
-/// A primary dies, another server is promoted, and the old one rejoins.
+/// Kills a primary, promotes another server, and lets the old one rejoin.
 fn failover(
     supervisor: &mut Supervisor,
     node_set: Cast,
@@ -229,7 +229,7 @@ fn failover(
     chain.primary().and_then(|it| it.node).unwrap()
 }
 
-/// Plays one round. Returns true if a signal ended the victim, and everything that survived it: processes, groups,
+/// Plays one round. Returns true if a signal ended the victim, and all resources that survived it: processes, groups,
 /// interfaces, mounts, directories.
 fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let panics = if round.fate == Fate::Panic { round.phase() } else { "" };
@@ -239,26 +239,26 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let mut keeper = None;
     let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map_while(Result::ok);
     for line in lines.by_ref() {
-        // The harness writes before the first phase on the same line.
+        // The harness writes before the first phase, on the same line.
         let Some((_, word)) = line.split_once("phase ") else { continue };
         if let Some(number) = word.strip_prefix("keeper-pid ") {
             keeper = number.parse::<u32>().ok();
         }
         if word == round.phase() && round.fate != Fate::Panic {
-            // Not a wait for a condition: the seed determines the moment.
+            // The seed determines the moment, so this sleep waits for no condition.
             std::thread::sleep(round.after);
             break;
         }
     }
     match round.fate {
-        // It may have ended by now; its process id is not reused until it is waited for.
+        // The victim may have ended; its process id is not reused until it is waited for.
         Fate::Kill | Fate::KeeperToo => kill_process(pid, Signal::KILL).unwrap_or(()),
         Fate::CtrlCTwice => (0..2).for_each(|_| kill_process_group(pid, Signal::INT).unwrap_or(())),
-        // Waits until it has ended by itself.
+        // The victim ends by itself.
         Fate::Panic => {}
     }
     let signalled = victim.wait().unwrap().signal().is_some();
-    // Output after the loop above stopped reading: no group is created before the keeper runs.
+    // This is output after the loop above stopped reading. No group is created before the keeper runs.
     for line in lines {
         keeper = keeper.or(line.split_once("keeper-pid ").and_then(|it| it.1.parse().ok()));
     }
@@ -274,7 +274,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let keeper = keeper.unwrap_or(0);
     let Cgroups { v1, v2 } = Cgroups::detect();
     let groups = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
-    // Number of its networks, if no other keeper had it.
+    // The network has the keeper's number, unless another keeper had it.
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
     let resources: Vec<PathBuf> = groups.chain([interface]).collect();
     let (processes, directories) = scratch.left();
@@ -291,7 +291,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     }
 }
 
-/// This program in another process. Ctrl-C ends it even if our parent made us ignore SIGINT.
+/// Creates a command that runs this program again. Ctrl-C ends it even if our parent made us ignore SIGINT.
 fn ourselves(role: &str, scratch: &Scratch) -> Command {
     let mut command = Command::new("env");
     command
@@ -300,7 +300,7 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
         .args(["--exact", "real_server::ends_proof::victim", "--nocapture"])
         .env("STACK_TEST_PROOF", role)
         .env("TMPDIR", &scratch.path)
-        // Only a victim that panics by itself has something to say.
+        // Only a victim that panics by itself writes useful errors.
         .stderr(if role.ends_with(' ') { Stdio::inherit() } else { Stdio::null() });
     command
 }
@@ -316,7 +316,7 @@ fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
             scope.spawn(move || {
                 let mut scratch = Scratch::new(&format!("{name}-{worker}"));
                 if node_set == Cast::Patroni {
-                    // Each Patroni stops its server first.
+                    // Each Patroni stops its server first, which takes longer.
                     scratch.patience *= 4;
                 }
                 loop {
@@ -336,7 +336,7 @@ fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
             });
         }
     });
-    // A panic is no signal.
+    // A panic is not a signal.
     let (signalled, survivors) = (signalled.into_inner(), survivors.into_inner());
     println!("{name}: {rounds} rounds, {signalled} ended by the signal, {survivors} survivors; seed {seed}");
     assert_eq!(survivors, 0, "{name}, seed {seed}");

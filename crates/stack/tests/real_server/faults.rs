@@ -1,4 +1,4 @@
-//! Tests that faults are injected, reverted and gone afterwards.
+//! Tests that faults are injected, reverted and gone afterwards
 
 use super::chain::{TestStack, ask, haproxy};
 use super::replicas::{comes_to, replicated};
@@ -32,7 +32,7 @@ fn heal(test_stack: &mut TestStack, active_fault: Option<ActiveFault>) {
         .unwrap_or_else(|it| panic!("{it}"));
 }
 
-/// Without root there are no namespaces and networks; prints that.
+/// True for root, which namespaces and networks need; otherwise prints that the test is skipped.
 fn is_root() -> bool {
     if !geteuid().is_root() {
         println!("skipped: only root may make namespaces");
@@ -56,7 +56,7 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
     );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
     inflict(&mut test_stack, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
-    // The revert is due, but there is nothing left to revert.
+    // The revert is due, but the fault has already ended.
     heal(&mut test_stack, held.active_fault);
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
@@ -65,7 +65,7 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "it was acknowledged, and nobody else had it");
 }
 
-/// A process that dies slowly must not continue meanwhile.
+/// Tests that a process that dies slowly does not continue meanwhile.
 #[test]
 fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     if !is_root() {
@@ -90,7 +90,7 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     let title = |it: &u32| std::fs::read_to_string(format!("/proc/{it}/cmdline")).unwrap_or_default();
     let (held, rest): (Vec<u32>, Vec<u32>) =
         supervisor.processes(node).into_iter().partition(|it| title(it).ends_with("counter\0"));
-    // A PID namespace ends with its first process, which the others now keep from getting its only CPU.
+    // A PID namespace ends with its first process. The other processes now occupy its only CPU.
     rest.iter().for_each(|it| run("taskset", &["--pid", "1", &it.to_string()]));
     run("chrt", &["--idle", "--pid", "0", &supervisor.pid(node).unwrap().to_string()]);
     supervisor.signal_one(node, held[0], Sig::Stop).unwrap();
@@ -126,7 +126,7 @@ fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
     }
     inflict(&mut test_stack, &FaultAction::Restart { target: whom });
     assert_eq!(answers(&test_stack), [true, true, true]);
-    // A process that is not the node's is unknown to it.
+    // The process does not belong to the node.
     let stranger = test_stack.supervisor.keeper_pid();
     let node = test_stack.chain.servers()[2].node.unwrap();
     test_stack.supervisor.signal_one(node, stranger, Sig::Kill).unwrap_err();
@@ -152,7 +152,7 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     heal(&mut test_stack, cut.active_fault);
     comes_to(&mut test_stack, &inside, "select count(*) from t", "1");
 
-    // The primary still considers itself primary, but no one can reach it.
+    // The primary still considers itself primary, but no client can reach it.
     inflict(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
     assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion =
@@ -193,7 +193,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     heal(&mut test_stack, full.active_fault);
     comes_to(&mut test_stack, &entry, more, "6000");
 
-    // A killed node still has its data on its disk, and a node that is copied anew has a disk too.
+    // A killed node still has data on its disk, and a node that is copied again has a disk too.
     test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));

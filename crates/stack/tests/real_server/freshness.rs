@@ -1,4 +1,4 @@
-//! Tests the measured replication delay, and that there is none where the settings rule it out.
+//! Tests the measured replication delay, and that there is none where the settings exclude it
 
 use super::chain::{TestStack, ask, postgres, stack};
 use super::replicas::{comes_to, replicated};
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Two replicas of a primary that starts with these settings.
+/// Starts a primary with these settings, and two replicas.
 fn with(settings: &[(&str, &str)], sync: SyncMode) -> TestStack {
     let mut node = postgres(Transport::Tcp);
     let NodeKind::Postgres(plan) = &mut node.kind else { unreachable!("it is one") };
@@ -68,7 +68,7 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
         .collect();
     assert!(samples.iter().all(|it| it.series == SERIES), "{samples:?}");
     assert!(samples.iter().any(|it| it.node == "postgres-3" && it.value > 0.3), "{samples:?}");
-    // Nothing of it is left on any server.
+    // No schema is left on any server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     for server in test_stack.chain.direct_targets() {
         comes_to(&mut test_stack, &server.target, left, "0");
@@ -91,7 +91,7 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     }
     assert_eq!(freshness.round_robin.unwrap().stale, 0, "{freshness:?}");
 
-    // Like above with a quorum of one, whose primary fails.
+    // Like the previous test, with a quorum of one, whose primary fails.
     test_stack
         .reconcile(&replicated(&[], SyncMode::Any(1), Promoter::default()))
         .unwrap_or_else(|it| panic!("{it}"));
@@ -105,8 +105,8 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     let freshness = prober.stop(false);
     println!("{freshness:?}");
     let follower = if promotion.to == "postgres-2" { "postgres-3" } else { "postgres-2" };
-    // The remaining replica was read before and after, the new primary before. The dead one gives no answers, which
-    // is not zero.
+    // The remaining replica was read before and after the failover, the new primary only before. The dead server has no
+    // answers, which is not zero.
     let [stays, rose, dead] = [follower, promotion.to.as_str(), "postgres"].map(|it| of(&freshness, it));
     assert!(stays.own_writes.total > rose.own_writes.total + 4 && rose.own_writes.total > 2, "{freshness:?}");
     assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{freshness:?}");

@@ -1,4 +1,4 @@
-//! Tests that limits apply, and that missing ones are reported.
+//! Tests that limits apply, and that missing ones are reported
 //!
 //! Control groups require privileges. Without them, the tests of their effect check nothing and print that. The
 //! behaviour without privileges is tested everywhere.
@@ -18,14 +18,14 @@ fn start() -> Supervisor {
     Supervisor::start(&keeper()).unwrap()
 }
 
-/// Starts a shell, or the program that it executes, as the user of the stack.
+/// Starts a shell, or the program that the shell executes, as the user of the stack.
 fn shell(supervisor: &mut Supervisor, name: &str, script: &str, limits: &Limits) -> NodeId {
     let user = supervisor.user().cloned();
     let launch = Launch::new(name, "/bin/sh", &supervisor.home()).args(["-c", script]);
     supervisor.launch(launch.as_user(user.as_ref()).limited(limits)).unwrap()
 }
 
-/// True if all limits apply; otherwise prints which ones do not, and the test checks nothing.
+/// True if all limits apply; otherwise prints those that do not, and the test checks nothing.
 fn holds(supervisor: &Supervisor, node: NodeId) -> bool {
     supervisor.not_applied(node).iter().for_each(|it| eprintln!("not tested here: {it}"));
     supervisor.not_applied(node).is_empty()
@@ -37,7 +37,7 @@ fn status(pid: u32, field: &str) -> String {
     line.unwrap_or_else(|| panic!("no {field}")).trim().to_owned()
 }
 
-/// Groups that a keeper created, in every hierarchy below our own groups.
+/// Lists groups that a keeper created, in every hierarchy below our own groups.
 fn groups_of(keeper: u32) -> Vec<PathBuf> {
     let Cgroups { v1, v2 } = Cgroups::detect();
     let all = v1.into_iter().chain(v2).map(|it| it.directory.join(format!("pgdyno-{keeper}")));
@@ -79,7 +79,7 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
     let mut supervisor = start();
     let limits = Limits { memory: Some(32 << 20), ..Limits::default() };
     let neighbour = shell(&mut supervisor, "neighbour", "exec sleep 1000", &limits);
-    // `tail` keeps the last line, which never ends.
+    // `tail` keeps the last line in memory, and the line never ends.
     let hungry = shell(&mut supervisor, "hungry", "exec tail /dev/zero", &limits);
     if !holds(&supervisor, hungry) {
         return;
@@ -127,7 +127,7 @@ fn reads_are_held_to_so_many_a_second() {
     let file = supervisor.home().join("file");
     std::fs::write(&file, vec![7; 4096 * 100]).unwrap();
     std::fs::File::open(&file).unwrap().sync_all().unwrap();
-    // Bypasses the page cache, which is not throttled.
+    // The script bypasses the page cache, which is not throttled.
     let script = format!(
         "while ! [ -e go ]; do :; done; exec dd if={} of=/dev/null bs=4k iflag=direct",
         file.display()
@@ -151,7 +151,7 @@ fn reads_are_held_to_so_many_a_second() {
     assert!(log.reason.contains("status 0"), "{log}");
     let after = group.usage().io.unwrap();
     assert!(after.reads >= before.reads + 100, "{before:?} {after:?}");
-    // Two seconds, minus the initial burst; a slow machine is never faster.
+    // The limit allows two seconds minus the initial burst; a slow machine is never faster.
     assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
@@ -167,7 +167,7 @@ fn without_the_right_everything_else_works() {
     };
     let closed = |name: &str| Controller {
         name: name.to_owned(),
-        // Nobody may create directories there.
+        // No user may create directories there.
         directory: PathBuf::from("/proc/sys"),
         writable: false,
     };
@@ -216,7 +216,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
     assert_eq!(supervisor.group(second), Some(&group));
     assert!(group.usage().cpu_seconds.unwrap() >= counted);
     assert!(group.processes().contains(&supervisor.pid(second).unwrap()));
-    // Other limits replace the previous ones.
+    // The new limits replace the previous ones.
     supervisor.stop(second).unwrap();
     let wider = Limits { memory: Some(128 << 20), ..limits };
     let third = shell(&mut supervisor, "node", "exec sleep 1000", &wider);
@@ -232,7 +232,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
 fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     let mut supervisor = start();
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
-    // The kernel signals the keeper's death to the shell, but not to the child.
+    // The kernel signals the keeper's death to the shell, but not to the shell's child.
     let node = shell(&mut supervisor, "node", "setsid sleep 1000 & exec sleep 1000", &limits);
     if !holds(&supervisor, node) {
         return;
@@ -254,7 +254,7 @@ fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     assert!(orphans.iter().all(|it| !Path::new(&format!("/proc/{it}/exe")).exists()), "{orphans:?}");
 }
 
-/// Not a test of its own: the process that is limited. Prints its limits before, during and after.
+/// Main function of the process that is limited. It prints its limits before, during and after.
 #[test]
 fn generator() {
     if std::env::var_os("STACK_TEST_GENERATOR").is_none() {

@@ -1,4 +1,4 @@
-//! Tests a real Patroni and its failover.
+//! Tests a real Patroni and its failover
 
 use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
 use super::replicas::comes_to;
@@ -44,7 +44,7 @@ fn a_switchover_and_a_dead_primary() {
     comes_to(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
     assert!(test_stack.chain.manager_get("/history").unwrap().starts_with('['));
 
-    // etcd is unreachable for a while: the servers continue, and the next promotion requires etcd.
+    // The test makes etcd unreachable for a while: the servers continue, and the next promotion requires etcd.
     if apart {
         let cut = FaultAction::Isolate {
             target: FaultTarget::Store(&product::ETCD),
@@ -76,11 +76,11 @@ fn a_switchover_and_a_dead_primary() {
         .unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
 
-    // Without Patroni, the server is alone and keeps its rows.
+    // Without Patroni, the server runs alone and keeps its rows.
     test_stack.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(ask(test_stack.chain.endpoint(), "select sum(a) from t"), "24");
 
-    // The next Patroni is configured anew: the first one's configuration is next to the data and would be used.
+    // The next Patroni is configured anew: the first one's configuration is stored with the data and would be used.
     let replication = Some(Replication {
         manager,
         separate_networks: apart,

@@ -1,4 +1,4 @@
-//! Tests statement capture, plans and index estimates on a real server.
+//! Tests statement capture, plans and index estimates on a real server
 
 use super::server::{PATIENCE, installation, keeper};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan};
@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Server with 20,000 books, and its log.
+/// Starts a server with 20,000 books; returns it and its log.
 fn books() -> (Supervisor, Postgres, PathBuf) {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let server = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
@@ -31,7 +31,7 @@ fn books() -> (Supervisor, Postgres, PathBuf) {
     (supervisor, server, log)
 }
 
-/// Statements of an application: a name that exists, and one with a quote.
+/// Statements of an application: one with an existing name, and one with a quote.
 const SENT: [&str; 5] = [
     "select * from book.bookv2 b where name = 'Туман и бескрайний лес'",
     "select * from book.bookv2 b where author = 'O''Hara'",
@@ -112,7 +112,7 @@ fn what_is_heard_is_planned_and_forgotten() {
     assert_eq!((books.indexes[0].columns.as_slice(), books.indexes[0].plain), (&["id".to_owned()][..], true));
 }
 
-/// HypoPG is a package of its own: if it is missing, the error must say so.
+/// HypoPG is a separate package: if it is missing, the error must say so.
 #[test]
 fn indexes_that_are_not_there() {
     let (_supervisor, server, log) = books();

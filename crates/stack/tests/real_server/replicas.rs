@@ -1,4 +1,4 @@
-//! Tests replication and promotion.
+//! Tests replication and promotion
 
 use super::chain::{TestStack, ask, haproxy, postgres, stack};
 use super::server::PATIENCE;
@@ -10,7 +10,7 @@ use stack::client::Target;
 use stack::supervisor::Readiness;
 use std::time::Instant;
 
-/// Stack whose PostgreSQL has two replicas.
+/// Builds a stack whose PostgreSQL has two replicas.
 pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack {
     let nodes = [before, &[postgres(Transport::Tcp)]].concat();
     let manager = FailoverManager::Builtin(promoter);
@@ -21,7 +21,7 @@ pub fn replicated(before: &[Node], sync: SyncMode, promoter: Promoter) -> Stack 
 }
 
 impl TestStack {
-    /// Superuser login to a server.
+    /// Returns the superuser login to a server.
     pub fn admin(&self, name: &str) -> Target {
         let servers = self.chain.servers();
         servers.iter().find(|it| it.plan.name == name).unwrap().admin.clone().unwrap()
@@ -55,7 +55,7 @@ fn a_primary_dies_and_writes_go_on() {
         "select string_agg(application_name || ' ' || sync_state, ', ' order by 1) from pg_stat_replication";
     assert_eq!(ask(&test_stack.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
 
-    // A write at one listener is visible at the other.
+    // A write through one listener is visible through the other.
     let entry = test_stack.chain.endpoint().clone();
     let replicas = test_stack.chain.replica_endpoints()[0].clone();
     ask(&entry, "create table t as select 7 as a");
@@ -63,7 +63,7 @@ fn a_primary_dies_and_writes_go_on() {
     comes_to(&mut test_stack, &replicas, "select pg_is_in_recovery()", "t");
     comes_to(&mut test_stack, &replicas, "select sum(a) from t", "7");
 
-    // The whole node dies at once: no process of it can acknowledge anything.
+    // The whole node dies at once, so that no process of it can acknowledge anything.
     let old = test_stack.chain.servers()[0].node.unwrap();
     let apart = test_stack.supervisor.is_isolated(old);
     let pid = test_stack.supervisor.pid(old).unwrap();
@@ -86,7 +86,7 @@ fn a_primary_dies_and_writes_go_on() {
     let states = test_stack.chain.server_statuses();
     assert!(states.iter().all(|status| status.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
-    // Its timeline is known even without a primary that streams to it.
+    // The timeline is known even without a primary that streams to the server.
     test_stack.chain.kill(&mut test_stack.supervisor, &promotion.to).unwrap();
     let second = test_stack.fail_over();
     let known =
@@ -95,11 +95,11 @@ fn a_primary_dies_and_writes_go_on() {
     comes_to(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
 
-    // Restored to the initial plan: the first server is the primary again, with two new replicas.
+    // The initial plan restores the first server as the primary, with two new replicas.
     test_stack.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(test_stack.chain.primary().unwrap().plan.name, "postgres");
     assert_eq!(ask(&test_stack.admin("postgres"), sql), "postgres-2 quorum, postgres-3 quorum");
-    // A single server if the plan has no replicas.
+    // Without replicas in the plan, a single server remains.
     test_stack.reconcile(&stack(&[postgres(Transport::Tcp)])).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(test_stack.chain.servers().len(), 1);
     assert_eq!(ask(test_stack.chain.endpoint(), "insert into t values (1) returning a"), "1");
@@ -112,7 +112,7 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
         TestStack::up(&replicated(&[], SyncMode::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
     let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
-    // It receives no more WAL, and the other replica confirms alone.
+    // The replica receives no more WAL, so the other one must confirm alone.
     let admin = test_stack.admin("postgres-3");
     ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
     ask(&admin, "select pg_reload_conf()");
@@ -129,9 +129,9 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     assert_eq!((promotion.to.as_str(), promotion.safe), ("postgres-3", false), "{promotion:?}");
     let entry = test_stack.chain.primary().unwrap().endpoint.clone();
     assert_eq!(ask(&entry, "select count(*) from t"), "0", "what was acknowledged is lost");
-    // Otherwise the setting would be copied with the rest.
+    // Without this reset, the setting would be copied with the rest.
     ask(&admin, "alter system reset primary_conninfo");
-    // Nothing is confirmed before the replica that still has the row has discarded it.
+    // No commit is confirmed before the replica that still has the row has discarded it.
     assert_eq!(promotion.diverged, ["postgres-2"]);
     let rejoined =
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres-2").unwrap_or_else(|it| panic!("{it}"));

@@ -1,4 +1,4 @@
-//! Tests that a database is restored, and that data of others is kept.
+//! Tests that a database is restored, and that other data is kept
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
 use model::plan::{CacheState, Content, Dataset};
@@ -29,7 +29,7 @@ fn load(target: stack::client::Target, content: Content) {
     dataset::load(&dataset, &loader, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
 }
 
-/// Database with 80 profiles, and its only session.
+/// Creates a database with 80 profiles, and its only session.
 fn profiles() -> (Connection, String) {
     let (mut connection, name) = fresh_database();
     load(in_database(&name), Content::Profiles { users: 5, per_user: 16 });
@@ -61,7 +61,7 @@ fn a_trial_leaves_nothing_behind() {
         let bloat = spoilt.bloat_since(&template.state);
         assert_eq!(bloat.len(), 1, "{spoilt:?}");
         assert!(bloat[0].now > bloat[0].before && bloat[0].table == "public.profiles", "{bloat:?}");
-        // In the middle of a transaction.
+        // The session is in a transaction.
         busy.query("begin; lock profiles").unwrap();
         let restored = template.restore().unwrap();
         assert!(restored.copy_duration <= restored.took, "{restored:?}");
@@ -69,7 +69,7 @@ fn a_trial_leaves_nothing_behind() {
         assert_eq!(value(&mut after, SPOILT), "0");
         assert_eq!(query_state(&mut after).unwrap().bloat_since(&template.state), []);
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
-        // The copy has the record of the dataset too.
+        // The copy contains the record of the dataset too.
         let dataset = Dataset {
             seed: 42,
             content: Content::Profiles { users: 5, per_user: 16 },
@@ -81,7 +81,7 @@ fn a_trial_leaves_nothing_behind() {
     }
 }
 
-/// On a server of its own: writes of other tests count too.
+/// This test has a separate server, because writes of other tests would count.
 #[test]
 fn whether_anything_was_written_is_known() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
@@ -108,7 +108,7 @@ fn whether_anything_was_written_is_known() {
         assert!(now > known, "{sql}: {now:?} after {known:?}");
         known = now;
     }
-    // Interrupted in the middle, with its session.
+    // The restore is interrupted, together with its session.
     let mut writer = target.open(PATIENCE).unwrap();
     writer.query("begin; update profiles set value_id = -2").unwrap();
     assert!(template.end_sessions_and_read_xmax().unwrap() > known);
@@ -122,7 +122,7 @@ fn the_owner_stays_and_half_a_restore_is_made_whole() {
         .unwrap();
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     let mut beside = server().target().open(PATIENCE).unwrap();
-    // Interrupted between its two halves.
+    // The restore is interrupted between its two halves.
     beside.query(&format!("drop database {name}")).unwrap();
     template.restore().unwrap();
     let owner =
@@ -154,7 +154,7 @@ fn what_is_not_ours_is_not_dropped() {
         Template::create(&superuser, "nowhere", ServerOwnership::Ours),
         Err(Error::MissingDatabase { database }) if database == "nowhere"
     ));
-    // A database of others that happens to have the template's name.
+    // A foreign database has the template's name.
     let mut beside = superuser.open(PATIENCE).unwrap();
     beside.query(&format!("create database {name}_template")).unwrap();
     assert_eq!(
@@ -164,8 +164,8 @@ fn what_is_not_ours_is_not_dropped() {
     assert_eq!(value(&mut connection, SPOILT), "0");
 }
 
-/// The owner of a database lets pgdyno drop it with the statement that the error names, if no table is in it but those
-/// of a dataset.
+/// The owner of a database lets pgdyno drop it with the statement that the error contains. Only tables of a dataset may
+/// be in it.
 #[test]
 fn a_marked_database_is_used_if_it_is_empty() {
     let (mut connection, name) = fresh_database();
@@ -190,7 +190,7 @@ fn a_marked_database_is_used_if_it_is_empty() {
     connection.query("set application_name = 'pgdyno'").unwrap();
     assert_eq!(value(&mut connection, SPOILT), "0");
     Template::check(&superuser, &name, attached).unwrap();
-    // The restored database has the owner's mark, not pgdyno's.
+    // The restored database has the owner's comment, not pgdyno's.
     connection.query("create table theirs()").unwrap();
     assert!(matches!(Template::check(&superuser, &name, attached), Err(Error::ForeignTable { .. })));
     template.drop_template().unwrap();
@@ -208,7 +208,7 @@ fn sessions_of_others_are_not_ended() {
     assert!(
         database == name && sessions.len() == 1 && sessions[0].ends_with("user postgres, application shop")
     );
-    // They may connect again.
+    // Other sessions may connect again.
     assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
     session.query("set application_name = 'pgdyno load'").unwrap();
     let template = Template::create(&superuser, name, ServerOwnership::Attached).unwrap();
@@ -272,7 +272,7 @@ fn caches_become_cold() {
     load(postgres.target(), Content::Tickets { rows: 20_000 });
     let mut connection = postgres.target().open(PATIENCE).unwrap();
     let file = postgres.data.join(value(&mut connection, "select pg_relation_filepath('book.tickets')"));
-    // Bytes of the file in the page cache, as util-linux reports them.
+    // util-linux reports the bytes of the file in the page cache.
     let resident = || -> u64 {
         let output =
             Command::new("fincore").args(["--bytes", "--noheadings", "--output", "RES"]).arg(&file).output();

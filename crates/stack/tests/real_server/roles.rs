@@ -1,4 +1,4 @@
-//! Tests role monitoring during changes, and reading back.
+//! Tests role monitoring during changes, and reading back
 
 use super::chain::{TestStack, ask, haproxy, pgbouncer, postgres, skipped, stack};
 use super::replicas::{comes_to, replicated};
@@ -10,7 +10,7 @@ use stack::read_back::ReadTransaction;
 use stack::roles::{DirectServer, POLL_INTERVAL, RoleMonitor, RoleObservations};
 use std::time::{Duration, Instant};
 
-/// Same format as the identity that writing clients receive.
+/// SQL expression with the same format as the identity that writing clients receive.
 const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
@@ -32,7 +32,7 @@ fn told(server: &ServerInstance) -> String {
     format!("{}|{}|{}", server.started_us, server.timeline, server.address)
 }
 
-/// All rows of a query, in their order.
+/// Reads all rows of a query, in their order.
 fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
     let mut snapshot = ReadTransaction::begin(of, PATIENCE).unwrap_or_else(|it| panic!("{it}"));
     let mut rows = Vec::new();
@@ -48,7 +48,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let mut test_stack = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
     println!("ready after {:?}", start.elapsed());
     test_stack.chain.create_identity_function(IDENTITY).unwrap();
-    // Each trial creates it.
+    // Each trial creates the function.
     test_stack.chain.create_identity_function(IDENTITY).unwrap();
     let servers = test_stack.chain.direct_targets();
     let clock = move || Nanos(start.elapsed().as_nanos() as u64);
@@ -134,7 +134,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let rejoined =
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
-    // At the same socket as before.
+    // The server has the same socket as before.
     let is_back = |observations: &RoleObservations| {
         observations.role_periods.last().is_some_and(|it| it.node == "postgres" && it.in_recovery)
     };
@@ -146,7 +146,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let observations = watcher.stop();
     assert!(observations.samples().is_sorted_by_key(|it| it.at));
 
-    // By the new primary, and by the old one, which reports its role.
+    // The rows are read from the new primary, and from the old one, which reports its role.
     let by = |name: &str| servers.iter().find(|it| it.name == name).unwrap();
     let start = Instant::now();
     let (snapshot, rows) = read(by(to), "select token from t order by token -- all of it");
@@ -213,6 +213,6 @@ fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
         .chain
         .inject(&mut test_stack.supervisor, &FaultAction::Restart { target: whom })
         .unwrap_or_else(|it| panic!("{it}"));
-    // The balancer checks its health every 100 ms.
+    // The balancer checks the server's health every 100 ms.
     comes_to(&mut test_stack, &entry, "select 2", "2");
 }

@@ -1,4 +1,4 @@
-//! Tests that the sampler reads a real server, costs little, and never blocks.
+//! Tests that the sampler reads a real server, costs little, and never blocks
 
 use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
@@ -103,7 +103,7 @@ fn what_is_missing_is_told_once() {
             }
             Observation::Event(_) => {}
         }
-        // Some rounds of every probe.
+        // Every probe has run some rounds.
         (commits > 30 && missing.len() >= 3).then_some(())
     });
     sampler.stop();
@@ -176,7 +176,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     assert!(cost.server_cpu > Nanos::ZERO);
 }
 
-/// Like a server with replicas: its first process's children are the node, including sessions.
+/// Checks an isolated server, like those of a stack with replicas: children of its first process are sampled too.
 #[test]
 fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
@@ -190,12 +190,12 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
         out,
     );
     let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(PATIENCE).unwrap()).collect();
-    // Its first process, checkpointer, writers, launchers.
+    // The sum includes the first process, checkpointer, writers and launchers.
     sample(&observations, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
     sampler.stop();
 }
 
-/// Server that accepts connections and never responds.
+/// Starts a server that accepts connections and never responds.
 #[test]
 fn a_server_that_hangs_holds_nobody_up() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,10 +1,10 @@
-//! Scratch directory that detects what a test leaves behind.
+//! Scratch directory that detects resources that a test leaves behind
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// This program, even if a build has replaced its file.
+/// Path of this program, even if a build has replaced its file.
 pub const OURSELVES: &str = "/proc/self/exe";
 
 /// Directory on disk for the run directories of one test.
@@ -22,7 +22,7 @@ impl Scratch {
         Scratch { path, patience: Duration::from_secs(30) }
     }
 
-    /// Processes that refer to it in their arguments, environment or working directory.
+    /// Lists processes that refer to the directory in their arguments, environment or working directory.
     pub fn processes(&self) -> Vec<String> {
         let mark = self.path.to_str().unwrap();
         let about = |pid: &Path| {
@@ -41,7 +41,7 @@ impl Scratch {
         std::fs::read_dir(&self.path).unwrap().flatten().map(|it| it.path()).collect()
     }
 
-    /// Mounts that refer to it, as this process sees them, and loop devices of its files.
+    /// Lists mounts that refer to the directory, as this process sees them, and loop devices of its files.
     pub fn mounts(&self) -> Vec<String> {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
         let disks = std::fs::read_dir("/sys/block").unwrap().flatten();
@@ -51,7 +51,7 @@ impl Scratch {
         all.filter(|it| it.contains(mark)).collect()
     }
 
-    /// Processes and directories that are left when none remains or the time is up.
+    /// Waits until nothing remains or the time is up; returns the remaining processes and directories.
     pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
         let until = Instant::now() + self.patience;
         loop {

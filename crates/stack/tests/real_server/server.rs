@@ -1,4 +1,4 @@
-//! Server that the tests share.
+//! Server that the tests share
 
 use stack::client::{Connection, Target};
 use stack::component::postgres::{Postgres, Settings};
@@ -23,7 +23,7 @@ pub fn keeper() -> KeeperProgram {
     KeeperProgram { program: env!("CARGO_BIN_EXE_keeper").into(), arguments: Vec::new() }
 }
 
-/// Shared server; it ends with the process.
+/// Returns the shared server; it ends with the process.
 pub fn server() -> &'static Postgres {
     let start = || {
         let mut supervisor = Supervisor::start(&keeper()).unwrap_or_else(|it| panic!("{it}"));
@@ -33,7 +33,7 @@ pub fn server() -> &'static Postgres {
     &SERVER.get_or_init(start).1
 }
 
-/// Session in a new, empty database, and the database's name.
+/// Opens a session in a new, empty database; returns it with the database's name.
 pub fn fresh_database() -> (Connection, String) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("fresh{}", COUNT.fetch_add(1, Ordering::Relaxed));

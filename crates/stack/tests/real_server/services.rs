@@ -1,4 +1,4 @@
-//! Tests HTTP services as nodes of a stack.
+//! Tests HTTP services as nodes of a stack
 
 use super::chain::{TestStack, haproxy, pgbouncer, postgres, stack};
 use super::scratch::Scratch;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Status and body.
+/// Returns status and body of a response.
 pub fn get(node: &RunningNode, target: &str) -> String {
     match http::get(&with_path(node.url.as_ref().unwrap(), target), PATIENCE) {
         Ok(it) => format!("{} {}", it.status, String::from_utf8_lossy(&it.body)),
@@ -43,13 +43,13 @@ fn up(nodes: &[Node]) -> TestStack {
     TestStack::up(&stack(nodes)).unwrap_or_else(|it| panic!("{it}"))
 }
 
-/// Process of a service and its worker's.
+/// Lists the process of a service and its worker's.
 fn processes(node: &RunningNode) -> Vec<PathBuf> {
     let answer = get(node, "/who");
     answer.split(' ').skip(1).map(|it| Path::new("/proc").join(it)).collect()
 }
 
-/// All processes of a node.
+/// Lists all processes of a node.
 pub fn processes_of(test_stack: &TestStack, name: &str) -> Vec<PathBuf> {
     let id = test_stack.chain.find_node(name).and_then(|it| it.node).unwrap();
     let proc = |it: u32| Path::new("/proc").join(it.to_string());
@@ -80,7 +80,7 @@ fn a_service_is_a_node() {
         assert_eq!(test_stack.chain.nodes()[1].hop, expected);
         assert!(shop.configuration[0].1.contains("COLOUR=blue\n"), "{:?}", shop.configuration);
 
-        // Secrets are only in its memory.
+        // The service has secrets only in its memory.
         let secret = test_stack.chain.users().app.password.reveal().to_owned();
         assert!(!format!("{:?}", test_stack.chain).contains(&secret));
         let own = processes(shop);
@@ -95,14 +95,14 @@ fn a_service_is_a_node() {
         test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
         await_answer(&mut test_stack, "/sql", |it| it == "200 app app");
 
-        // Its worker ends with it, and it can restart.
+        // The worker ends with the service, and the service can restart.
         assert!(own.iter().all(|it| it.exists()), "{own:?}");
         assert_eq!(test_stack.chain.kill(&mut test_stack.supervisor, "shop").unwrap(), End::Signal(9));
         assert!(own.iter().all(|it| !it.exists()), "{own:?}");
         test_stack.chain.restart(&mut test_stack.supervisor, "shop").unwrap();
         assert_eq!(get(test_stack.chain.http_node().unwrap(), "/sql"), "200 app app");
 
-        // The database can be copied, because it has no sessions.
+        // The database has no sessions, so it can be copied.
         let own = processes(test_stack.chain.http_node().unwrap());
         test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap();
         assert!(test_stack.chain.http_node().is_none() && own.iter().all(|it| !it.exists()), "{own:?}");
@@ -126,7 +126,7 @@ fn copies_stand_behind_a_balancer() {
     let answers: Vec<String> = (0..4).map(|_| get(balancer, "/who")).collect();
     assert!(answers[0] == answers[2] && answers[1] == answers[3] && answers[0] != answers[1], "{answers:?}");
 
-    // One of them has stopped: the other gets all requests.
+    // One copy has stopped, so the other one gets all requests.
     let other = get(test_stack.chain.find_node("shop-2").unwrap(), "/who");
     test_stack.chain.kill(&mut test_stack.supervisor, "shop-1").unwrap();
     let mut in_a_row = std::cell::Cell::new(0);
@@ -199,7 +199,7 @@ the last lines of its log:
 fn a_service_is_watched() {
     let scratch = Scratch::new("watched");
     let mut shop = tiny::service("shop", &scratch, &[]);
-    // A control group, if available.
+    // The service gets a control group, if available.
     shop.limits.cpu = Some(0.9);
     let test_stack = up(&[shop, postgres(Transport::Tcp)]);
     let points: Vec<SamplingTarget> = test_stack

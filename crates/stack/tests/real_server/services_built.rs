@@ -1,4 +1,4 @@
-//! Tests the services of this project in a stack, and their recovery after a database restart.
+//! Tests the services of this project in a stack, and their recovery after a database restart
 //!
 //! Services that are not built are skipped: `./x services` builds them.
 
@@ -26,7 +26,7 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     let kind = NodeKind::Service(Service {
         command: command.iter().map(owned).collect(),
         url: None,
-        // The pooler uses transaction mode.
+        // The pooler uses transaction mode, so prepared statements are off.
         env: [("PREPARE", "false")].iter().chain(env).map(|it| (owned(&it.0), owned(&it.1))).collect(),
         copies: 1,
         ready_path: "/health".to_owned(),
@@ -37,7 +37,7 @@ fn service(name: &str, command: &[&str], env: &[(&str, &str)]) -> Node {
     node(name, Transport::Tcp, kind)
 }
 
-/// Service behind PgBouncer, with its rows; `None` if it is not built.
+/// Starts a service behind PgBouncer, with its rows; `None` if the service is not built.
 fn up(service: Node, content: Content) -> Option<TestStack> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../services").canonicalize().unwrap();
     let programs = Programs { directory, ..Programs::from_environment() };
@@ -73,7 +73,7 @@ fn sql(test_stack: &TestStack) -> Connection {
     test_stack.chain.endpoint().open(PATIENCE).unwrap()
 }
 
-/// Sends JSON; returns the whole response.
+/// Sends JSON; returns the complete response.
 fn post(test_stack: &TestStack, target: &str, body: &str) -> String {
     let host = web(test_stack).url.as_ref().unwrap().host_header();
     let mut stream = TcpStream::connect(&host).unwrap();
@@ -86,7 +86,7 @@ fn post(test_stack: &TestStack, target: &str, body: &str) -> String {
     answer
 }
 
-/// Reads its statistics page; it survives a restart of its database; nothing is left after it is killed.
+/// Checks the service's statistics page, a restart of the database, and that nothing is left after a kill.
 fn lives(mut test_stack: TestStack, target: &str) {
     let name = web(&test_stack).plan.name.clone();
     let answer = get(web(&test_stack), target);
@@ -119,8 +119,8 @@ fn delivery() {
                  &seller_east=38&buyer_south=59.7&buyer_west=29.8&buyer_north=60.2&buyer_east=30.8&weight=900\
                  &height=100&length=200&width=300&cost=5000";
     let found = get(web(&test_stack), target);
-    // Petersburg is 634 km from Moscow, in zone 2: 150 roubles, twice 40, 30 for the second kilogram (by size), and
-    // 25 of insurance.
+    // Petersburg is 634 km from Moscow, in zone 2: 150 roubles, twice 40, 30 for the second kilogram (by size), and 25
+    // of insurance.
     assert!(found.contains("\"price\":285"), "{found}");
     lives(test_stack, target);
 }

@@ -1,4 +1,4 @@
-//! Minimal HTTP service for tests: this program, executed again.
+//! Minimal HTTP service for tests, executed by this program
 
 use super::chain::node;
 use super::scratch::Scratch;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wire::pg::conninfo::{self, Environment};
 
-/// Node of a service; the program is copied to a directory where every user may execute it.
+/// Builds the node of a service; the program is copied to a directory where every user may execute it.
 pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
     let program = scratch.path.join("tiny");
     if !program.exists() {
@@ -36,7 +36,7 @@ pub fn service(name: &str, scratch: &Scratch, env: &[(&str, &str)]) -> Node {
 
 pub const STATS: &str = r#"{"working":3,"pool":{"size":10,"busy":2,"idle":1,"waited_total":7}}"#;
 
-/// Not a test: the service itself, if this process was started as one.
+/// Main function of the service, if this process was started as one.
 #[test]
 fn serve() {
     if std::env::var_os("TINY").is_none() {
@@ -46,7 +46,7 @@ fn serve() {
         eprintln!("{words}");
         std::process::exit(3);
     }
-    // Worker process, like servers in other languages have.
+    // The worker process simulates servers in other languages.
     let child = Command::new("sleep").arg("1000").spawn().unwrap().id();
     let listener = TcpListener::bind(std::env::var("ADDRESS").unwrap()).unwrap();
     static ASKED: AtomicU32 = AtomicU32::new(0);
@@ -60,7 +60,7 @@ fn answer(mut stream: &TcpStream, child: u32, requests: &AtomicU32) {
     while let Some(Ok(first)) = lines.next() {
         lines.by_ref().map_while(Result::ok).take_while(|it| !it.is_empty()).for_each(drop);
         let (status, body) = match first.split(' ').nth(1).unwrap_or_default() {
-            // Not ready at once, like other services.
+            // The service is not ready at once, like other services.
             "/health" if requests.fetch_add(1, Ordering::Relaxed) < 3 => (503, "not yet".to_owned()),
             "/health" => (200, "up".to_owned()),
             "/stats" => (200, STATS.to_owned()),
@@ -81,7 +81,7 @@ fn answer(mut stream: &TcpStream, child: u32, requests: &AtomicU32) {
     }
 }
 
-/// Database login from the environment.
+/// Returns the database login from the environment.
 fn database() -> Target {
     let url = std::env::var("DATABASE_URL").unwrap();
     let env = |name: &str| std::env::var(name).ok();
