@@ -1,4 +1,4 @@
-//! Index advice for a terminal.
+//! Index advice for a terminal
 
 use crate::lang::Lang;
 use crate::say;
@@ -7,10 +7,10 @@ use model::Nanos;
 use model::advice::{Advice, IndexAdvice, IndexEffect, StatementAdvice};
 use model::run_result::RunResult;
 
-/// Columns of a statement's text.
+/// Maximum number of columns of a statement's text.
 const WIDTH: usize = 160;
 
-/// The advice of a run: each index with its reason, then a remedy for each statement.
+/// Renders the advice of a run: each index with its reason, then a remedy for each statement.
 pub fn render(account: &RunResult, lang: &Lang) -> String {
     if account.advice.is_empty() {
         return format!("{}\n", say!(lang, "advice-no-plans"));
@@ -58,7 +58,7 @@ fn advice_block(advice: &Advice, lang: &Lang) -> String {
     out
 }
 
-/// Gain and cost of indexes.
+/// Renders gain and cost of indexes.
 pub fn effect_text(effect: &IndexEffect, lang: &Lang) -> String {
     let mut out = format!("\n{}\n\n", say!(lang, "advice-applied"));
     for built in &effect.built {
@@ -74,7 +74,7 @@ pub fn effect_text(effect: &IndexEffect, lang: &Lang) -> String {
     out
 }
 
-/// Lines before the indexes.
+/// Lines that precede the indexes.
 pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
     let mut all = Vec::new();
     match advice.indexes.len() {
@@ -85,12 +85,12 @@ pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
     all
 }
 
-/// Reason, saving and cost of an index.
+/// Sentences with reason, saving and cost of an index.
 pub(crate) fn index_sentences(index: &IndexAdvice, lang: &Lang) -> [String; 3] {
     [lang.why_index(index), lang.index_saves(index), lang.index_costs(index)]
 }
 
-/// Remedy for one of its statements.
+/// Remedy for one statement of the advice.
 pub(crate) fn remedy(advice: &Advice, statement: &StatementAdvice, lang: &Lang) -> String {
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, statement));
     let helped = match &statement.remedy {

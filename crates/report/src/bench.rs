@@ -1,4 +1,4 @@
-//! Result of one benchmark for a terminal.
+//! Result of one benchmark for a terminal
 //!
 //! pgbench's lines come first, in pgbench 15's formats, so that its parsers continue to work. Lines that pgbench lacks
 //! follow.
@@ -9,7 +9,7 @@ mod pgbench;
 use crate::lang::Lang;
 use model::Summary;
 
-/// Optional lines.
+/// Selection of optional lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BenchStyle {
     /// True if serialization failures and deadlocks are counted separately.
@@ -18,7 +18,7 @@ pub struct BenchStyle {
     pub progress: bool,
 }
 
-/// The whole report, with a newline at its end.
+/// Renders the whole report, with a newline at its end.
 pub fn render(summary: &Summary, style: BenchStyle, lang: &Lang) -> String {
     let mut out = String::new();
     pgbench::write_lines(&mut out, summary, style);

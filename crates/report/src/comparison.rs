@@ -1,4 +1,4 @@
-//! Page of a comparison and of an experiment's history.
+//! Page of a comparison and of an experiment's history
 //!
 //! The order is: differences that make the comparison unfair, the user's conditions, figures, other differences,
 //! exclusions.
@@ -16,7 +16,7 @@ use model::comparison::{
 };
 use model::matrix::ChangeVerdict;
 
-/// A comparison in one language.
+/// Renders a comparison in one language.
 pub fn page(compared: &Comparison, lang: &Lang) -> Page {
     let runs: Vec<&str> = compared.runs.iter().map(|it| it.run.name.as_str()).collect();
     // In a comparison within one run, its cells are compared with another of its cells.
@@ -65,7 +65,7 @@ pub fn page(compared: &Comparison, lang: &Lang) -> Page {
     }
 }
 
-/// The history of an experiment in one language.
+/// Renders the history of an experiment in one language.
 pub fn history(history: &RunHistory, lang: &Lang) -> Page {
     let change_count = history.series.iter().map(|it| it.changes.len()).sum();
     let too_few = history.series.iter().all(|it| it.too_few);
@@ -89,7 +89,7 @@ pub fn history(history: &RunHistory, lang: &Lang) -> Page {
     }
 }
 
-/// The page for a terminal. Supports the blocks of comparisons and histories.
+/// Formats the page for a terminal. Supports the blocks of comparisons and histories.
 pub fn terminal(page: &Page, style: TerminalStyle) -> String {
     let mut out = paragraph("", &page.question, style.width) + &paragraph("", &page.answer.text, style.width);
     for section in &page.sections {
@@ -126,12 +126,12 @@ fn text(text: String, tone: Tone) -> Block {
     Block::Text(Line { text, tone })
 }
 
-/// Name of a cell; empty without axes.
+/// Name of a cell; empty if the experiment has no axes.
 fn cell_name(label: &CellLabel) -> String {
     label.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("/")
 }
 
-/// Name of a pair of cells; both names if they differ.
+/// Name of a pair of cells; contains both names if they differ.
 fn pair_name(comparison: &CellComparison) -> String {
     let (base, run) = (cell_name(&comparison.base), cell_name(&comparison.run));
     if base == run { run } else { format!("{base} → {run}") }
@@ -189,7 +189,7 @@ fn conditions(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// One table per pair of cells.
+/// Blocks with one table of figures per pair of cells.
 fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
     let of = comparison.cells.iter().map(|it| it.figures.len()).sum();
     let full = comparison.cells.iter().filter(|it| !it.figures.is_empty());
@@ -276,7 +276,7 @@ fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Changes, and other differences at the same run.
+/// Blocks with the changes, and with other differences at the same run.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
     for it in &cell.changes {
@@ -307,7 +307,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     let sparks = [(Metric::Tps, spark(tps)), (Metric::P99, spark(p99))];
     let row = |(number, point): (usize, &model::comparison::HistoryPoint)| {
         let run = &history.runs[point.run];
-        // A mark also shows the change without colour.
+        // A mark shows the change without colour too.
         let of = |metric| cell.changes.iter().any(|change| change.at == number && change.metric == metric);
         let mark = |metric, text: String| if of(metric) { format!("▸ {text}") } else { text };
         let p99 = point.p99.map_or(String::new(), |seconds| lang.time(Nanos::from_secs_f64(seconds)));
@@ -347,7 +347,7 @@ fn points(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Table {
     }
 }
 
-/// A line of bars from 0 to the maximum.
+/// Draws a line of bars from 0 to the maximum.
 fn spark(values: impl Iterator<Item = Option<f64>>) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values: Vec<Option<f64>> = values.collect();

@@ -1,4 +1,4 @@
-//! JSON document that the page's script draws.
+//! JSON document that the page's script draws
 //!
 //! It contains the page in every language, and its time series once. Four significant digits suffice for a screen and
 //! save two thirds of the bytes.
@@ -52,7 +52,7 @@ pub struct LiveSource<'a> {
     pub events: &'a str,
 }
 
-/// Builds the document. `lang`: initial language. `events`: see [`LiveSource::events`].
+/// Builds the document. `lang` is the initial language. See [`LiveSource::events`] for `events`.
 pub fn document(result: &RunResult, pages: &[Page], lang: &str, events: Option<&str>) -> String {
     let data = charted(result).map(|trial| ChartData::from(&trial.charts)).collect();
     to_json_line(&PageDocument { lang, pages, data, live: events.map(|events| LiveSource { events }) })
@@ -64,7 +64,7 @@ impl From<&Charts> for ChartData {
     }
 }
 
-/// Times of the points, unrounded: two points never have the same.
+/// Unrounded times of the points, so that no two are equal.
 pub fn times(charts: &Charts) -> Vec<CompactNumber> {
     charts.times.iter().copied().map(CompactNumber).collect()
 }
@@ -98,7 +98,7 @@ fn round_to_four_digits(value: f64) -> f64 {
     let digits = 3 - value.abs().log10().floor() as i32;
     // Division by a power of ten yields the number nearest to the decimal, which has the shortest text.
     match digits {
-        // Smaller numbers are invisible on any axis.
+        // Smaller numbers are invisible on every axis.
         30.. => 0.0,
         0..30 => {
             let scale = 10f64.powi(digits);

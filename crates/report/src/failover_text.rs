@@ -1,6 +1,6 @@
-//! Durability verdicts for a terminal.
+//! Durability verdicts for a terminal
 //!
-//! Prints the same blocks as the page, without the details of each trial.
+//! The text has the same blocks as the page, without the details of each trial.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
@@ -11,7 +11,7 @@ use crate::text::to_characters;
 use crate::view::Block;
 use model::run_result::RunResult;
 
-/// Durability verdicts as text. Empty without faults and ledgers.
+/// Renders the durability verdicts. Empty without faults and ledgers.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
     let one = |block: &Block| match block {

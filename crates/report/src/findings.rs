@@ -1,4 +1,4 @@
-//! Findings as paragraphs and tables.
+//! Findings as paragraphs and tables
 //!
 //! Findings that affect the interpretation of others come first. Findings of one kind share a paragraph or a table; in
 //! JSON each finding is separate.
@@ -13,7 +13,7 @@ use crate::view::{Column, EvidenceLink, FindingView, Line, Row, Table, Tone};
 use model::finding::{Circumstance, Finding};
 use model::matrix::{ChangeVerdict, Matrix};
 
-/// One view per kind. `evidence` links to the evidence of findings of one kind; it gets at least one finding.
+/// Creates one view per kind. `evidence` links to the evidence of findings of one kind; it gets at least one finding.
 pub fn views(
     findings: &[Finding],
     matrix: &Matrix,
@@ -39,7 +39,7 @@ pub fn views(
     groups.iter().map(to_view).collect()
 }
 
-/// Nodes of the wanted cells that received no load, each once.
+/// Lists nodes of the selected cells that received no load, each once.
 pub(crate) fn unused_nodes(findings: &[Finding], is_selected: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
     for it in findings {
@@ -53,7 +53,7 @@ pub(crate) fn unused_nodes(findings: &[Finding], is_selected: impl Fn(usize) -> 
     nodes
 }
 
-/// Paragraphs and tables for a terminal; empty without findings.
+/// Renders paragraphs and tables for a terminal; empty without findings.
 pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
     let to_text = |finding: &FindingView| {
         let text = paragraph("- ", &to_characters(&finding.line.text, style.characters), style.width);
@@ -62,7 +62,7 @@ pub(crate) fn render(all: &[FindingView], style: TerminalStyle) -> String {
     all.iter().map(to_text).collect()
 }
 
-/// Tone: bad if clients were affected, doubtful if the figures are affected.
+/// Tone of a finding: bad if it affects clients, doubtful if it affects the figures.
 fn tone(finding: &Finding) -> Tone {
     match finding {
         Finding::SlotsExhausted { .. } | Finding::ClientsStarved { .. } | Finding::Failures { .. } => {
@@ -142,7 +142,7 @@ fn rank(finding: &Finding) -> u8 {
     }
 }
 
-/// A table with one row per finding.
+/// Builds a table with one row per finding.
 fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     let headings = [
         say!(lang, "table-cell"),
@@ -164,7 +164,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
             lang.number(&format!("{:.3}", it.ratio)),
             it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),
-            // A note below reports once that there are too few trials.
+            // A note below the table reports once that there are too few trials.
             match it.verdict {
                 ChangeVerdict::TooFewRuns => String::new(),
                 verdict => lang.verdict(verdict),
@@ -190,7 +190,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
     Table { columns, rows, ..Table::default() }
 }
 
-/// The rows of a table below their headings, one line each.
+/// Formats the rows of a table and their headings, one line each.
 pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
     let headings = table.columns.iter().map(|it| to_characters(&it.heading, style.characters)).collect();
     let rows = table
@@ -209,7 +209,7 @@ pub(crate) fn table_lines(table: &Table, style: TerminalStyle) -> String {
     out
 }
 
-/// Splits at blanks, except before a percent sign.
+/// Splits a text at blanks, except before a percent sign.
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -221,7 +221,8 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Lines of at most `width` columns: `begin` before the first, the others indented below it. A longer word has its own
+/// Wraps a text into lines of at most `width` columns. The first line begins with `begin`; the others are indented. A
+/// longer word has a line of its own.
 /// line.
 pub(crate) fn paragraph(begin: &str, text: &str, width: usize) -> String {
     let margin = begin.chars().count();

@@ -1,7 +1,7 @@
-//! Page as one HTML file.
+//! Page as one HTML file
 //!
 //! The file contains script, style and the document as gzip in base64. Foreign text is never HTML, and the page uses no
-//! network. Its policy allows only the script and style with the given hashes.
+//! network. The page's policy allows only the script and style with the given hashes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,10 +14,10 @@ use std::io::Write;
 const SCRIPT: &str = include_str!("../../../web/dist/page.js");
 const STYLE: &str = include_str!("../../../web/dist/page.css");
 
-/// The HTML around a document.
+/// HTML that surrounds a document.
 #[derive(Clone, Copy, Debug)]
 pub struct HtmlShell<'a> {
-    /// BCP 47 code.
+    /// BCP 47 code of the language.
     pub lang: &'a str,
     pub title: &'a str,
     /// Text that is shown if scripts are disabled.
@@ -26,14 +26,14 @@ pub struct HtmlShell<'a> {
     pub live: bool,
 }
 
-/// One self-contained file. `document` comes from [`crate::document::document`].
+/// Renders one self-contained file. `document` comes from [`crate::document::document`].
 pub fn to_html(shell: HtmlShell<'_>, document: &str) -> String {
     wrap(shell, &[], &gzip_base64(document))
 }
 
-/// A page of the web server. `data` are names and values for its script: the addresses `document` and `runs` (the
-/// content, unless `document` is given), `home` (the list) and `file` (the page as one file). `token` authorises
-/// changes.
+/// Renders a page of the web server. `data` contains names and values for its script: the addresses `document` and
+/// `runs` (the content, unless `document` is given), `home` (the list) and `file` (the page as one file). `token`
+/// authorises changes.
 pub fn served(shell: HtmlShell<'_>, data: &[(&str, &str)], document: Option<&str>) -> String {
     wrap(shell, data, &document.map(gzip_base64).unwrap_or_default())
 }
@@ -68,7 +68,7 @@ fn wrap(shell: HtmlShell<'_>, data: &[(&str, &str)], packed: &str) -> String {
     out
 }
 
-/// The page's `Content-Security-Policy`; a server also sends it as a header.
+/// Value of the page's `Content-Security-Policy`; a server also sends it as a header.
 pub fn content_security_policy(live: bool) -> String {
     let connect = if live { "connect-src 'self'; " } else { "" };
     format!(
@@ -83,7 +83,7 @@ fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
-/// Gzip in base64, which needs no escaping.
+/// Compresses a document with gzip and encodes it in base64, which needs no escaping.
 fn gzip_base64(document: &str) -> String {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = gzip.write_all(document.as_bytes()).and_then(|()| gzip.finish());
@@ -115,7 +115,7 @@ mod tests {
     const SHELL: HtmlShell<'_> =
         HtmlShell { lang: "en", title: "a & <b>", no_script: "no script", live: false };
 
-    /// Text between the last `before` and the next `after`.
+    /// Returns the text between the last `before` and the next `after`.
     fn extract_between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
         let begin = text.rfind(before).expect(before) + before.len();
         let rest = &text[begin..];

@@ -1,4 +1,4 @@
-//! Versioned JSON documents.
+//! Versioned JSON documents
 //!
 //! Every JSON document that pgdyno prints begins with the keys `format` and `version`. Its JSON Schema is generated from
 //! the type that is printed, so output and schema cannot differ.
@@ -48,22 +48,22 @@ impl<'a, T: JsonDocument> Envelope<'a, T> {
     }
 }
 
-/// Value of the key `format`.
+/// Returns the value of the key `format`.
 fn format_name<T: JsonDocument>() -> String {
     format!("pgdyno.{}", T::NAME)
 }
 
-/// Indented text of the document, with a newline at its end.
+/// Renders the document as indented text, with a newline at its end.
 pub fn to_json<T: JsonDocument>(content: &T) -> String {
     serde_json::to_string_pretty(&Envelope::new(content)).expect("strings as keys only") + "\n"
 }
 
-/// Text of the document in one line, without a newline.
+/// Renders the document in one line, without a newline.
 pub fn to_json_line<T: JsonDocument>(content: &T) -> String {
     serde_json::to_string(&Envelope::new(content)).expect("strings as keys only")
 }
 
-/// JSON Schema of the document (draft 2020-12).
+/// Returns the JSON Schema of the document (draft 2020-12).
 pub fn schema<T: JsonDocument>() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema: Value = generator.into_root_schema_for::<Envelope<'_, T>>().into();

@@ -1,4 +1,4 @@
-//! JUnit report of objectives for continuous integration.
+//! JUnit report of objectives for continuous integration
 //!
 //! There is a test case for each objective of a cell, for its durability under faults, and for promised fresh reads.
 //! Each trial is a test case too. Violated objectives, broken promises, invalid trials, outages, and trials that bypass
@@ -16,7 +16,7 @@ use model::objective::{ObjectiveResult, ObjectiveVerdict};
 use model::run_result::{RunResult, TrialResult};
 use model::validity::Doubt;
 
-/// A document that Jenkins, GitLab and others read. `answer` is the answer of the page.
+/// Renders a document that Jenkins, GitLab and others read. `answer` is the answer of the page.
 pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     let names = cell_names(&account.matrix);
     let only_cell = say!(lang, "page-only-cell");
@@ -86,7 +86,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
     out + "</testsuites>\n"
 }
 
-/// Outcome of one case, with its reason.
+/// Outcome of one test case, with its reason.
 enum CaseOutcome {
     Passed,
     Failed(String),
@@ -94,7 +94,7 @@ enum CaseOutcome {
     Skipped(String),
 }
 
-/// Outcome of an objective: violated if any trial violates it.
+/// Outcome of an objective, violated if any trial violates it.
 fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
     let first = |verdict| all.iter().find(|it| it.verdict == verdict).map(|it| lang.judged(it));
     match (first(ObjectiveVerdict::Violated), first(ObjectiveVerdict::Unknown), all.is_empty()) {
@@ -108,7 +108,7 @@ fn objective_outcome(all: &[&ObjectiveResult], lang: &Lang) -> CaseOutcome {
 fn trial_outcome(trial: &TrialResult, lang: &Lang) -> CaseOutcome {
     let reasons: Vec<String> = trial.reasons.iter().map(|it| lang.reason(it)).collect();
     match &trial.status {
-        // The user must judge whether statements may rightly find no row.
+        // The user must judge whether statements may find no row.
         _ if trial.valid => match trial
             .doubts
             .iter()

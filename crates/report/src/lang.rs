@@ -1,4 +1,4 @@
-//! Languages: a catalogue of messages for each, and the choice of messages, which is the same for all
+//! Languages, each with a catalogue of messages; the choice of messages is the same for all languages
 
 mod advice;
 pub mod answer;
@@ -51,12 +51,12 @@ pub fn russian() -> &'static Lang {
     &LANGUAGES[1]
 }
 
-/// The language with this [code](Lang::code).
+/// Finds the language with this [code](Lang::code).
 pub fn find(code: &str) -> Option<&'static Lang> {
     LANGUAGES.iter().find(|lang| lang.code == code)
 }
 
-/// A language. Languages are equal if their codes are.
+/// Language of reports. Languages are equal if their codes are.
 #[derive(Debug)]
 pub struct Lang {
     code: &'static str,
@@ -77,7 +77,7 @@ impl Lang {
         Lang { code, catalogue, numbers }
     }
 
-    /// BCP 47 code, as on the command line: `en`.
+    /// BCP 47 code of the language, as on the command line: `en`.
     pub fn code(&self) -> &'static str {
         self.code
     }
@@ -86,17 +86,17 @@ impl Lang {
         &self.catalogue
     }
 
-    /// The language's own name: `English`.
+    /// Name of the language in the language itself: `English`.
     pub fn name(&self) -> String {
         say!(self, "number-language")
     }
 
-    /// Text of a message.
+    /// Renders the text of a message.
     pub fn message(&self, message: &Message) -> String {
         self.catalogue.render(message.id, &message.arguments)
     }
 
-    /// Correction of the error that a message states; empty if it has none.
+    /// Renders the correction of the error that a message states; empty if it has none.
     pub fn help(&self, message: &Message) -> String {
         self.catalogue.help(message).unwrap_or_default()
     }
@@ -106,28 +106,28 @@ impl Lang {
         &self.numbers
     }
 
-    /// A number in the language's format, from a machine format such as `-21570.5`.
+    /// Formats a number in the language's format, from a machine format such as `-21570.5`.
     pub fn number(&self, machine: &str) -> String {
         self.numbers.write(machine)
     }
 
-    /// [`Numbers::time`].
+    /// Formats a measured time, see [`Numbers::time`].
     pub fn time(&self, time: Nanos) -> String {
         self.numbers.time(time)
     }
 
-    /// [`Numbers::span`].
+    /// Formats a duration in whole units, see [`Numbers::span`].
     pub fn span(&self, span: Nanos) -> String {
         self.numbers.span(span)
     }
 
-    /// [`Numbers::bytes`].
+    /// Formats a size in bytes, see [`Numbers::bytes`].
     pub fn bytes(&self, bytes: f64) -> String {
         self.numbers.bytes(bytes)
     }
 }
 
-/// A sentence about a cell; `name` is empty if there is only one.
+/// Prefixes a sentence with the name of its cell; `name` is empty if there is only one.
 fn with_name(name: &str, sentence: String) -> String {
     if name.is_empty() { sentence } else { format!("{name}: {sentence}") }
 }

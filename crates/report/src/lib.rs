@@ -1,4 +1,4 @@
-//! Text, tables and charts for terminals, pages and machines.
+//! Text, tables and charts for terminals, pages and machines
 //!
 //! This crate turns facts into text. It computes no statistic; [`lang`] contains every sentence.
 

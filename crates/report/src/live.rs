@@ -1,6 +1,6 @@
-//! Live view of a run in a terminal or a log.
+//! Live view of a run in a terminal or a log
 //!
-//! Renders a few lines that a terminal redraws in place, or one line for a log. Sanitises foreign text.
+//! The view consists of a few lines that a terminal redraws in place, or one line for a log. Foreign text is sanitised.
 
 use crate::lang::Lang;
 pub use crate::lang::live::{Activity, FinishedTrial, Milestone, TrialEnd, TrialFigures};
@@ -10,7 +10,7 @@ use model::Nanos;
 use model::live::LiveSecond;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A run at one moment, while a trial is set up or measured.
+/// State of a run at one moment, while a trial is set up or measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveView {
     /// Number of the trial, from 1.
@@ -26,7 +26,7 @@ pub struct LiveView {
     pub rates: Vec<Option<f64>>,
     pub medians: Vec<Option<f64>>,
     pub p99s: Vec<Option<f64>>,
-    /// CPU quota by node, in CPUs.
+    /// CPU quota of each node, in CPUs.
     pub quotas: Vec<(String, f64)>,
     /// The latest events, in order of time.
     pub events: Vec<LogLine>,
@@ -41,13 +41,13 @@ pub struct RunProgress {
     pub remaining: Nanos,
 }
 
-/// A line of a server's log.
+/// Line of a server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// Time since the trial's window began.
     pub at: Nanos,
     pub node: String,
-    /// Foreign text.
+    /// Text of the line; foreign text.
     pub text: String,
 }
 
@@ -68,14 +68,14 @@ pub struct LiveStyle {
 const LINES_MAX: usize = 10;
 /// Maximum number of log events that are shown at once.
 const EVENTS_MAX: usize = 3;
-/// Columns of the progress bar.
+/// Width of the progress bar, columns.
 const BAR: usize = 40;
 const BAR_MIN: usize = 4;
 
 /// Rank of a line: lines with the highest rank are dropped first.
 type LineRank = u8;
 
-/// The lines for a terminal of this size: at most half of its rows, each narrower than the terminal.
+/// Renders lines for a terminal of this size: at most half of its rows, each narrower than the terminal.
 pub fn render_frame(view: &LiveView, size: TerminalSize, style: LiveStyle, lang: &Lang) -> Vec<String> {
     let characters = style.characters;
     let sanitised = view.sanitised(characters);
@@ -113,12 +113,12 @@ pub fn render_frame(view: &LiveView, size: TerminalSize, style: LiveStyle, lang:
     lines.map(|(_, ink, text)| ink.paint(&truncate(&text, columns, characters), style)).collect()
 }
 
-/// The view in one line of any width.
+/// Renders the view in one line of any width.
 pub fn render_line(view: &LiveView, characters: CharacterSet, lang: &Lang) -> String {
     one_line(&view.sanitised(characters), lang)
 }
 
-/// The line that remains after a trial.
+/// Renders the line that remains after a trial.
 pub fn finished_line(trial: &FinishedTrial, characters: CharacterSet, lang: &Lang) -> String {
     let end = match &trial.end {
         TrialEnd::Skipped(reason) => TrialEnd::Skipped(sanitise(reason, characters)),
@@ -134,7 +134,7 @@ pub fn finished_line(trial: &FinishedTrial, characters: CharacterSet, lang: &Lan
 }
 
 impl LiveView {
-    /// The view without control sequences.
+    /// Returns the view without control sequences.
     fn sanitised(&self, characters: CharacterSet) -> LiveView {
         let clean = |it: &mut String| *it = sanitise(it, characters);
         let mut view = self.clone();
@@ -155,7 +155,7 @@ impl LiveView {
     }
 }
 
-/// The text without control sequences and format characters, which could reorder or hide text.
+/// Removes control sequences and format characters, which could reorder or hide text.
 pub fn sanitise(text: &str, characters: CharacterSet) -> String {
     let harmless = |it: char| match it {
         '\t' | '\n' | '\r' => Some(' '),
@@ -168,7 +168,7 @@ pub fn sanitise(text: &str, characters: CharacterSet) -> String {
     text.chars().filter_map(harmless).collect()
 }
 
-/// Columns that a line of [`render_frame`] takes.
+/// Number of columns that a line of [`render_frame`] takes.
 pub fn width(line: &str) -> usize {
     let mut parts = line.split("\x1b[");
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
@@ -176,7 +176,7 @@ pub fn width(line: &str) -> usize {
     first + behind.sum::<usize>()
 }
 
-/// ` 3/12`, or ` 3` if the total is unknown.
+/// Formats the number of a trial: ` 3/12`, or ` 3` if the total is unknown.
 fn position(trial: usize, trials: Option<usize>) -> String {
     match trials {
         Some(trials) => format!("{trial:>width$}/{trials}", width = trials.to_string().len()),
@@ -213,7 +213,7 @@ fn progress(view: &LiveView, columns: usize, characters: CharacterSet, lang: &La
     format!("{}{}  {words}", full.repeat(done), empty.repeat(width - done))
 }
 
-/// Rate and response times of the last second, each with a sparkline.
+/// Renders rate and response times of the last second, each with a sparkline.
 fn rows(
     view: &LiveView,
     second: &LiveSecond,
@@ -257,7 +257,7 @@ fn event_line(line: &LogLine, lang: &Lang) -> String {
     format!("{seconds:>4}  {}: {}", line.node, line.text)
 }
 
-/// The last values that fit, drawn from 0 to their maximum. Missing values leave a gap.
+/// Draws the last values that fit, from 0 to their maximum. Missing values leave a gap.
 fn sparkline(values: &[Option<f64>], room: usize, characters: CharacterSet) -> String {
     let heights: &[char] = match characters {
         CharacterSet::Utf8 => &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
@@ -291,7 +291,7 @@ impl LineStyle {
     }
 }
 
-/// Unicode's format characters (category Cf) and line separators, which have no width and can reorder a line.
+/// True for Unicode's format characters (category Cf) and line separators, which have no width and can reorder a line.
 fn is_format(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
@@ -300,7 +300,7 @@ fn is_format(character: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The beginning of a line that exceeds the given columns.
+/// Returns the beginning of a line that exceeds the given columns.
 fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,8 +1,7 @@
-//! Server-sent events of a running run.
+//! Server-sent events of a running run
 //!
 //! `document` carries a whole document, `points` an addition to the displayed one, `state` a sentence. `end` closes the
-//! stream.
-//! Source: HTML Standard, "Server-sent events".
+//! stream. Source: HTML Standard, "Server-sent events".
 
 use crate::document::{self, ChartValues, CompactNumber};
 use crate::lang::{self, Lang};
@@ -14,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Index into the document's `data` of the trial with this number in the store.
+/// Finds the index into the document's `data` of the trial with this number in the store.
 pub fn data_index(account: &RunResult, trial: u32) -> Option<usize> {
     charted(account).position(|it| it.id == trial)
 }
@@ -30,8 +29,8 @@ pub fn sse_event(kind: &str, id: Option<&str>, data: &str) -> String {
     text
 }
 
-/// New points and marks of the document's trial `place`, in the document's tracks. Marks are in all languages, as in
-/// the document, because the reader may switch the language at any time.
+/// Formats new points and marks of the document's trial `place`, in the document's tracks. Marks are in all languages,
+/// because the reader may switch the language at any time.
 pub fn points_event(place: usize, new: &Charts) -> String {
     let marks = lang::all().iter().map(|lang| {
         let marks = new.annotations.iter().map(|annotation| mark(annotation, lang));
@@ -63,7 +62,7 @@ struct StateEvent {
     text: BTreeMap<&'static str, String>,
 }
 
-/// Current activity as one sentence, in all languages.
+/// Formats the current activity as one sentence, in all languages.
 pub fn state_event(sentence: impl Fn(&Lang) -> String) -> String {
     let text = lang::all().iter().map(|lang| (lang.code(), sentence(lang))).collect();
     serde_json::to_string(&StateEvent { text }).expect("strings as keys only")

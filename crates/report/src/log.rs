@@ -1,4 +1,4 @@
-//! Lines of the transaction log in pgbench's format.
+//! Lines of the transaction log in pgbench's format
 //!
 //! Source: `doLog` in pgbench.c of PostgreSQL 15.
 
@@ -6,7 +6,7 @@ use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 use std::fmt::{Result, Write};
 
-/// Optional columns.
+/// Selection of optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogStyle {
     /// True in the open model, which has a lag.

@@ -1,12 +1,12 @@
-//! Page as Markdown for summaries in continuous integration.
+//! Page as Markdown for summaries in continuous integration
 //!
-//! Written for GitHub and GitLab, without pictures and folded parts. The text is cut off at their size limit. Foreign
+//! The text suits GitHub and GitLab: it has no pictures and folded parts, and is truncated at their size limit. Foreign
 //! text is escaped.
 
 use crate::text::{visible, visible_lines};
 use crate::view::{Block, Drawing, FindingView, Line, Page, Table};
 
-/// Largest size of a summary, in bytes.
+/// Maximum size of a summary, bytes.
 pub const BYTES_MAX: usize = 60_000;
 
 pub fn to_markdown(page: &Page) -> String {
@@ -35,7 +35,7 @@ pub fn to_markdown(page: &Page) -> String {
     out
 }
 
-/// Whole lines; empty for blocks that need a screen.
+/// Renders whole lines; empty for blocks that need a screen.
 fn block(content: &Block) -> String {
     match content {
         Block::Text(it) => format!("{}\n", escape_inline(&it.text)),
@@ -47,7 +47,7 @@ fn block(content: &Block) -> String {
         Block::Table(it) => table(it),
         Block::HeatMap(_) | Block::Charts(_) | Block::Code { folded: true, .. } => String::new(),
         Block::Drawing(it) => drawing(it),
-        // Markdown does not fold.
+        // Markdown has no folded parts.
         Block::Details { blocks, .. } => blocks.iter().map(block).collect(),
         Block::Findings { findings } => findings.iter().map(finding).collect(),
         Block::Code { name, text, folded: false } => {
@@ -93,7 +93,7 @@ fn drawing(drawing: &Drawing) -> String {
     out
 }
 
-/// A finding without its evidence, which consists of charts.
+/// Renders a finding without its evidence, which consists of charts.
 fn finding(finding: &FindingView) -> String {
     let line = format!("- {}\n", escape_inline(&finding.line.text));
     // Indentation makes the table part of the list item.
@@ -104,7 +104,7 @@ fn finding(finding: &FindingView) -> String {
     line + &table
 }
 
-/// A code block whose fence is longer than any fence within it.
+/// Renders a code block whose fence is longer than any fence within it.
 fn code_block(text: &str) -> String {
     let text = visible_lines(text);
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
@@ -112,7 +112,7 @@ fn code_block(text: &str) -> String {
     format!("{fence}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// One line of text without Markdown syntax.
+/// Escapes one line of text, so that it contains no Markdown syntax.
 fn escape_inline(text: &str) -> String {
     let text = visible(text);
     let mut out = String::with_capacity(text.len());
@@ -124,7 +124,7 @@ fn escape_inline(text: &str) -> String {
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' => out.extend(['\\', it]),
             // These characters begin lists and rules.
             '-' | '+' | '=' if at == 0 => out.extend(['\\', it]),
-            // Addresses become links.
+            // Without the escape, addresses become links.
             ':' if text[at..].starts_with("://") => out.push_str("\\:"),
             '.' if text[..at].to_ascii_lowercase().ends_with("www") => out.push_str("\\."),
             it => out.push(it),

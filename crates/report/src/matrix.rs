@@ -1,4 +1,4 @@
-//! Matrix as a table for pages and terminals.
+//! Matrix as a table for pages and terminals
 //!
 //! A letter in each row refers to a note with its path through the stack, because figures mean nothing without
 //! placement and transport. On a narrow terminal, the least important columns are dropped until the rest fits.
@@ -18,7 +18,7 @@ use model::matrix::{ChangeVerdict, Estimate, Figure, Matrix, Row, Trial, TrialSt
 use model::validity::InvalidReason;
 use std::mem::{Discriminant, discriminant};
 
-/// The table, its notes and the findings, for a terminal.
+/// Renders the table, its notes and the findings, for a terminal.
 pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang: &Lang) -> String {
     let show = |it: &str| to_characters(it, style.characters);
     let prose = |begin: &str, text: &str| paragraph(begin, &show(text), style.width);
@@ -46,7 +46,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     out
 }
 
-/// Trials with an outage, an early end of the load or a fired stop rule, which no figure of the table shows.
+/// Lists trials with an outage, an early end of the load or a fired stop rule, which no figure of the table shows.
 fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     let names = cell_names(matrix);
     let several = matrix.rows.iter().map(|it| it.trials.len()).sum::<usize>() > 1;
@@ -68,7 +68,8 @@ fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
     all
 }
 
-/// The cells' figures, compared with the baseline. `findings` show whether there were too few trials to compare.
+/// Builds the table of the cells' figures, compared with the baseline. `findings` show whether there were too few
+/// trials to compare.
 pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     let mut notes = NoteList::default();
     let mut columns = labels(matrix);
@@ -98,7 +99,8 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
     Table { caption: String::new(), columns, rows, notes: below }
 }
 
-/// Unmeasured rows are faint; rows that differ from the baseline are coloured in addition to their words.
+/// Tone of a row. Unmeasured rows are faint; rows that differ from the baseline are coloured in addition to their
+/// words.
 fn tone(row: &Row) -> Tone {
     let Some(it) = row.estimate(Figure::Tps) else { return Tone::Faint };
     match it.vs_baseline.map(|it| it.verdict) {
@@ -108,7 +110,7 @@ fn tone(row: &Row) -> Tone {
     }
 }
 
-/// A column and its cells, by row.
+/// Column and its cells, by row.
 type FilledColumn = (Column, Vec<String>);
 
 /// Notes below the table, with their marks.
@@ -116,7 +118,7 @@ type FilledColumn = (Column, Vec<String>);
 struct NoteList(Vec<(String, String)>);
 
 impl NoteList {
-    /// The mark of a note, equal for equal texts: `a`, `b`, … for paths, `1`, `2`, … for others.
+    /// Adds a note and returns its mark. Equal texts share a mark: `a`, `b`, … for paths, `1`, `2`, … for others.
     fn mark(&mut self, note: String, way: bool) -> String {
         if let Some((mark, _)) = self.0.iter().find(|it| it.1 == note) {
             return mark.clone();
@@ -124,7 +126,7 @@ impl NoteList {
         let is_way = |mark: &str| mark.starts_with(|c: char| c.is_ascii_lowercase());
         let number = self.0.iter().filter(|it| is_way(&it.0) == way).count();
         let mark = match way {
-            // a1 follows z.
+            // The mark after z is a1.
             true => {
                 let letter = char::from(b'a' + (number % 26) as u8);
                 if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26) }
@@ -136,7 +138,7 @@ impl NoteList {
     }
 }
 
-/// One column per axis; a cell may lack an axis.
+/// Builds one column per axis; a cell may lack an axis.
 fn labels(matrix: &Matrix) -> Vec<FilledColumn> {
     let mut axes: Vec<&str> = Vec::new();
     for (axis, _) in matrix.rows.iter().flat_map(|it| &it.label) {
@@ -174,7 +176,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     push(say!(lang, "table-interval"), 5, &|row| ratio_interval_text(row, lang));
     push(lang.figure(Figure::P50), 7, &|row| value(row, Figure::P50));
     push(lang.figure(Figure::P99), 2, &|row| value(row, Figure::P99));
-    // Omit columns that are zero everywhere.
+    // Columns that are zero everywhere are omitted.
     for (figure, dispensable) in
         [(Figure::Errors, 3), (Figure::Dropped, 3), (Figure::Refused, 3), (Figure::Deadlocks, 3)]
     {
@@ -194,7 +196,7 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
     columns
 }
 
-/// `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
+/// Formats `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
 fn ratio_text(row: &Row, lang: &Lang) -> String {
     let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
     let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
@@ -210,7 +212,7 @@ fn ratio_interval_text(row: &Row, lang: &Lang) -> String {
     interval.map_or(String::new(), |it| interval_text(it, lang))
 }
 
-/// Interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
+/// Formats the interval relative to the median: `±1.0 %`, or `-0.4 +1.0 %` if it is asymmetric.
 fn interval(estimate: &Estimate, lang: &Lang) -> String {
     let Some((low, high)) = estimate.interval.filter(|_| estimate.median > 0.0) else { return String::new() };
     let percent = |part: f64| lang.number(&format!("{:.1}", 100.0 * part / estimate.median));
@@ -218,13 +220,13 @@ fn interval(estimate: &Estimate, lang: &Lang) -> String {
     if below == above { format!("±{below} %") } else { format!("-{below} +{above} %") }
 }
 
-/// `12.3`, or `>6000` if only a lower bound is known.
+/// Formats `12.3`, or `>6000` if only a lower bound is known.
 fn at_least(estimate: &Estimate, lang: &Lang) -> String {
     let sign = if estimate.at_least { ">" } else { "" };
     sign.to_owned() + &number(estimate.figure, estimate.median, lang)
 }
 
-/// A number in the unit of the figure's heading.
+/// Formats a number in the unit of the figure's heading.
 fn number(figure: Figure, value: f64, lang: &Lang) -> String {
     lang.number(&match figure {
         Figure::P50 | Figure::P99 => three_digits(value * 1e3),
@@ -262,7 +264,7 @@ fn exclusion_reasons(trial: &Trial, lang: &Lang) -> Vec<(ExclusionKind, String)>
     all
 }
 
-/// The path mark of each row, and the notes for it. Rows with equal notes share one.
+/// Builds the path mark of each row, and the notes for it. Rows with equal notes share one.
 fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColumn {
     let trials = || matrix.rows.iter().flat_map(|it| &it.trials);
     let of = trials().count();
@@ -305,15 +307,15 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
         }
         cells.push(marks.join(" "));
     }
-    // Paths first, in the order of their letters.
+    // Paths come first, in the order of their letters.
     notes.0.sort_by_key(|it| it.0.starts_with(|c: char| c.is_ascii_digit()));
     (Column { heading: say!(lang, "table-path"), numeric: false, drop_order: 0 }, cells)
 }
 
-/// Columns between two cells.
+/// Number of columns between two cells.
 const GAP: usize = 2;
 
-/// A table that fits the terminal's width: the least important columns are dropped.
+/// Renders a table that fits the terminal's width: the least important columns are dropped.
 pub(crate) fn render_table(table: &Table, style: TerminalStyle) -> String {
     let (dash, marked) = match style.characters {
         CharacterSet::Utf8 => ("─", "▸ "),
@@ -366,7 +368,7 @@ fn visible_columns(all: &[Column], widths: &[usize], width: usize) -> Vec<usize>
     columns
 }
 
-/// A row in colour: the baseline bold, unmeasured rows faint, rows below or above the baseline red or green.
+/// Colours a row: the baseline bold, unmeasured rows faint, rows below or above the baseline red or green.
 fn colour_row(text: String, colour: bool, row: &view::Row) -> String {
     let code = match row.tone {
         _ if !colour => return text,

@@ -1,16 +1,16 @@
-//! Short messages of the web server as plain HTML, without a script.
+//! Short messages of the web server as plain HTML, without a script
 
 use crate::html::escape;
 use crate::lang::Lang;
 use crate::say;
 
-/// A sentence and a link back.
+/// Renders a sentence and a link back.
 pub fn notice(sentence: &str, lang: &Lang) -> String {
     let body = format!("<p>{}</p><p><a href=/>{}</a></p>", escape(sentence), say!(lang, "bar-all_runs"));
     frame(&body, lang)
 }
 
-/// Login form. `wrong` is true if the previous token was wrong.
+/// Renders the login form. `wrong` is true if the previous token was wrong.
 pub fn login(wrong: bool, lang: &Lang) -> String {
     let wrong = match wrong {
         true => format!("<p class=bad role=alert>{}</p>", say!(lang, "serve-wrong-token")),

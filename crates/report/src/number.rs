@@ -1,11 +1,11 @@
-//! Rounding of numbers, and their parts by unit.
+//! Rounding of numbers, and their parts by unit
 
 use model::Nanos;
 
-/// Three significant digits or a whole number, with at most three decimals, in machine format: `0.371`, `5.73`,
-/// `21500`. Smaller values are `<0.001`.
+/// Rounds to three significant digits or a whole number, with at most three decimals, in machine format: `0.371`,
+/// `5.73`, `21500`. Smaller values are `<0.001`.
 pub(crate) fn three_digits(value: f64) -> String {
-    // The bounds lie where rounding adds a digit.
+    // The bounds are the values from which rounding adds a digit.
     match value.abs() {
         99.95.. => format!("{value:.0}"),
         9.995.. => format!("{value:.1}"),
@@ -20,7 +20,7 @@ pub(crate) fn exact_digits(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { three_digits(value) }
 }
 
-/// A duration as a number of three digits and the index of its unit: microseconds, milliseconds, seconds.
+/// Converts a duration to a number of three digits and the index of its unit: microseconds, milliseconds, seconds.
 pub(crate) fn duration(time: Nanos) -> (String, usize) {
     match time.0 {
         ..999_500 => (three_digits(time.as_micros_f64()), 0),
@@ -29,7 +29,7 @@ pub(crate) fn duration(time: Nanos) -> (String, usize) {
     }
 }
 
-/// A configured duration with all of its digits, in the largest unit in which it is at least one.
+/// Converts a configured duration to a number with all digits, in the largest unit in which it is at least one.
 pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
     match time.0 {
         ..1_000_000 => (time.as_micros_f64().to_string(), 0),
@@ -38,8 +38,8 @@ pub(crate) fn chosen_duration(time: Nanos) -> (String, usize) {
     }
 }
 
-/// Hours, minutes and seconds (0, 1 and 2): the largest non-zero one and the next, such as `(2, 0)`, `(5, 1)`. Empty
-/// below half a second.
+/// Splits a duration into hours, minutes and seconds (0, 1 and 2). Returns the largest non-zero one and the next, such
+/// as `(2, 0)`, `(5, 1)`. Empty below half a second.
 pub(crate) fn duration_parts(time: Nanos) -> Vec<(u64, usize)> {
     let seconds = (time.as_secs_f64().round()) as u64;
     let parts = match seconds {
@@ -51,7 +51,7 @@ pub(crate) fn duration_parts(time: Nanos) -> Vec<(u64, usize)> {
     parts.into_iter().enumerate().filter(|(at, it)| *at == 0 || it.0 > 0).map(|it| it.1).collect()
 }
 
-/// A number of three digits and a power of 1024, at most 4.
+/// Converts a size to a number of three digits and a power of 1024, at most 4.
 pub(crate) fn binary(bytes: f64) -> (String, usize) {
     let mut power = 0;
     let mut rest = bytes;
@@ -63,8 +63,8 @@ pub(crate) fn binary(bytes: f64) -> (String, usize) {
     (if is_integer { format!("{rest:.0}") } else { three_digits(rest) }, power)
 }
 
-/// A number in machine format, such as `-21570.5`, with a decimal comma. Numbers of five or more digits have narrow
-/// no-break spaces between thousands.
+/// Replaces the decimal point of a number in machine format, such as `-21570.5`, by a comma. Numbers of five or more
+/// digits have narrow no-break spaces between thousands.
 pub(crate) fn with_comma(text: &str) -> String {
     let (integer, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = integer.chars().filter(char::is_ascii_digit).count();

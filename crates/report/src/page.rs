@@ -1,4 +1,4 @@
-//! Report of a run in one language, as a [view model](crate::view).
+//! Report of a run in one language, as a [view model](crate::view)
 
 mod advice;
 mod answer;
@@ -30,7 +30,7 @@ pub use crate::view::{Line, Page, Tone};
 use context::PageContext;
 use model::run_result::RunResult;
 
-/// The report of a run in one language, without empty sections.
+/// Builds the report of a run in one language, without empty sections.
 pub fn page(account: &RunResult, lang: &Lang) -> Page {
     let case = PageContext::new(account, lang);
     let mut matrix = Vec::new();
@@ -70,17 +70,17 @@ pub fn page(account: &RunResult, lang: &Lang) -> Page {
     }
 }
 
-/// The answer at the top of a run's page, in one sentence.
+/// Builds the answer at the top of a run's page, in one sentence.
 pub fn answer(account: &RunResult, lang: &Lang) -> Line {
     answer::answer(&PageContext::new(account, lang))
 }
 
-/// Durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
+/// Builds durability verdicts of each cell, without the details of each trial. Empty without faults and ledgers.
 pub(crate) fn failover_blocks(account: &RunResult, lang: &Lang) -> Vec<Block> {
     failover::summary_blocks(&PageContext::new(account, lang))
 }
 
-/// Words that the page's script displays, by their keys.
+/// Lists words that the page's script displays, by their keys.
 pub fn script_words(lang: &Lang) -> Vec<(String, String)> {
     lang.catalogue().with_prefix("web-").collect()
 }

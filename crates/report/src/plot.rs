@@ -1,10 +1,10 @@
-//! Bar plot of a time series in a terminal.
+//! Bar plot of a time series in a terminal
 
 use crate::lang::Numbers;
 pub use crate::style::CharacterSet;
 use model::Nanos;
 
-/// Rows of bars. Heading, axis and labels add three rows.
+/// Number of rows of bars. Heading, axis and labels add three rows.
 const ROWS: usize = 8;
 
 /// Draws one bar per value over the time from 0 to `duration`.
@@ -26,7 +26,7 @@ pub fn plot_bars(
     let labels = [top, top / 2.0, 0.0].map(|it| short(it, numbers));
     let margin = labels.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let full = heights.len() - 1;
-    // Heights of the bars; at least one for a positive value.
+    // A positive value has a bar of at least one.
     let tall =
         |value: f64| ((value / top * (ROWS * full) as f64).round() as usize).max(usize::from(value > 0.0));
     let mut lines = vec![unit.to_owned()];
@@ -44,7 +44,7 @@ pub fn plot_bars(
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// Labels of the time axis below `width` columns: begin, middle (if it fits) and end.
+/// Formats labels of the time axis below `width` columns: begin, middle (if it fits) and end.
 fn scale(width: usize, duration: Nanos, numbers: &Numbers) -> String {
     let (middle, end) = (numbers.duration(Nanos(duration.0 / 2)), numbers.duration(duration));
     let wide = |it: &str| it.chars().count();
@@ -58,7 +58,7 @@ fn scale(width: usize, duration: Nanos, numbers: &Numbers) -> String {
     format!("{middle:room$} {end}")
 }
 
-/// The smallest of 1, 1.5, 2, 3, 4, 5, 6, 8 or 10 times a power of ten that is at least `value`; 1 for 0.
+/// Rounds up to 1, 1.5, 2, 3, 4, 5, 6, 8 or 10 times a power of ten; returns 1 for 0.
 fn round_up(value: f64) -> f64 {
     if value <= 0.0 {
         return 1.0;
@@ -69,7 +69,7 @@ fn round_up(value: f64) -> f64 {
     [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].into_iter().find(|&it| it >= least).unwrap_or(10.0) * power
 }
 
-/// At most seven characters and a unit: `0.75`, `200`, `12.5k`, `10M`.
+/// Formats a number with at most seven characters and a unit: `0.75`, `200`, `12.5k`, `10M`.
 fn short(value: f64, numbers: &Numbers) -> String {
     let (scaled, unit) = match value {
         1e6.. => (value / 1e6, numbers.million.as_str()),

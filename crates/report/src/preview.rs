@@ -1,4 +1,4 @@
-//! Preview of a schedule.
+//! Preview of a schedule
 
 use crate::lang::Lang;
 pub use crate::lang::bench::SchedulePreview;
@@ -7,7 +7,7 @@ use crate::say;
 use crate::style::CharacterSet;
 use model::Nanos;
 
-/// A sentence and a plot.
+/// Renders a sentence and a plot.
 pub fn render(preview: &SchedulePreview, characters: CharacterSet, lang: &Lang) -> String {
     let sentence = lang.preview(preview);
     if preview.duration == Nanos::ZERO {

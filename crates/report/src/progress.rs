@@ -1,11 +1,11 @@
-//! Progress line in pgbench's format, extended by p99.
+//! Progress line in pgbench's format, extended by p99
 //!
 //! Source: `printProgressReport` in pgbench.c of PostgreSQL 15.
 
 use model::Nanos;
 use model::summary::Progress;
 
-/// Optional columns.
+/// Selection of optional columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgressStyle {
     /// Unix time at which the window began, to print absolute times; otherwise times since then are printed.

@@ -1,4 +1,4 @@
-//! Metrics of a run in Prometheus' text format.
+//! Metrics of a run in Prometheus' text format
 //!
 //! Version 0.0.4: base units, counters that end in `_total`, histograms with fixed bounds.
 //! Source: prometheus.io/docs/instrumenting/exposition_formats, and its naming practices.
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Content type of the response.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Longest label value, in characters; labels contain foreign text.
+/// Maximum length of a label value, characters; labels contain foreign text.
 const LABEL_CHARS_MAX: usize = 200;
 
 /// Constant facts of a run.
@@ -151,7 +151,7 @@ fn probes(out: &mut Exposition, totals: &Totals, series: &dyn Fn(&str) -> Option
 #[derive(Debug, Default)]
 struct Exposition {
     text: String,
-    /// The family to which the samples belong.
+    /// Name of the family to which the samples belong.
     family: String,
 }
 
@@ -195,7 +195,7 @@ impl Exposition {
     }
 }
 
-/// Seconds with all nanoseconds: `0.000131071`.
+/// Formats seconds with all nanoseconds: `0.000131071`.
 fn format_seconds(time: Nanos) -> String {
     let text = format!("{}.{:09}", time.0 / 1_000_000_000, time.0 % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,7 +1,7 @@
-//! Search results for a terminal.
+//! Search results for a terminal
 //!
-//! Prints the same blocks as the page: freshness of replicas, the answer of a search with its proof and steps, soaks,
-//! and the plateau.
+//! The text has the same blocks as the page: freshness of replicas, the answer of a search with its proof and steps,
+//! soaks, and the plateau.
 
 use crate::findings::paragraph;
 use crate::lang::Lang;
@@ -15,7 +15,7 @@ use model::run_result::RunResult;
 /// Sections of the page that a terminal also shows.
 const SECTIONS: [&str; 5] = ["freshness", "maximum", "scalability", "endured", "plateau"];
 
-/// Text of these sections. Empty without them.
+/// Renders these sections; empty without them.
 pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let looked = [
         !account.maxima.is_empty(),
@@ -30,7 +30,7 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
     let show = |it: &str| to_characters(it, style.characters);
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
-    // A terminal does not fold.
+    // A terminal has no folded parts.
     let unfolded = blocks.flat_map(|it| match it {
         Block::Details { blocks, .. } => blocks.iter().collect(),
         it => vec![it],

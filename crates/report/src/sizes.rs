@@ -1,4 +1,4 @@
-//! Sizes of HTTP answers for a terminal.
+//! Sizes of HTTP answers for a terminal
 
 use crate::cells::cell_names;
 use crate::findings::table_lines;
@@ -7,7 +7,7 @@ use crate::page::sizes;
 use crate::style::TerminalStyle;
 use model::run_result::RunResult;
 
-/// A table by cell and operation; empty without sizes.
+/// Renders a table by cell and operation; empty without sizes.
 pub fn text(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String {
     let table = sizes(account, &cell_names(&account.matrix), lang);
     table.map_or(String::new(), |it| format!("\n{}", table_lines(&it, style)))

@@ -1,4 +1,4 @@
-//! Capabilities of a terminal.
+//! Capabilities of a terminal
 
 /// Characters that the terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum CharacterSet {
 /// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Columns. The table fits into them if the names leave room for the throughput.
+    /// Width, columns. The table fits into it if the names leave room for the throughput.
     pub width: usize,
     pub characters: CharacterSet,
     /// True if ECMA-48 colour sequences are allowed.

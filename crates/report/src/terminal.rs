@@ -1,4 +1,4 @@
-//! Sanitiser for text on standard output and standard error.
+//! Sanitiser for text on standard output and standard error
 //!
 //! Server messages, names in run files and log lines may contain escape sequences and characters that reorder or hide
 //! text. They become visible escapes.
@@ -8,8 +8,7 @@ use crate::text::{is_unsafe, visible};
 /// SGR codes of our own output: reset, bold, faint, underlined, and colours 1 to 6, normal or bright.
 const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96];
 
-/// The text with visible escapes instead of control characters, except line breaks and tabs. `styled` keeps our own
-/// styles.
+/// Replaces control characters by visible escapes, except line breaks and tabs. `styled` keeps pgdyno's own styles.
 pub fn sanitise(text: &str, styled: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -28,7 +27,7 @@ pub fn sanitise(text: &str, styled: bool) -> String {
     out
 }
 
-/// The sanitised text in one line, for a table cell.
+/// Returns the sanitised text in one line, for a table cell.
 pub fn sanitise_line(text: &str) -> String {
     visible(text)
 }
@@ -36,14 +35,14 @@ pub fn sanitise_line(text: &str) -> String {
 /// Length of the sequence of [`STYLES`] with which `text` begins.
 fn style_length(text: &str) -> Option<usize> {
     let behind = text.strip_prefix("\u{1b}[")?;
-    // Stops after the codes; a search for the end would take quadratic time on unterminated sequences.
+    // The parser stops after the codes; a search for the end would take quadratic time on unterminated sequences.
     let (codes, rest) =
         behind.split_at(behind.bytes().take_while(|it| matches!(it, b'0'..=b'9' | b';')).count());
     let known = |code: &str| code.parse().is_ok_and(|it: u8| STYLES.contains(&it));
     (rest.starts_with('m') && codes.split(';').all(known)).then(|| codes.len() + "\u{1b}[m".len())
 }
 
-/// The JSON text with control characters in strings escaped.
+/// Escapes control characters in strings of a JSON text.
 pub fn sanitise_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for it in json.chars() {

@@ -1,8 +1,8 @@
-//! Sanitiser of foreign text.
+//! Sanitiser of foreign text
 
 use crate::style::CharacterSet;
 
-/// The text with visible escapes instead of terminal controls and direction marks. Line breaks and tabs become blanks.
+/// Replaces terminal controls and direction marks by visible escapes, and line breaks and tabs by blanks.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
@@ -16,7 +16,7 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
-/// [`visible`], but line breaks and tabs stay.
+/// Replaces characters like [`visible`], but keeps line breaks and tabs.
 pub(crate) fn visible_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for it in text.chars() {
@@ -35,12 +35,12 @@ pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control() || is_invisible(character)
 }
 
-/// Direction marks, invisible characters, Unicode's line separators, and characters that XML forbids.
+/// True for direction marks, invisible characters, Unicode's line separators, and characters that XML forbids.
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The text in the characters that the terminal can show.
+/// Converts the text to characters that the terminal can show.
 pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
     let text = visible(text);
     if characters == CharacterSet::Utf8 {
@@ -62,7 +62,7 @@ pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
     out
 }
 
-/// At most the given number of characters, in one line.
+/// Truncates the text to the given number of characters, in one line.
 pub(crate) fn truncate(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

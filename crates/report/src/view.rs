@@ -1,4 +1,4 @@
-//! View model of a report in one language.
+//! View model of a report in one language
 //!
 //! HTML, Markdown, the terminal and JSON draw this one model and add no words or numbers. It contains foreign text
 //! (SQL, names, server messages) unescaped; each renderer escapes it.

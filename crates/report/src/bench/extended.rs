@@ -1,4 +1,4 @@
-//! Report lines that pgbench lacks, at most 100 columns wide.
+//! Report lines that pgbench lacks, at most 100 columns wide
 
 use super::pgbench::line;
 use crate::lang::Lang;
@@ -9,9 +9,9 @@ use model::summary::{Distribution, Failure, FailureClass, ScriptSummary};
 use model::validity::Doubt;
 use model::{Nanos, Summary};
 
-/// Columns of a label.
+/// Width of a label, columns.
 const LABEL: usize = 24;
-/// Columns of a line of prose.
+/// Maximum width of a line of prose, columns.
 const WIDTH: usize = 98;
 
 pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
@@ -60,7 +60,7 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
     }
     let succeeded = summary.total.counts.ok > 0;
     let in_verdict = |it: &Doubt| match it {
-        // The verdict that nothing succeeded implies both.
+        // The verdict that no transaction succeeded implies both doubts.
         Doubt::NoSuccess | Doubt::Outage { .. } => true,
         it => it.is_in_verdict() && succeeded,
     };
@@ -74,7 +74,7 @@ fn failure_name(failure: &Failure) -> String {
     to_characters(&failure.describe(), CharacterSet::Utf8)
 }
 
-/// A label, and a wrapped text next to it.
+/// Writes a label, and a wrapped text next to it.
 fn write_wrapped(out: &mut String, label: &str, text: &str) {
     let mut begin = format!("{label:<LABEL$}");
     let mut line = String::new();
@@ -118,7 +118,7 @@ fn distributions(out: &mut String, summary: &Summary, lang: &Lang) {
     if summary.generator.backlog_wait.count > 0 {
         row(say!(lang, "bench-backlog-wait"), Unit::Millis, &summary.generator.backlog_wait);
     }
-    // In the closed model nothing is due at a fixed time, so nothing is late.
+    // In the closed model no transaction is due at a fixed time, so none is late.
     if summary.generator.send_lag.count > 0 {
         row(say!(lang, "bench-send-lag"), Unit::Micros, &summary.generator.send_lag);
     }
@@ -141,7 +141,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
         Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
-        // Time of an arrival without an answer.
+        // Time since the start of an arrival without an answer.
         let longer = distribution
             .longer_than(place)
             .map(|it| format!(">{}", format_short(it.as_millis_f64(), 0, lang)));
@@ -160,7 +160,7 @@ fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
     format!("{:>11}{}", lang.numbers().count(distribution.count), values.map(value).concat())
 }
 
-/// A number of at most eight columns if it is below a million, with as many decimals as fit.
+/// Formats a number with as many decimals as fit. It has at most eight columns if it is below a million.
 fn format_short(value: f64, decimals: usize, lang: &Lang) -> String {
     let written = |decimals| lang.numbers().fixed(value, decimals);
     (1..=decimals).rev().map(written).find(|it| it.chars().count() <= 8).unwrap_or_else(|| written(0))

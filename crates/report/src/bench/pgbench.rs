@@ -1,8 +1,8 @@
-//! Final report of pgbench 15, byte for byte, in every language.
+//! Final report of pgbench 15, byte for byte, in every language
 //!
 //! Source: `printResults` in pgbench.c of PostgreSQL 15. Three figures differ in meaning. `latency average` is
 //! measured, not computed from the run's length. `tps` excludes transactions that end after the window. Failures
-//! include every code, because here no error ends the run.
+//! include every code, because in pgdyno no error ends the run.
 
 use super::BenchStyle;
 use model::summary::{
@@ -158,7 +158,7 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
 }
 
 fn latency(out: &mut String, prefix: &str, distribution: &Distribution, deviation: bool) {
-    // As in pgbench, the average is over executed transactions. The label says so if there are others.
+    // Like in pgbench, the average is over executed transactions. The label says so if there are others.
     let of = if distribution.unanswered.is_some() { " (of answered transactions)" } else { "" };
     let Some(mean) = distribution.mean.or(distribution.unanswered.and_then(|it| it.mean_of_answered)) else {
         return;

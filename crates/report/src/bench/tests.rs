@@ -26,7 +26,7 @@ fn script(name: &str, weight: u32) -> Script {
     Script { name: name.to_owned(), weight, commands: Vec::new() }
 }
 
-/// One script, closed model, ten transactions per client, no failures.
+/// Summary of one script in the closed model, with ten transactions per client and no failures.
 fn plain_summary() -> Summary {
     let counts = OutcomeCounts { ok: 40, ..OutcomeCounts::default() };
     let group = GroupSummary {
@@ -80,7 +80,7 @@ fn plain_summary() -> Summary {
     }
 }
 
-/// Two scripts, open model, and every kind of failure.
+/// Summary of two scripts in the open model, with every kind of failure.
 fn full_summary() -> Summary {
     let mut summary = plain_summary();
     summary.plan = BenchPlan {
@@ -192,7 +192,7 @@ fn json_fields_have_units() {
     }
 }
 
-/// Text after the label.
+/// Returns the text after the label.
 #[track_caller]
 fn line(summary: &Summary, label: &str) -> String {
     let mut out = String::new();
@@ -214,7 +214,7 @@ fn verdict_names_unanswered_arrivals() {
     let expected = "verdict valid with doubts: nothing succeeded for 3.80 s (from 2.20 s to 6.00 s)";
     assert_eq!(line(&summary, "verdict"), expected);
     assert!(!line(&summary, "note").contains("nothing succeeded"), "the sentence occurs once");
-    // Without a success nothing is valid.
+    // Without a success, no figure is valid.
     summary.total.counts = OutcomeCounts { failed: 40, ..OutcomeCounts::default() };
     summary.validity.doubts = vec![Doubt::NoSuccess];
     summary.failures = vec![Failure {

@@ -1,4 +1,4 @@
-//! Tests of comparisons and histories, in both languages.
+//! Tests of comparisons and histories, in both languages
 
 use super::*;
 use crate::lang::{english, russian};

@@ -1,4 +1,4 @@
-//! Index advice as JSON.
+//! Index advice as JSON
 
 use super::JsonDocument;
 use model::advice::Advice;

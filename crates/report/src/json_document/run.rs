@@ -1,4 +1,4 @@
-//! Result of a run as JSON.
+//! Result of a run as JSON
 
 use super::JsonDocument;
 use model::fault_injection::FailoverResult;
@@ -113,7 +113,7 @@ impl<'a> From<&'a RunResult> for RunDocument<'a> {
     }
 }
 
-/// Results of all operations, with the index of their cell.
+/// Lists results of all operations, with the index of their cell.
 fn operations(result: &RunResult) -> impl Iterator<Item = (usize, &OperationResult)> {
     let cells = result.cells.iter().enumerate();
     cells.flat_map(|(cell, result)| result.operations.iter().map(move |operation| (cell, operation)))

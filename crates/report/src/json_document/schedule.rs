@@ -1,4 +1,4 @@
-//! Preview of a schedule as JSON.
+//! Preview of a schedule as JSON
 
 use super::JsonDocument;
 use crate::preview::SchedulePreview;

@@ -1,4 +1,4 @@
-//! Sentences about index advice.
+//! Sentences about index advice
 
 use super::Lang;
 use crate::say;
@@ -7,7 +7,7 @@ use model::advice::{IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
 use model::explain::{IndexKey, KeyRole};
 
 impl Lang {
-    /// Time that this number of indexes saves together, as a share of the time of all statements, 0..=1.
+    /// Reports the time that this number of indexes saves together. `share` is relative to all statements, 0..=1.
     pub fn saved_together(&self, indexes: usize, share: f64) -> String {
         let speedup = (share < 0.995).then(|| self.numbers().three(1.0 / (1.0 - share)));
         say!(self, "advice-saved-together", indexes, share = self.numbers().percent(share, 1), speedup)

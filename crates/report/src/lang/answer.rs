@@ -1,4 +1,4 @@
-//! Answer of a run, in one sentence.
+//! Answer of a run, in one sentence
 
 use super::Lang;
 use crate::number::three_digits;
@@ -21,8 +21,8 @@ pub enum PageAnswer<'a> {
         trials: TrialCounts,
         objectives: ObjectiveCounts,
     },
-    /// Result of several cells. `best` and `worst` are closed-model cells other than the baseline. At least one of the
-    /// four is present.
+    /// Several cells have results. `best` and `worst` are closed-model cells other than the baseline. At least one of
+    /// the four fields is present.
     Many {
         baseline: Option<&'a ObjectiveLevel<'a>>,
         best: Option<&'a ObjectiveLevel<'a>>,
@@ -40,9 +40,9 @@ pub struct ObjectiveLevel<'a> {
     /// Successful transactions per second, with the 95 % CI.
     pub tps: f64,
     pub interval: Option<(f64, f64)>,
-    /// Number of trials of the median.
+    /// Number of trials of which the figure is the median.
     pub runs: u32,
-    /// Arrivals per second; open model only.
+    /// Offered load, arrivals per second; open model only.
     pub offered: Option<f64>,
     pub p99: Option<Nanos>,
     /// True if the p99 is a lower bound, because arrivals remained unanswered.
@@ -53,7 +53,7 @@ pub struct ObjectiveLevel<'a> {
     pub idle: bool,
 }
 
-/// Open-model cells other than the baseline. Their throughput equals the offered rate unless they cannot keep up.
+/// Results of open-model cells other than the baseline. A cell's throughput equals the offered rate if it keeps up.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenModelAnswer<'a> {
     /// Number of cells that keep up with the offered rate, and number of all.
@@ -61,7 +61,7 @@ pub struct OpenModelAnswer<'a> {
     pub total: usize,
     /// The cell with the highest offered rate of those that keep up.
     pub highest: Option<ObjectiveLevel<'a>>,
-    /// The cell that is furthest behind, of the others.
+    /// The cell that lags furthest behind its offered rate, if any cell does.
     pub strained: Option<ObjectiveLevel<'a>>,
 }
 
@@ -70,9 +70,9 @@ pub struct OpenModelAnswer<'a> {
 pub struct TrialCounts {
     pub valid: usize,
     pub total: usize,
-    /// Valid trials with doubts that the verdict names.
+    /// Number of valid trials with doubts that the verdict names.
     pub doubtful: usize,
-    /// Outages in valid trials: the longest total time without a success in a trial.
+    /// Longest total time without a success in a valid trial; `None` without outages.
     pub outage: Option<Nanos>,
     /// True if the load of a valid trial ended early, because a feed was used up.
     pub ended_early: bool,
@@ -148,7 +148,7 @@ impl Lang {
         }
     }
 
-    /// Offered and delivered rates of open-model cells.
+    /// Sentences with offered and delivered rates of open-model cells.
     fn answers_of_open_cells(&self, open: &OpenModelAnswer<'_>) -> Vec<String> {
         let figures = |level: &ObjectiveLevel<'_>| {
             let numbers = self.numbers();
@@ -176,7 +176,7 @@ impl Lang {
         }
     }
 
-    /// `21570 transactions per second (95 % CI 21400 to 21700, 5 trials), p99 12.3 ms`.
+    /// Rate and p99: `21570 transactions per second (95 % CI 21400 to 21700, 5 trials), p99 12.3 ms`.
     fn answered_rate(&self, level: &ObjectiveLevel<'_>) -> String {
         let rate = three_digits(level.tps);
         let integer = rate.parse::<u64>().ok();

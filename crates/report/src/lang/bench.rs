@@ -1,4 +1,4 @@
-//! Summary of a benchmark, and validity of its measurement.
+//! Summary of a benchmark, and validity of its measurement
 
 use super::Lang;
 use super::number::quantile;
@@ -17,7 +17,7 @@ pub struct SchedulePreview {
     pub seed: u64,
     /// Number of arrivals; `None` if counting Poisson arrivals one by one takes too long.
     pub arrivals: Option<u64>,
-    /// Integral of the rate.
+    /// Expected number of arrivals: the integral of the rate.
     pub expected: f64,
     pub duration: Nanos,
     pub lowest: PerSecond,
@@ -27,7 +27,7 @@ pub struct SchedulePreview {
 }
 
 impl Lang {
-    /// The effect of failed transactions of this class.
+    /// Describes the effect of failed transactions of this class.
     pub fn effect(&self, class: FailureClass) -> String {
         match class {
             FailureClass::Failed => say!(self, "bench-effect-none"),
@@ -47,7 +47,8 @@ impl Lang {
         say!(self, "bench-fairness", fewest, median, most, jain = self.numbers().fixed(jain, 3))
     }
 
-    /// The generator's CPU cost. `busiest` is the share of the window in which the busiest thread worked.
+    /// Reports the generator's CPU cost. `busiest` is the share of the window in which the busiest thread worked,
+    /// 0..=1.
     pub fn generator(&self, cost: &CpuCost, busiest: f64) -> String {
         let numbers = self.numbers();
         let [user, system, spun] =
@@ -55,7 +56,7 @@ impl Lang {
         say!(self, "bench-cpu-cost", user, system, spun, busiest = numbers.percent(busiest, 0))
     }
 
-    /// The server and how it was measured.
+    /// Describes the server and how it was measured.
     pub fn measured(&self, server: &Server, plan: &BenchPlan) -> String {
         let transport = match &server.transport {
             ServerTransport::UnixSocket => say!(self, "bench-unix-socket"),
@@ -83,7 +84,7 @@ impl Lang {
         say!(self, "bench-measured-how", server, model, driver = &plan.driver, seed = plan.seed.to_string())
     }
 
-    /// Arrivals and rates that a schedule will produce.
+    /// Describes arrivals and rates that a schedule will produce.
     pub fn preview(&self, preview: &SchedulePreview) -> String {
         let numbers = self.numbers();
         let expected = preview.expected.round() as u64;

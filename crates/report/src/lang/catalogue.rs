@@ -1,4 +1,4 @@
-//! Message catalogue of a language: a Fluent file, and the rendering of its messages.
+//! Message catalogue of a language: a Fluent file, and the rendering of its messages
 //!
 //! The file contains every sentence and word of the language. The code chooses messages, their order and their
 //! arguments, and is the same for all languages. `cargo xtask tidy` compares the messages of all languages with those
@@ -11,10 +11,10 @@ use fluent_syntax::ast::Pattern;
 use model::message::{Argument, Message};
 use std::fmt;
 
-/// Messages of one language. Rendered from any thread.
+/// Messages of one language. Any thread may render them.
 pub struct Catalogue {
     bundle: FluentBundle<FluentResource>,
-    /// Identifiers in the order of the file.
+    /// Identifiers of the messages, in the order of the file.
     identifiers: Vec<String>,
 }
 
@@ -49,8 +49,8 @@ impl Catalogue {
         catalogue
     }
 
-    /// The message with its arguments, without the catalogue's line breaks. For an unknown message, its identifier is
-    /// returned, so that a report can always be written.
+    /// Renders the message with its arguments, without the catalogue's line breaks. For an unknown message, it returns
+    /// the identifier, so that a report can always be written.
     pub fn render(&self, identifier: &str, arguments: &[(&str, Argument<'_>)]) -> String {
         let Some(pattern) = self.bundle.get_message(identifier).and_then(|message| message.value()) else {
             debug_assert!(false, "there is no message {identifier}");
@@ -59,7 +59,7 @@ impl Catalogue {
         self.format(identifier, pattern, arguments)
     }
 
-    /// The attribute `help` of a message: how to correct the error that the message states.
+    /// Renders the attribute `help` of a message: how to correct the error that the message states.
     pub fn help(&self, message: &Message) -> Option<String> {
         let attribute = self.bundle.get_message(message.id)?.get_attribute("help")?;
         Some(self.format(message.id, attribute.value(), &message.arguments))
@@ -90,7 +90,7 @@ impl Catalogue {
         }
     }
 
-    /// `a`, `a or b`, `a, b or c`.
+    /// Joins messages as alternatives: `a`, `a or b`, `a, b or c`.
     fn any_of(&self, all: &[Message]) -> String {
         let text = |message: &Message| self.render(message.id, &message.arguments);
         let Some((last, first)) = all.split_last() else { return String::new() };
@@ -101,7 +101,7 @@ impl Catalogue {
         self.render("experiment-or", &[("first", first.into()), ("last", text(last).into())])
     }
 
-    /// Messages whose identifiers have this prefix, with their identifiers without it, in the order of the file.
+    /// Lists messages whose identifiers have this prefix, in the order of the file. The prefix is removed.
     pub fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = (String, String)> {
         let names = self.identifiers.iter().map(String::as_str);
         names.filter_map(move |name| Some((name.strip_prefix(prefix)?.to_owned(), self.render(name, &[]))))
@@ -114,7 +114,7 @@ impl fmt::Debug for Catalogue {
     }
 }
 
-/// A whole number in the format of a language; `None` leaves other values as they are.
+/// Formats a whole number for a language; `None` for other values.
 fn count(value: &FluentValue<'_>, comma: bool) -> Option<String> {
     let FluentValue::Number(number) = value else { return None };
     let text = number.value.to_string();

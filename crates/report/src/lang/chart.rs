@@ -1,4 +1,4 @@
-//! Names of charts, their axes, series and events.
+//! Names of charts, their axes, series and events
 
 use super::Lang;
 use super::number::quantile;

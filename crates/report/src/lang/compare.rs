@@ -1,4 +1,4 @@
-//! Sentences of a comparison of runs.
+//! Sentences of a comparison of runs
 
 use super::Lang;
 use crate::say;
@@ -41,7 +41,7 @@ impl Lang {
         }
     }
 
-    /// A value of this metric, with its unit.
+    /// Formats a value of this metric, with its unit.
     pub fn metric_value(&self, metric: Metric, value: f64) -> String {
         match metric.kind() {
             MetricKind::Seconds => self.numbers().seconds(value),
@@ -50,7 +50,7 @@ impl Lang {
         }
     }
 
-    /// Change in per cent, or in percentage points; empty if unknown.
+    /// Formats a change in per cent, or in percentage points; empty if unknown.
     pub fn change(&self, change: &Change) -> String {
         match change {
             Change::Ratio { value, .. } => value.map_or(String::new(), |ratio| self.numbers().change(ratio)),
@@ -58,7 +58,7 @@ impl Lang {
         }
     }
 
-    /// Interval of the change, in the same unit.
+    /// Formats the interval of the change, in the same unit.
     pub fn change_interval(&self, change: &Change) -> String {
         match (change, change.interval()) {
             (_, None) => String::new(),
@@ -75,7 +75,7 @@ impl Lang {
         say!(self, "compare-percentage-points", points = self.signed_points(share))
     }
 
-    /// A share in percentage points, with its sign.
+    /// Formats a share in percentage points, with its sign.
     fn signed_points(&self, share: f64) -> String {
         self.number(&format!("{:+.3}", 100.0 * share))
     }
@@ -88,7 +88,7 @@ impl Lang {
         }
     }
 
-    /// One sentence on one run.
+    /// Describes one run in one sentence.
     pub fn comparison_answer(&self, comparison: &RunComparison) -> String {
         let counts = FigureCount::from_comparison(comparison);
         let result = if counts.figures == 0 {
@@ -126,7 +126,7 @@ impl Lang {
         say!(self, "compare-confounders", count)
     }
 
-    /// A difference between runs. `cells` are the cells with this difference; empty for all.
+    /// Describes a difference between runs. `cells` are the cells with this difference; empty for all.
     pub fn difference_of_runs(&self, difference: &Difference, cells: &[&str]) -> String {
         let value =
             |value: &Option<String>| value.clone().unwrap_or_else(|| say!(self, "compare-absent-value"));
@@ -219,7 +219,7 @@ impl Lang {
         }
     }
 
-    /// A change from this run on. The values have the unit of [`Lang::metric_value`].
+    /// Describes a change from this run on. The values have the unit of [`Lang::metric_value`].
     pub fn change_point(&self, metric: Metric, run: &str, before: f64, after: f64, p: f64) -> String {
         say!(
             self,
@@ -240,10 +240,10 @@ struct FigureCount {
     figures: usize,
     better: usize,
     worse: usize,
-    /// Figures that are higher or lower, if neither is better.
+    /// Number of figures that are higher or lower where neither direction is better.
     other: usize,
     too_few: usize,
-    /// Differences that change figures regardless of the tested change.
+    /// Number of differences that change figures regardless of the tested change.
     confounders: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Sentences about faults and durability.
+//! Sentences about faults and durability
 
 use super::Lang;
 use crate::say;
@@ -39,7 +39,7 @@ impl FaultKind {
         }
     }
 
-    /// The fault with this keyword of the experiment file.
+    /// Finds the fault with this keyword of the experiment file.
     fn from_keyword(keyword: &str) -> Option<FaultKind> {
         Some(match keyword {
             "kill" => FaultKind::Kill,
@@ -73,7 +73,7 @@ impl Lang {
         super::with_name(name, text)
     }
 
-    /// Number of lost writes, and whether a promise was broken.
+    /// Reports the number of lost writes, and whether a promise was broken.
     fn loss(&self, result: &FailoverResult) -> String {
         let failovers = result.failovers;
         let lost = say!(
@@ -250,7 +250,7 @@ impl Lang {
         }
     }
 
-    /// A fault, its nodes and its end, in time since the window began.
+    /// Describes a fault, its nodes and its end, in time since the window began.
     pub fn injected_fault(&self, fault: FaultKind, nodes: &[String], reverted: Option<Nanos>) -> String {
         let fault = self.fault(fault);
         if nodes.is_empty() {
@@ -301,14 +301,14 @@ impl Lang {
     }
 }
 
-/// Loss of acknowledged writes, which the sentence reports first.
+/// Kind of loss of acknowledged writes, which the sentence reports first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LossKind {
     /// No ledger was kept.
     NotKnown,
     None,
-    /// Loss that broke no promise. Time from the first lost write's acknowledgement to the fault, or from the fault to
-    /// it.
+    /// The loss broke no promise. Contains the time from the first lost write's acknowledgement to the fault, or from
+    /// the fault to it.
     Unpromised {
         before: Option<Nanos>,
         after: Option<Nanos>,

@@ -1,11 +1,11 @@
-//! Coverage of tables by feeds.
+//! Coverage of tables by feeds
 
 use super::Lang;
 use crate::say;
 use model::feed_coverage::{FeedCoverage, TableCoverage};
 
 impl Lang {
-    /// Share of its table that a feed can touch, and whether that fits a cache.
+    /// Describes the share of its table that a feed can touch, and whether that fits a cache.
     pub fn reach(&self, coverage: &FeedCoverage) -> String {
         let FeedCoverage { feed, rows, distinct, repeats_after, table } = coverage;
         let bytes =
@@ -59,7 +59,7 @@ mod tests {
         table.memory = 400 << 20;
         coverage.table = Some(table);
         assert_eq!(english().reach(&coverage), parts.concat());
-        // No-break spaces are plain ones here.
+        // The expected texts contain plain blanks instead of no-break spaces.
         assert_eq!(
             russian().reach(&coverage).replace(['\u{202f}', '\u{a0}'], " "),
             "лента f: 20 001 строка, из них разных 7; строка повторяется через 20 001 запрос; её значениям соответствует \

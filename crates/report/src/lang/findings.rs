@@ -1,4 +1,4 @@
-//! Findings.
+//! Texts of findings
 //!
 //! Findings with equal beginnings form one paragraph: first their common text, then the differing text of each cell.
 
@@ -98,7 +98,7 @@ impl Lang {
         }
     }
 
-    /// Findings of one group, at least one. `names` lists the names of the cells.
+    /// Renders the findings of one group, at least one. `names` lists the names of the cells.
     pub fn findings(&self, all: &[&Finding], names: &[String]) -> String {
         let begin = self.group(all[0]);
         // A single cell has no name.
@@ -124,7 +124,7 @@ impl Lang {
         }
     }
 
-    /// Text that one finding adds to its group.
+    /// Renders the text that one finding adds to its group.
     fn finding_cell(&self, finding: &Finding, names: &[String]) -> String {
         let numbers = self.numbers();
         let name = |cell: &usize| cell_name(names, *cell);
@@ -384,7 +384,7 @@ impl Lang {
         }
     }
 
-    /// `-15.6 % (95 % CI -16.1 to -15.3 %)`.
+    /// Change of throughput: `-15.6 % (95 % CI -16.1 to -15.3 %)`.
     fn compared(&self, comparison: &ThroughputComparison) -> String {
         let interval = comparison.interval.map(|interval| self.numbers().changes(interval));
         say!(self, "finding-change", change = self.numbers().change(comparison.ratio), interval)
@@ -395,7 +395,7 @@ impl Lang {
         if trials == total { String::new() } else { say!(self, "finding-some-trials", trials, total) }
     }
 
-    /// `p99 171 ms at 47.7/s`.
+    /// Response time at a rate: `p99 171 ms at 47.7/s`.
     fn response(&self, response: &CellResponse) -> String {
         let rate = self.numbers().three(response.delivered) + &self.numbers().per_second;
         say!(
@@ -428,7 +428,7 @@ impl Lang {
         ]
     }
 
-    /// Known figures in a list.
+    /// Joins the known figures.
     fn joined<const N: usize>(&self, figures: [Option<String>; N]) -> String {
         figures.into_iter().flatten().collect::<Vec<_>>().join(self.numbers().among())
     }

@@ -1,4 +1,4 @@
-//! Sentences about reads on replicas.
+//! Sentences about reads on replicas
 
 use super::{Lang, Numbers};
 use crate::say;
@@ -51,7 +51,7 @@ impl Lang {
         say!(self, "freshness-remote-apply", kept = is_kept)
     }
 
-    /// `12.3 % (95 % CI 10.1 to 14.9 %) of 600 reads`.
+    /// Share of stale reads: `12.3 % (95 % CI 10.1 to 14.9 %) of 600 reads`.
     fn share_of_reads(&self, stale: &StaleReads) -> String {
         let (numbers, decimals) = (self.numbers(), decimals(stale.share()));
         let (low, high) = stale.interval;
@@ -76,7 +76,7 @@ enum ReplicaGroup<'a> {
         replicas: u64,
         highest: f64,
     },
-    /// The replica with the most stale reads.
+    /// Replica with the most stale reads.
     Stale(&'a ReplicaFreshness, StaleReads),
 }
 
@@ -96,7 +96,7 @@ impl ReplicaGroup<'_> {
     }
 }
 
-/// `12.3 % [10.1, 14.9]`; shares below one per cent have one more digit.
+/// Formats a share: `12.3 % [10.1, 14.9]`; shares below one per cent have one more digit.
 pub(crate) fn share(stale: &StaleReads, numbers: &Numbers) -> String {
     let decimals = decimals(stale.share());
     let [low, high] = [stale.interval.0, stale.interval.1].map(|end| numbers.fixed(100.0 * end, decimals));

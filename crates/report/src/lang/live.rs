@@ -1,4 +1,4 @@
-//! Sentences of the live view. They are formatted during a run, at most a few hundred times per second.
+//! Sentences of the live view; a run formats them at most a few hundred times per second
 
 use super::Lang;
 use crate::say;
@@ -7,7 +7,7 @@ use model::plan::LoadScale;
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, PerSecond, RetainReason, StaleRunDirectory};
 
-/// A slow step of the set-up.
+/// Slow step of the set-up.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Activity {
     SettingUp,
@@ -37,7 +37,7 @@ pub enum Activity {
     },
 }
 
-/// An event that stays on the screen.
+/// Event that stays on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Milestone {
     Ready {
@@ -54,18 +54,18 @@ pub enum Milestone {
     },
     /// The experiment requires a cold cache, which is unavailable.
     CacheNotCold,
-    /// Files of a killed run, removed or kept.
+    /// Files of a killed run were removed or kept.
     StaleDirectory(StaleRunDirectory),
 }
 
-/// A completed trial.
+/// Result of a completed trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedTrial {
     pub trial: usize,
     /// Total number of trials, if known.
     pub trials: Option<usize>,
     pub cell: String,
-    /// Absent if nothing was measured.
+    /// Figures of the trial; `None` if nothing was measured.
     pub figures: Option<TrialFigures>,
     pub end: TrialEnd,
 }
@@ -74,7 +74,7 @@ pub struct FinishedTrial {
 pub struct TrialFigures {
     pub rate: PerSecond,
     pub p99: Option<Nanos>,
-    /// Failed and unknown transactions.
+    /// Number of failed and unknown transactions.
     pub failed: u64,
     /// First reason why the trial is invalid.
     pub invalid: Option<InvalidReason>,
@@ -85,10 +85,10 @@ pub struct TrialFigures {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TrialEnd {
     Complete,
-    /// Result of a search step: the level was sustained or not.
+    /// A search step ended: the level was sustained or not.
     Held,
     TooMuch,
-    /// Result of a search step that allows no conclusion, and the reason; empty if the user ended it.
+    /// A search step allows no conclusion, for this reason; empty if the user ended it.
     NotCounted(String),
     /// A stop rule fired at the end of this second, counted from 0.
     Stopped {
@@ -227,7 +227,7 @@ impl Lang {
         format!("{}{}{}", numbers.fixed(millis, decimals(millis)), numbers.gap, numbers.millis)
     }
 
-    /// Counts of a second.
+    /// Describes the counts of a second.
     pub fn live_counts(&self, second: &LiveSecond) -> String {
         let parts = [
             Some(say!(self, "live-failed", count = second.failed)),
@@ -246,7 +246,7 @@ impl Lang {
         format!("{}: {}", pool.node, parts.join(", "))
     }
 
-    /// CPU usage of a node, and its quota in CPUs.
+    /// Describes the CPU usage of a node, and its quota in CPUs.
     pub fn live_used(&self, node: &NodeCpu, quota: Option<f64>) -> String {
         let numbers = self.numbers();
         let (used, quota) = (numbers.fixed(node.processors, 2), quota.map(|cpus| numbers.plain(cpus)));
@@ -262,7 +262,7 @@ impl Lang {
         say!(self, "live-step", number)
     }
 
-    /// A cell and its level, in arrivals per second or clients.
+    /// Names a cell and its level, in arrivals per second or clients.
     pub fn at_level(&self, cell: &str, scale: LoadScale, level: f64) -> String {
         let level = match scale {
             LoadScale::Rate => say!(self, "live-level-rate", rate = self.numbers().three(level)),
@@ -276,19 +276,19 @@ impl Lang {
         say!(self, "live-lines-lost", count)
     }
 
-    /// A duration in whole seconds, rounded down.
+    /// Formats a duration in whole seconds, rounded down.
     fn whole_seconds(&self, duration: Nanos) -> String {
         self.span(Nanos::from_secs(duration.0 / 1_000_000_000))
     }
 
-    /// Seconds with one decimal.
+    /// Formats seconds with one decimal.
     fn tenths(&self, duration: Nanos) -> String {
         let numbers = self.numbers();
         format!("{}{}{}", numbers.fixed(duration.as_secs_f64(), 1), numbers.gap, numbers.seconds)
     }
 }
 
-/// Decimals that show about three significant digits of milliseconds.
+/// Number of decimals that show about three significant digits of milliseconds.
 fn decimals(value: f64) -> usize {
     match value {
         ..9.995 => 2,

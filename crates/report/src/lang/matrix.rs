@@ -1,4 +1,4 @@
-//! Words in the matrix of cells, and sentences below it.
+//! Words in the matrix of cells, and sentences below it
 
 use super::Lang;
 use crate::say;
@@ -48,7 +48,7 @@ impl Lang {
             .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.entrance(transport))
     }
 
-    /// The pool's mode as a phrase of its own.
+    /// Phrase for the pool's mode.
     pub(super) fn pool_mode(&self, mode: PoolMode) -> String {
         match mode {
             PoolMode::Session => say!(self, "matrix-session"),
@@ -57,7 +57,7 @@ impl Lang {
         }
     }
 
-    /// The pool's mode as an attribute of the noun "mode".
+    /// Attribute for the pool's mode, in front of the noun "mode".
     pub(super) fn of_pool_mode(&self, mode: PoolMode) -> String {
         match mode {
             PoolMode::Session => say!(self, "matrix-session-mode"),
@@ -66,8 +66,8 @@ impl Lang {
         }
     }
 
-    /// The nodes of a stack with their limits, separated by `arrow`:
-    /// `generator (on CPU 1) → TCP → POOLER (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
+    /// Describes the nodes of a stack with their limits, separated by `arrow`: `generator (on CPU 1) → TCP → POOLER
+    /// (session, pool 20, 0.1 CPU) → TCP → PostgreSQL (50 slots, 1 CPU)`.
     pub fn path(&self, hops: &[Hop], generator: &Placement, arrow: &str) -> String {
         let mut text = format!("{} ({})", say!(self, "matrix-generator"), self.placement(generator));
         for (number, hop) in hops.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Lang {
         say!(self, "matrix-left-out", left_out, total, reason)
     }
 
-    /// Limits that could not be applied for one common reason; at least one.
+    /// Lists limits, at least one, that could not be applied for one common reason.
     pub fn not_applied(&self, limits: &[&UnappliedLimit]) -> String {
         let each: Vec<String> =
             limits.iter().map(|limit| format!("{}.{}", limit.node, limit.limit)).collect();

@@ -1,4 +1,4 @@
-//! Number formats of the languages.
+//! Number formats of the languages
 
 use super::Lang;
 use super::catalogue::Catalogue;
@@ -17,14 +17,14 @@ pub struct Numbers {
     pub micros: String,
     pub millis: String,
     pub seconds: String,
-    /// Units of a time span.
+    /// Unit of a time span in hours.
     pub hours: String,
     pub minutes: String,
-    /// Units of 1, 1024, … bytes.
+    /// Units for 1, 1024, … bytes.
     pub bytes: [String; 5],
     /// Suffix of a rate, without a gap.
     pub per_second: String,
-    /// Suffixes of a rounded number, without a gap: a thousand and a million.
+    /// Suffix of a rounded number in thousands, without a gap.
     pub thousand: String,
     pub million: String,
     /// Suffixes for days, hours, minutes and seconds of a duration.
@@ -64,7 +64,7 @@ impl Numbers {
         }
     }
 
-    /// A number from its machine format, such as `-21570.5`.
+    /// Formats a number from its machine format, such as `-21570.5`.
     pub fn write(&self, text: &str) -> String {
         if self.comma { with_comma(text) } else { text.to_owned() }
     }
@@ -78,35 +78,35 @@ impl Numbers {
         self.write(&number.to_string())
     }
 
-    /// A number with a fixed number of decimals.
+    /// Formats a number with a fixed number of decimals.
     pub fn fixed(&self, number: f64, decimals: usize) -> String {
         self.write(&format!("{number:.decimals$}"))
     }
 
-    /// A number with as many decimals as necessary: `0.5`, `20`.
+    /// Formats a number with as many decimals as necessary: `0.5`, `20`.
     pub fn plain(&self, number: f64) -> String {
         self.write(&number.to_string())
     }
 
-    /// Three significant digits, or all digits of a whole number.
+    /// Formats a number with three significant digits, or all digits of a whole number.
     pub fn three(&self, number: f64) -> String {
         self.write(&three_digits(number))
     }
 
-    /// A measured time: three significant digits and a unit.
+    /// Formats a measured time with three significant digits and a unit.
     pub fn time(&self, time: Nanos) -> String {
         let (number, unit) = duration(time);
         self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
-    /// A configured time, exactly: `2 s`, `250 ms`.
+    /// Formats a configured time exactly: `2 s`, `250 ms`.
     pub fn chosen(&self, time: Nanos) -> String {
         let (number, unit) = chosen_duration(time);
         self.with_unit(&number, [&self.micros, &self.millis, &self.seconds][unit])
     }
 
-    /// A duration in whole seconds or larger units: `2 h 5 min`, `3 min 20 s`, `12 s`. Shorter ones are formatted as
-    /// [`Numbers::time`].
+    /// Formats a duration in whole seconds or larger units: `2 h 5 min`, `3 min 20 s`, `12 s`. Durations that round to
+    /// 0 s have the format of [`Numbers::time`].
     pub fn span(&self, time: Nanos) -> String {
         let units = [&self.hours, &self.minutes, &self.seconds];
         let parts: Vec<String> = duration_parts(time)
@@ -116,50 +116,50 @@ impl Numbers {
         if parts.is_empty() { self.time(time) } else { parts.join(&self.gap) }
     }
 
-    /// Three significant digits and a binary unit.
+    /// Formats a size with three significant digits and a binary unit.
     pub fn bytes(&self, bytes: f64) -> String {
         let (number, power) = binary(bytes);
         self.with_unit(&number, &self.bytes[power])
     }
 
-    /// A number from its machine format, such as `-21570.5`, with its unit.
+    /// Formats a number with its unit, from its machine format, such as `-21570.5`.
     pub fn with_unit(&self, number: &str, unit: &str) -> String {
         format!("{}{}{unit}", self.write(number), self.gap)
     }
 
-    /// A measured time, from seconds.
+    /// Formats a measured time, from seconds.
     pub fn seconds(&self, seconds: f64) -> String {
         self.time(Nanos::from_secs_f64(seconds))
     }
 
-    /// `200/s`.
+    /// Formats a rate: `200/s`.
     pub fn rate(&self, rate: PerSecond) -> String {
         self.plain(rate.0) + &self.per_second
     }
 
-    /// A share, 0..=1: `12.3 %`.
+    /// Formats a share, 0..=1: `12.3 %`.
     pub fn percent(&self, share: f64, decimals: usize) -> String {
         format!("{}{}%", self.fixed(100.0 * share, decimals), self.gap)
     }
 
-    /// A ratio as a change: `-15.6 %`.
+    /// Formats a ratio as a change: `-15.6 %`.
     pub fn change(&self, ratio: f64) -> String {
         format!("{}{}%", self.signed(ratio), self.gap)
     }
 
-    /// Two ratios as a range of changes: `-16.1 to -15.3 %`.
+    /// Formats two ratios as a range of changes: `-16.1 to -15.3 %`.
     pub fn changes(&self, (low, high): (f64, f64)) -> String {
         let [from, to] = &self.range;
         format!("{from}{}{to}{}", self.signed(low), self.change(high))
     }
 
-    /// `1.00 to 4.50`.
+    /// Formats a range: `1.00 to 4.50`.
     pub fn range(&self, (low, high): (f64, f64), decimals: usize) -> String {
         let [from, to] = &self.range;
         format!("{from}{}{to}{}", self.fixed(low, decimals), self.fixed(high, decimals))
     }
 
-    /// A duration to the millisecond: `1d2h`, `1m40s`, `0.25s`.
+    /// Formats a duration to the millisecond: `1d2h`, `1m40s`, `0.25s`.
     pub fn duration(&self, duration: Nanos) -> String {
         const SECOND: u64 = 1_000_000_000;
         let [day, hour, minute, second] = &self.parts;
@@ -193,12 +193,12 @@ pub(crate) fn quantile(share: f64) -> String {
     format!("p{}", (share * 1000.0).round() / 10.0)
 }
 
-/// [`Numbers::three`], but whole numbers keep all digits: settings and counts.
+/// Formats a setting or count like [`Numbers::three`], but with all digits of whole numbers.
 pub(crate) fn exact(value: f64, lang: &Lang) -> String {
     lang.number(&exact_digits(value))
 }
 
-/// [`Numbers::three`] for small values too: `1.04·10⁻⁴`.
+/// Formats a number like [`Numbers::three`], small values too: `1.04·10⁻⁴`.
 pub(crate) fn small(value: f64, lang: &Lang) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
         return lang.numbers().three(value);
@@ -216,12 +216,12 @@ pub(crate) fn small(value: f64, lang: &Lang) -> String {
     format!("{}·10{}", lang.number(digits), raised.collect::<String>())
 }
 
-/// Milliseconds; empty if unknown.
+/// Formats a duration in milliseconds; empty if unknown.
 pub(crate) fn millis(duration: Option<Nanos>, lang: &Lang) -> String {
     duration.map_or(String::new(), |it| lang.numbers().three(it.as_millis_f64()))
 }
 
-/// `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
+/// Formats `[0.839, 0.847]`, with a semicolon if the decimal separator is a comma.
 pub(crate) fn interval_text((low, high): (f64, f64), lang: &Lang) -> String {
     let [low, high] = [low, high].map(|it| lang.number(&format!("{it:.3}")));
     let comma = if low.contains(',') { ';' } else { ',' };

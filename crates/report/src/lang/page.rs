@@ -1,4 +1,4 @@
-//! Headings and sentences of a page, apart from its answer, its charts, the matrix and the findings.
+//! Headings and sentences of a page, apart from its answer, its charts, the matrix and the findings
 
 use super::Lang;
 use crate::say;
@@ -26,14 +26,14 @@ pub enum ServerRole {
 pub enum BottleneckRole {
     /// The node's CPU is the limiter.
     Processor,
-    /// The size of its pool is the limiter.
+    /// The size of the node's pool is the limiter.
     Pool,
-    /// Transactions queue here for a later node.
+    /// Transactions queue at this node for a later one.
     Queue,
 }
 
 impl Lang {
-    /// Unix time in milliseconds, as UTC to the minute.
+    /// Formats a Unix time in milliseconds as UTC, to the minute.
     pub fn moment(&self, unix_ms: u64) -> String {
         let moment = model::utc((unix_ms / 1000) as i64);
         let (year, month, day) = moment.to_calendar_date();
@@ -66,7 +66,7 @@ impl Lang {
         say!(self, "page-seed", seed = seed.to_string())
     }
 
-    /// A sentence after the answer: these nodes received no load.
+    /// Lists nodes that received no load, in a sentence after the answer.
     pub fn not_passed(&self, nodes: &[&str]) -> String {
         say!(self, "page-not-passed", nodes = nodes.join(", "))
     }
@@ -107,7 +107,7 @@ impl Lang {
         say!(self, "page-answer-size", figure)
     }
 
-    /// Mode and size of a pool, limit of a queue, or slots.
+    /// Describes mode and size of a pool, limit of a queue, or slots.
     pub fn room(&self, limit: &ConcurrencyLimit) -> String {
         match *limit {
             ConcurrencyLimit::Pool(mode, size) => {
@@ -118,7 +118,7 @@ impl Lang {
         }
     }
 
-    /// CPUs in use, and the quota.
+    /// Describes the CPUs in use, and the quota.
     pub fn processors(&self, used: f64, quota: Option<f64>) -> String {
         let numbers = self.numbers();
         let quota = quota.map(|cpus| numbers.plain(cpus));
@@ -130,7 +130,7 @@ impl Lang {
         say!(self, "page-throttled", share = self.numbers().percent(share, 0))
     }
 
-    /// Findings about a node, in a few words.
+    /// Describes the findings about a node in a few words.
     pub fn standing(&self, role: BottleneckRole) -> String {
         match role {
             BottleneckRole::Processor => say!(self, "page-cpu-bound"),
@@ -139,7 +139,7 @@ impl Lang {
         }
     }
 
-    /// Transactions in service in a node, and those queued there.
+    /// Describes the transactions in service in a node, and those queued there.
     pub fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
         let numbers = self.numbers();
         let busy = busy.map(|count| say!(self, "page-busy", count = numbers.three(count)));
@@ -252,12 +252,12 @@ impl Lang {
         })
     }
 
-    /// Cells with a configuration: their names, or all.
+    /// Names the cells with a configuration, or reports that it is all of them.
     pub fn cells(&self, names: &[&str], total: usize) -> String {
         if names.len() == total { say!(self, "page-all-cells") } else { names.join(", ") }
     }
 
-    /// `a`, `a and b`, `a, b and c`.
+    /// Joins names: `a`, `a and b`, `a, b and c`.
     pub(super) fn list(&self, names: &[&str]) -> String {
         match names {
             [first @ .., last] if !first.is_empty() => {
@@ -267,7 +267,7 @@ impl Lang {
         }
     }
 
-    /// `a`, `a or b`, `a, b or c`.
+    /// Joins alternatives: `a`, `a or b`, `a, b or c`.
     pub(super) fn alternatives(&self, names: &[String]) -> String {
         match names {
             [first @ .., last] if !first.is_empty() => {

@@ -1,4 +1,4 @@
-//! Sentences about maxima, soaks and sweeps.
+//! Sentences about maxima, soaks and sweeps
 
 use super::number::{exact, small};
 use super::{Argument, Lang};
@@ -25,7 +25,7 @@ pub struct MaximumAnswer<'a> {
     /// Name of the cell; empty if there is only one.
     pub name: &'a str,
     pub answer: &'a SearchResult,
-    /// Number of searches that it combines.
+    /// Number of searches that the answer combines.
     pub rounds: usize,
     pub cause: CauseAnswer<'a>,
 }
@@ -33,8 +33,8 @@ pub struct MaximumAnswer<'a> {
 /// Reason why a system does not exceed its maximum.
 #[derive(Clone, Copy, Debug)]
 pub enum CauseAnswer<'a> {
-    /// The perturbation moved the maximum. Value and interval are the elasticity, or for a switch the ratio of maxima.
-    /// `consumer` is the work that saturates the CPU of PostgreSQL.
+    /// The perturbation changed the maximum. Value and interval are the elasticity, or for a switch the ratio of
+    /// maxima. `consumer` is the work that saturates the CPU of PostgreSQL.
     Proven {
         limit: &'a Limit,
         consumer: Option<&'a Limit>,
@@ -50,13 +50,13 @@ pub enum CauseAnswer<'a> {
 /// Result of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct PlateauAnswer<'a> {
-    /// True for maximum rates, false for response times.
+    /// True if the figures are maximum rates, false for response times.
     pub maxima: bool,
-    /// Names of the cells.
+    /// Name of the recommended cell.
     pub recommended: Option<&'a str>,
     pub best: &'a str,
-    /// Number of cells on the plateau, i.e. cells that the best one is not shown to beat. At least 1, because the best
-    /// one is included.
+    /// Number of cells on the plateau, that is, cells that the best one is not shown to exceed. At least 1, because the
+    /// best one is included.
     pub plateau: usize,
     /// Number of cells with a figure.
     pub cells: usize,
@@ -207,7 +207,7 @@ impl Lang {
         }
     }
 
-    /// One sentence with its full stop.
+    /// States the maximum: one sentence with its full stop.
     pub fn maximum_answer(&self, maximum: &MaximumAnswer<'_>) -> String {
         let answer = maximum.answer;
         let stop_reason =
@@ -240,7 +240,7 @@ impl Lang {
         super::with_name(maximum.name, text)
     }
 
-    /// Interval of a maximum, and number of its searches and confirmations; `None` if all are unknown.
+    /// Describes the interval of a maximum, and number of its searches and confirmations; `None` if all are unknown.
     fn certainty(&self, maximum: &MaximumAnswer<'_>) -> Option<String> {
         let mut parts = Vec::new();
         parts.extend(maximum.answer.interval.map(|(low, high)| {
@@ -287,7 +287,7 @@ impl Lang {
         say!(self, "search-answered-cells", answered = count, cells)
     }
 
-    /// Every search of a cell, with their combined answer.
+    /// Describes every search of a cell, with their combined answer.
     pub fn search_rounds(&self, rounds: &[SearchResult]) -> String {
         let levels = rounds.iter().map(|round| match round.level {
             Some(level) => self.numbers().three(level),

@@ -1,4 +1,4 @@
-//! Sentences of the web server of runs.
+//! Sentences of the web server of runs
 
 use super::Lang;
 use crate::say;
@@ -22,17 +22,17 @@ impl Lang {
         say!(self, "serve-unreadable", reason)
     }
 
-    /// The running trial and its duration, in the format of [`Lang::number`].
+    /// Describes the running trial and its duration, in the format of [`Lang::number`].
     pub fn goes_on(&self, trial: usize, total: Option<usize>, seconds: &str) -> String {
         say!(self, "serve-measuring", trial, total, seconds)
     }
 
-    /// The next trial is being set up.
+    /// Reports that the next trial is being set up.
     pub fn sets_up(&self, trial: usize, total: Option<usize>) -> String {
         say!(self, "serve-setting-up", trial, total)
     }
 
-    /// The run's process received a stop request.
+    /// Reports that the run's process received a stop request.
     pub fn ending(&self) -> String {
         say!(self, "serve-stopping")
     }

@@ -1,4 +1,4 @@
-//! Stop rules and objectives.
+//! Sentences about stop rules and objectives
 
 use super::number::Numbers;
 use super::{Lang, cell_name};
@@ -23,7 +23,7 @@ impl Lang {
         )
     }
 
-    /// A difference between our stop rule and Yandex.Tank's.
+    /// Describes a difference between our stop rule and Yandex.Tank's.
     pub fn difference(&self, difference: &TankDifference) -> String {
         let numbers = self.numbers();
         match difference {
@@ -104,7 +104,7 @@ impl Lang {
     }
 }
 
-/// Verdicts that occurred, with their numbers.
+/// Lists the verdicts that occurred, with their numbers.
 fn verdicts(summary: &ObjectiveSummary) -> Vec<(ObjectiveVerdict, u32)> {
     let all = [
         (ObjectiveVerdict::Met, summary.met),

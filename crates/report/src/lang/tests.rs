@@ -203,7 +203,7 @@ fn hops() -> Vec<Hop> {
     ]
 }
 
-/// Every sentence and word of a language, with its name.
+/// Lists every sentence and word of a language, with its name.
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut add = |what: String, text: String| all.push((what, text));
@@ -308,7 +308,7 @@ fn scripts_have_their_words() {
 fn every_sentence_exists_in_each_language() {
     /// Words that are equal in both languages.
     const SAME: [&str; 2] = ["TCP", "TLS"];
-    /// Names, and quantiles.
+    /// Names and quantiles that both languages share.
     const ALIKE: [&str; 9] =
         ["seed 42", "p50", "p99", "p99.9", "pgdyno", "PostgreSQL", "№: № → №", "maxconn 20", "PgBouncer"];
     let (english, russian) = (all(english()), all(russian()));

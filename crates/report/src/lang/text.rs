@@ -1,6 +1,6 @@
-//! Names and shortened texts in sentences.
+//! Names and shortened texts in sentences
 
-/// The cell's name.
+/// Name of the cell with this index.
 pub(super) fn cell_name(names: &[String], cell: usize) -> &str {
     names.get(cell).map_or("?", String::as_str)
 }
@@ -10,7 +10,7 @@ pub(super) fn cell_list(names: &[String], cells: &[usize]) -> String {
     cells.iter().map(|it| cell_name(names, *it)).collect::<Vec<_>>().join(", ")
 }
 
-/// An operation, with its step if it has several.
+/// Name of an operation, with its step if it has several.
 pub(super) fn request(operation: &str, step: Option<&str>) -> String {
     step.map_or(operation.to_owned(), |step| format!("{operation}, {step}"))
 }

@@ -1,4 +1,4 @@
-//! Question, load and dataset of an experiment.
+//! Question, load and dataset of an experiment
 
 use super::Lang;
 use crate::say;
@@ -9,9 +9,9 @@ use model::{Nanos, Spacing};
 /// Question of an experiment.
 #[derive(Clone, Copy, Debug)]
 pub enum PageQuestion<'a> {
-    /// The capacity of one system. `path` lists the products from the first node to PostgreSQL.
+    /// The experiment measures one system's capacity. `path` lists the products from the first node to PostgreSQL.
     One { path: &'a str, load: &'a Load },
-    /// The effect of the axes.
+    /// The experiment measures the effect of its axes.
     Matrix { axes: &'a [&'a str], baseline: Option<&'a str> },
 }
 
@@ -33,9 +33,9 @@ impl Lang {
         }
     }
 
-    /// Description of a load. `sql` is true if the SQL protocol matters, which HTTP requests lack. `concurrency` lists
-    /// the numbers of clients, or the in-flight caps, of the cells. `concurrency` and an open model's schedule are
-    /// empty if a search chooses them.
+    /// Describes a load. `sql` is true if the SQL protocol matters, which HTTP requests lack. `concurrency` lists the
+    /// numbers of clients, or the in-flight caps, of the cells. `concurrency` and an open model's schedule are empty if
+    /// a search chooses them.
     pub fn load(&self, load: &Load, sql: bool, concurrency: &[u32]) -> String {
         let numbers = self.numbers();
         let count = concurrency.last().copied().unwrap_or_default();
@@ -97,8 +97,8 @@ impl Lang {
         (time > Nanos::ZERO).then(|| say!(self, "page-thinking", time = self.numbers().chosen(time)))
     }
 
-    /// `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. `users` lists the numbers of a single stage over
-    /// the cells, of which `count` is the last.
+    /// Describes `users in stages: 1000 (50/s) for 1 min 30 s, 500 for 1 min`. `users` lists the numbers of a single
+    /// stage over the cells, of which `count` is the last.
     fn users(&self, stages: &[UserStage], users: String, count: u32) -> String {
         let numbers = self.numbers();
         let rate = |stage: &UserStage| stage.spawn_rate.map(|rate| numbers.plain(rate));

@@ -1,4 +1,4 @@
-//! Tests of the live view in several sizes, terminals and languages.
+//! Tests of the live view in several sizes, terminals and languages
 
 use super::*;
 use crate::lang::{english, russian};
@@ -6,7 +6,7 @@ use model::PerSecond;
 use model::live::{NodeCpu, PoolState};
 use model::validity::{Doubt, InvalidReason};
 
-/// The thirteenth second of a trial.
+/// View in the thirteenth second of a trial.
 fn live() -> LiveView {
     let past = |of: fn(usize) -> f64| (0..100).map(|n| Some(of(n))).collect::<Vec<_>>();
     let mut p99s = past(|n| 0.002 + (n % 9) as f64 * 0.001);

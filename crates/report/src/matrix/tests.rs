@@ -27,7 +27,7 @@ fn estimate(figure: Figure, median: f64, spread: f64) -> Estimate {
     Estimate { figure, median, at_least: false, interval, runs: 5, vs_baseline: None }
 }
 
-/// A row through `mode` with this throughput, and its ratio to the baseline.
+/// Row for `mode` with this throughput, and its ratio to the baseline.
 fn row(mode: &str, clients: u32, tps: f64, against: Option<(f64, ChangeVerdict)>) -> Row {
     let tcp = Transport::Tcp;
     let pool = |it| Some(hop("PgBouncer", Some(it), 20, 0.1, tcp));
@@ -213,7 +213,7 @@ fn replicas_are_part_of_the_path() {
     );
     let ru = ways(russian()).concat();
     assert!(ru.contains("2 реплики"), "{ru}");
-    // A path without replicas is a separate path, that of the last row.
+    // A path without replicas is a separate path: that of the last row.
     let of = |matrix: &Matrix| {
         let notes = table(matrix, &[], english()).notes;
         notes.into_iter().filter(|(_, note)| note.text.contains("generator (")).count()
@@ -221,13 +221,13 @@ fn replicas_are_part_of_the_path() {
     assert_eq!((of(&matrix), of(&self::matrix())), (4, 3));
 }
 
-/// Findings as they appear on a terminal of this width.
+/// Renders findings for a terminal of this width.
 fn findings_in(all: &[Finding], width: usize, lang: &Lang) -> String {
     let shown = views(all, &matrix(), lang, &|_| Vec::new());
     crate::findings::render(&shown, TerminalStyle { width, ..TerminalStyle::default() })
 }
 
-/// Each kind of finding once.
+/// Renders each kind of finding once.
 #[test]
 fn renders_findings_as_sentences() {
     let compared = ThroughputComparison {

@@ -1,4 +1,4 @@
-//! Section with index advice and a remedy per statement.
+//! Section with index advice and a remedy per statement
 
 use super::context::PageContext;
 use super::results::{FigureColumn, non_empty_columns};
@@ -8,7 +8,7 @@ use crate::text::truncate;
 use crate::view::{Block, Column, Line};
 use model::advice::{Advice, StatementAdvice as Statement};
 
-/// Characters of a statement's text that are shown.
+/// Maximum number of characters that are shown of a statement's text.
 const TEXT_CHARS_MAX: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

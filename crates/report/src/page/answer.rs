@@ -1,4 +1,4 @@
-//! Question, answer and facts at the top of a page.
+//! Question, answer and facts at the top of a page
 
 use super::context::{PageContext, is_open};
 use super::{failover, maximum, plateau, soak};
@@ -55,8 +55,8 @@ fn path(row: Option<&Row>) -> String {
     products.unwrap_or_default().join(" → ")
 }
 
-/// The run's answer: the maximum, plateau, soak or failover result if the experiment looks for one. Otherwise the
-/// measured figures, and the failover result if faults were injected. The nodes that received no load come last.
+/// Builds the run's answer: the maximum, plateau, soak or failover result if the experiment looks for one. Otherwise it
+/// is the measured figures, and the failover result if faults were injected. The nodes that received no load come last.
 pub fn answer(case: &PageContext<'_>) -> Line {
     let line = main_answer(case);
     let unused = unused_nodes(&case.account.findings, |_| true);

@@ -1,4 +1,4 @@
-//! Section with reservations about the figures.
+//! Section with reservations about the figures
 
 use super::context::PageContext;
 use super::objectives::distinct;
@@ -8,7 +8,7 @@ use model::run_result::TrialResult;
 use model::validity::{Doubt, InvalidReason};
 use std::mem::discriminant;
 
-/// Limits that were not applied, excluded trials, doubts about the others, fired stop rules, and notes.
+/// Builds blocks on unapplied limits, excluded trials, doubts about the others, fired stop rules, and notes.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let (account, lang) = (case.account, case.lang);
     let trials = || account.trials.iter().filter(|it| it.status.is_some());
@@ -78,7 +78,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     if items.is_empty() { Vec::new() } else { vec![Block::List { items }] }
 }
 
-/// Limits that were not applied, grouped by reason.
+/// Groups the limits that were not applied by reason.
 fn not_applied<'a>(case: &PageContext<'a>) -> Vec<Vec<&'a UnappliedLimit>> {
     let mut all: Vec<&UnappliedLimit> =
         case.account.matrix.rows.iter().flat_map(|it| &it.unapplied_limits).collect();

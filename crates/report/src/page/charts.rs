@@ -1,4 +1,4 @@
-//! Names, units and annotations of the charts.
+//! Names, units and annotations of the charts
 
 use super::context::PageContext;
 use crate::lang::Lang;
@@ -9,7 +9,7 @@ use model::EventKind;
 use model::chart::{Annotation, Chart, ChartSeries, ChartSeriesKind};
 use model::run_result::TrialResult;
 
-/// Characters of a log line that are shown.
+/// Maximum number of characters that are shown of a log line.
 const TEXT_CHARS_MAX: usize = 300;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
@@ -36,7 +36,7 @@ fn trial(case: &PageContext<'_>, trial: &TrialResult) -> ChartedTrial {
     }
 }
 
-/// A trial's name within its cell: its repetition, or in a search its level.
+/// Name of a trial within its cell: its repetition, or in a search its level.
 fn name(case: &PageContext<'_>, trial: &TrialResult) -> String {
     let (lang, cell) = (case.lang, case.name(trial.cell));
     let Some(step) = &trial.step else { return lang.trial(cell, trial.repetition + 1) };
@@ -47,7 +47,7 @@ fn name(case: &PageContext<'_>, trial: &TrialResult) -> String {
     format!("{}: {level}{change}", trial.id)
 }
 
-/// Names and units of a chart in one language, without its data.
+/// Builds names and units of a chart in one language, without its data.
 pub fn chart(chart: &Chart, lang: &Lang) -> ChartView {
     let unit = chart.kind.unit();
     ChartView {

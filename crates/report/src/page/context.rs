@@ -1,4 +1,4 @@
-//! Selection of the cells and trials that a page shows.
+//! Selection of the cells and trials that a page shows
 
 use crate::lang::Lang;
 use model::finding::Finding;
@@ -13,14 +13,14 @@ pub(crate) struct PageContext<'a> {
     pub lang: &'a Lang,
     /// Names of the cells.
     pub names: Vec<String>,
-    /// Comparable closed-model cell with the highest throughput, apart from the baseline. In the open model,
-    /// throughput is the offered rate.
+    /// Comparable closed-model cell with the highest throughput, apart from the baseline. Open-model cells are
+    /// excluded, because their throughput is the offered rate.
     pub best: Option<usize>,
     /// Comparable closed-model cell with the lowest throughput, if it is not `best`.
     pub worst: Option<usize>,
     pub open: OpenCells,
     /// Cells that are shown in full: all if they are few. Otherwise the baseline, the best and the worst, and the
-    /// highest and the strained open-model cell.
+    /// `highest` and the `strained` open-model cell.
     pub chosen: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct OpenCells {
 /// Share of the offered rate that a cell must deliver to keep up. Cells with more than 1 % of errors are not compared.
 const KEEPS_UP: f64 = 0.99;
 
-/// Number of cells up to which all are shown in full.
+/// Maximum number of cells that are all shown in full.
 const FEW: usize = 3;
 
 impl<'a> PageContext<'a> {
@@ -57,7 +57,7 @@ impl<'a> PageContext<'a> {
             ranked = closed().collect();
         }
         let tps = |cell: &usize| throughput(account, *cell).unwrap_or(0.0);
-        // Of cells with equal throughput, the first one wins.
+        // Among cells with equal throughput, the first one is chosen.
         ranked.sort_by(|one, other| tps(other).total_cmp(&tps(one)));
         let best = ranked.first().copied();
         let worst = ranked.last().copied().filter(|it| Some(*it) != best);
@@ -135,7 +135,7 @@ fn open_cells(account: &RunResult, cells: impl Iterator<Item = usize>) -> OpenCe
     open
 }
 
-/// Median over the cell's valid trials.
+/// Median throughput over the cell's valid trials.
 fn throughput(account: &RunResult, cell: usize) -> Option<f64> {
     Some(account.matrix.rows.get(cell)?.estimate(Figure::Tps)?.median)
 }

@@ -1,4 +1,4 @@
-//! Drawing of the stack with response times and queues.
+//! Drawing of the stack with response times and queues
 
 use super::context::PageContext;
 use crate::lang::page::{BottleneckRole, ConcurrencyLimit, ServerRole};
@@ -10,7 +10,7 @@ use model::matrix::{Hop, UnappliedLimit};
 use model::plan::{GENERATOR, Limits, Setup, Stack, Transport};
 use model::run_result::HopMetrics;
 
-/// One drawing for each distinct path of the chosen cells.
+/// Builds one drawing for each distinct path of the chosen cells.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     let several = case.account.experiment.cells.len() > 1;
@@ -128,7 +128,7 @@ fn node(
     let mut lines: Vec<Line> =
         standing.map(|(it, tone)| Line { text: lang.standing(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
-    // The share of a quota is already displayed, which implies the quota.
+    // The share of a quota is already displayed, and it implies the quota.
     let is_shown = metrics.cpu.is_some() && limits.cpu == metrics.cpu_limit;
     let limits = lang.limits(&Limits { cpu: limits.cpu.filter(|_| !is_shown), ..limits.clone() });
     if !limits.is_empty() {
@@ -150,10 +150,10 @@ fn node(
     DrawnNode { heading, lines, load, tone: standing.map_or(Tone::Plain, |it| it.1) }
 }
 
-/// Fewer transactions than this count as none.
+/// Number of transactions below which a node counts as idle.
 const IN_FLIGHT_MIN: f64 = 0.01;
 
-/// A transaction's time in the node, if any.
+/// Mean time of a transaction in the node, if it has any transactions.
 fn node_time(metrics: &HopMetrics) -> Option<Nanos> {
     metrics.time.filter(|it| *it >= Nanos::from_micros(1))
 }
@@ -182,7 +182,7 @@ fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(B
             }
             _ => continue,
         };
-        // The limiter is more important than the queue before it.
+        // The limiter is more important than the queue at a node.
         if *of == cell && node == name && (tone == Tone::Bad || found.is_none()) {
             found = Some((standing, tone));
         }

@@ -1,4 +1,4 @@
-//! Sections on the environment and on how to repeat the run.
+//! Sections on the environment and on how to repeat the run
 
 use super::context::PageContext;
 use crate::say;
@@ -55,7 +55,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// Facts by importance; unknown ones last, in their own order.
+/// Sorts facts by importance; unknown ones are last, in their own order.
 fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
     const ORDER: [&str; 12] = [
         "system",
@@ -105,7 +105,7 @@ fn transport_name(case: &PageContext<'_>, text: &str) -> String {
     }
 }
 
-/// A fact about the machine. Amounts of memory are in bytes, ports are a range.
+/// Formats a fact about the machine. Amounts of memory are in bytes, ports are a range.
 fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     let name = case.lang.machine(key).unwrap_or_else(|| key.replace('_', " "));
     let value = match value.parse::<u64>() {
@@ -125,7 +125,7 @@ fn fact(case: &PageContext<'_>, key: &str, value: &str) -> (String, String) {
     (name, value)
 }
 
-/// Text of a fact with parts; elements of a list by their names.
+/// Formats a fact with parts; elements of a list are shown by their names.
 fn plain_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -151,7 +151,7 @@ fn cells(case: &PageContext<'_>, node: &NodeInfo) -> String {
     case.lang.cells(&names, of)
 }
 
-/// The command and the file.
+/// Blocks with the command and the experiment file.
 pub fn repeat_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let about = &case.account.info;
     let code = |name, text: &str, folded| Block::Code { name, text: text.trim_end().to_owned(), folded };

@@ -1,4 +1,4 @@
-//! Section on durability and outages under faults.
+//! Section on durability and outages under faults
 
 use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
@@ -13,9 +13,9 @@ use model::fault_injection::{DurationRange, FailoverResult, FaultInjection};
 use model::run_result::{RunState, TrialResult};
 use model::{Nanos, run_result::RunResult};
 
-/// Trials that are not folded, if there are many.
+/// Maximum number of trials that are shown unfolded.
 const TRIALS_SHOWN: usize = 5;
-/// Cells whose sentence is part of the run's answer; with more cells, only the worst.
+/// Maximum number of cells whose sentences are part of the run's answer; of more cells, only the worst is.
 const CELLS_IN_ANSWER_MAX: usize = 3;
 
 /// Figures of all cells, then each cell, then the events of each trial.
@@ -39,7 +39,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The first trials and those with a broken promise; the others are folded.
+/// Shows the first trials and those with a broken promise; folds the others.
 fn fold_trials(items: Vec<Line>, lang: &Lang) -> Vec<Block> {
     if items.len() <= TRIALS_SHOWN_MAX {
         return vec![Block::List { items }];
@@ -53,7 +53,7 @@ fn fold_trials(items: Vec<Line>, lang: &Lang) -> Vec<Block> {
     [Some(lines(first)), rest].into_iter().flatten().collect()
 }
 
-/// The section without the events of each trial.
+/// Builds the section without the events of each trial.
 pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
@@ -85,7 +85,7 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer about faults: all cells if they are few, otherwise the worst.
+/// Builds the run's answer about faults: all cells if they are few, otherwise the worst.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let survivals = &case.account.failovers;
     let worst = survivals.iter().map(rank).min()?;
@@ -104,7 +104,7 @@ pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     Some(Line { text, tone })
 }
 
-/// Sort key, worst first: broken, not proven, kept.
+/// Sort key of a result, worst first: broken, not proven, kept.
 fn rank(result: &FailoverResult) -> u8 {
     match result.conclusion {
         Some(Conclusion::Broken) => 0,
@@ -113,7 +113,7 @@ fn rank(result: &FailoverResult) -> u8 {
     }
 }
 
-/// Loss without a promise is neither good nor bad.
+/// Tone of a result. A loss without a promise is neither good nor bad.
 fn tone(result: &FailoverResult) -> Tone {
     match rank(result) {
         0 => Tone::Bad,
@@ -123,7 +123,7 @@ fn tone(result: &FailoverResult) -> Tone {
     }
 }
 
-/// True if there are several cells, controls apart.
+/// True if there are several cells other than controls.
 pub(super) fn has_several_cells(case: &PageContext<'_>) -> bool {
     case.account.experiment.cells.iter().filter(|it| it.control_of.is_none()).count() > 1
 }
@@ -134,7 +134,7 @@ fn line(case: &PageContext<'_>, result: &FailoverResult) -> Line {
     Line { text: if name.is_empty() { capitalise(&text) } else { text }, tone: tone(result) }
 }
 
-/// A table with one row per cell.
+/// Builds a table with one row per cell.
 fn figures(case: &PageContext<'_>) -> Option<Table> {
     let survivals: Vec<&FailoverResult> = case.account.failovers.iter().collect();
     let lang = case.lang;
@@ -194,7 +194,7 @@ fn figures(case: &PageContext<'_>) -> Option<Table> {
     Some(table)
 }
 
-/// The median, and the range if there is one.
+/// Formats the median, and the range if there is one.
 fn range_text(range: &DurationRange, lang: &Lang) -> String {
     let [least, median, greatest] = [range.min, range.median, range.max].map(|it| lang.time(it));
     if range.min == range.max {
@@ -242,7 +242,7 @@ fn findings(case: &PageContext<'_>, result: &FailoverResult) -> Option<Table> {
     })
 }
 
-/// A cell's trials, then those of its control.
+/// Lists a cell's trials, then those of its control.
 fn trials<'a>(
     account: &'a RunResult,
     result: &FailoverResult,
@@ -251,7 +251,7 @@ fn trials<'a>(
     cells.into_iter().flatten().map(|cell| account.trials.iter().filter(move |it| it.cell == cell))
 }
 
-/// Events of a trial in one line.
+/// Formats the events of a trial in one line.
 fn trial(case: &PageContext<'_>, trial: &TrialResult) -> Option<Line> {
     let (lang, faults) = (case.lang, trial.fault_injection.as_ref()?);
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
@@ -284,7 +284,7 @@ fn first_line(error: &str) -> (&str, &str) {
     error.split_once('\n').unwrap_or((error, ""))
 }
 
-/// Folded logs of a trial's errors.
+/// Builds folded logs of a trial's errors.
 fn logs(trial: &TrialResult) -> impl Iterator<Item = Block> {
     let troubles = trial.fault_injection.iter().flat_map(|it| &it.errors).map(|it| first_line(it));
     let code = |(name, text): (&str, &str)| Block::Code {
@@ -295,7 +295,7 @@ fn logs(trial: &TrialResult) -> impl Iterator<Item = Block> {
     troubles.filter(|it| !it.1.is_empty()).map(code)
 }
 
-/// Doubts except those about a control, which a single trial does not have.
+/// Lists doubts except those about a control, which a single trial does not have.
 fn doubts(verdict: &DurabilityVerdict) -> impl Iterator<Item = &InconclusiveReason> {
     use InconclusiveReason::{ControlLostNothing, NoControl};
     verdict.doubts.iter().filter(|it| !matches!(it, NoControl | ControlLostNothing))

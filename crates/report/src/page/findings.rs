@@ -1,4 +1,4 @@
-//! Section with findings and links to their evidence.
+//! Section with findings and links to their evidence
 
 use super::context::PageContext;
 use crate::findings::views;
@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::Findings { findings }]
 }
 
-/// Charts of the first cells with the finding, or the matrix if there are none.
+/// Links to the charts of the first cells with the finding, or to the matrix if there are none.
 fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     let mut links: Vec<EvidenceLink> = Vec::new();
     for finding in all {
@@ -42,7 +42,7 @@ fn evidence(case: &PageContext<'_>, all: &[&Finding]) -> Vec<EvidenceLink> {
     links
 }
 
-/// The finding's cell, and the charts that show the finding.
+/// Returns the finding's cell, and the charts that show the finding.
 fn chart_links(finding: &Finding) -> (usize, &'static [ChartKind]) {
     use ChartKind::{
         Connections, Disk, Failures, InFlight, Pooler, Processors, Rate, Response, SendLag, Waits,

@@ -1,4 +1,4 @@
-//! Section on the freshness of reads on replicas.
+//! Section on the freshness of reads on replicas
 
 use super::context::PageContext;
 use super::failover::has_several_cells;
@@ -11,7 +11,7 @@ use crate::view::{Block, Column, Line, Table, Tone};
 use model::Nanos;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, VisibilityDelay};
 
-/// A table with one row per replica of each cell, then conclusions by cell.
+/// Builds a table with one row per replica of each cell, then conclusions by cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let several = has_several_cells(case);
@@ -29,7 +29,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// One replica of one cell.
+/// Data of a table row: one replica of one cell.
 type ReplicaRow<'a> = (&'a FreshnessResult, &'a ReplicaFreshness);
 
 fn figures(case: &PageContext<'_>) -> Option<Table> {

@@ -1,4 +1,4 @@
-//! Heat map of the cells' figures.
+//! Heat map of the cells' figures
 
 use super::answer::axes;
 use super::context::PageContext;
@@ -49,7 +49,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     vec![Block::HeatMap(HeatMap { across, down, layers })]
 }
 
-/// `None` if no cell has the figure, or if it is zero in all.
+/// Builds the layer of a figure; `None` if no cell has the figure, or if it is zero in all.
 fn layer(
     case: &PageContext<'_>,
     (figure, more): (Figure, bool),
@@ -62,7 +62,7 @@ fn layer(
         let Some(at) = *at else { return HeatCell::default() };
         let baseline = matrix.baseline == Some(at);
         let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
-        // An offered rate shows nothing about capacity.
+        // The throughput of an open-model cell is its offered rate, which shows nothing about capacity.
         let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
         let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
         HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }
@@ -83,14 +83,14 @@ fn format_figure(figure: Figure, estimate: &Estimate, lang: &Lang) -> String {
     }
 }
 
-/// Shade of a figure: full at half or double the baseline, `None` without evidence. `more` is true if high values are
-/// good.
+/// Shade of a figure: ±1 at double or half the baseline, 0 without evidence of a change, `None` if it is not compared.
+/// `more` is true if high values are good.
 fn shade(estimate: &Estimate, more: bool) -> Option<f64> {
     let against = estimate.vs_baseline?;
     match against.verdict {
         ChangeVerdict::NoEvidence => Some(0.0),
         ChangeVerdict::Lower | ChangeVerdict::Higher | ChangeVerdict::TooFewRuns => {
-            // Two digits exceed what the eye can distinguish.
+            // Two decimals are finer than visible differences.
             let change = against.ratio.filter(|it| *it > 0.0)?.log2().clamp(-1.0, 1.0);
             let shade = if more { change } else { -change };
             Some((100.0 * shade).round() / 100.0)

@@ -1,4 +1,4 @@
-//! Section on the maximum of each cell, its search and its limiter.
+//! Section on the maximum of each cell, its search and its limiter
 
 use super::TRIALS_SHOWN_MAX;
 use super::context::PageContext;
@@ -13,7 +13,7 @@ use model::search::{
     Cause, FittedValue, LevelOutcome, Maximum, Proof, ProofVerdict, SearchResult, StepResult,
 };
 
-/// For each searched cell: its answer, the proof of its limiter, and its steps.
+/// Builds the answer, the proof of its limiter, and the steps of each searched cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for it in &case.account.maxima {
@@ -37,14 +37,14 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The run's answer about maxima: the best cell, and the baseline if it is another one.
+/// Builds the run's answer about maxima: the best cell, and the baseline if it is another one.
 pub fn answer(case: &PageContext<'_>) -> Option<Line> {
     let maxima = &case.account.maxima;
     let level = |it: &&Maximum| it.answer.level;
     // Rates and numbers of clients are not comparable: use the cells that have the scale of the first one.
     let scale = maxima.first()?.answer.scale;
     let measured = || maxima.iter().filter(|it| it.answer.scale == scale && it.answer.level.is_some());
-    // Of equal cells, the first one wins.
+    // Among equal cells, the first one is chosen.
     let best = measured().reduce(|best, it| if level(&it) > level(&best) { it } else { best });
     let Some(best) = best else {
         let first = line(case, &maxima[0]);
@@ -103,7 +103,7 @@ pub(super) fn capitalise(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// Steps in the order of their measurement.
+/// Table of steps in the order of their measurement.
 fn steps(maximum: &Maximum, lang: &Lang) -> Option<Table> {
     let scale = maximum.steps.first()?.step.scale;
     let rows: Vec<&StepResult> = maximum.steps.iter().collect();

@@ -1,4 +1,4 @@
-//! Section on the load and its objectives.
+//! Section on the load and its objectives
 
 use super::context::PageContext;
 use crate::say;
@@ -52,11 +52,11 @@ struct LoadGroup {
     load: Load,
     /// True if any operation contains SQL.
     sql: bool,
-    /// Number of clients, or in-flight cap.
+    /// Numbers of clients, or in-flight caps.
     concurrency: Vec<u32>,
 }
 
-/// Distinct loads, apart from the number of clients. `searched` is true if a search chooses the level.
+/// Groups loads that differ only in the number of clients. `searched` is true if a search chooses the level.
 fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     let mut all: Vec<LoadGroup> = Vec::new();
     for setup in setups {
@@ -89,7 +89,7 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
     all
 }
 
-/// Operations with their weights: `read ×10, write ×1`.
+/// Formats operations with their weights: `read ×10, write ×1`.
 fn mix(all: &[Operation]) -> String {
     let each = all.iter().map(|it| match all.len() {
         1 => it.name.clone(),
@@ -98,7 +98,7 @@ fn mix(all: &[Operation]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// Every script once.
+/// Blocks with every script once.
 fn scripts(setups: &[&Setup]) -> Vec<Block> {
     let mut distinct: Vec<(&str, String)> = Vec::new();
     for it in setups.iter().flat_map(|it| &it.operations) {

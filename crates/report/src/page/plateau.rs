@@ -1,4 +1,4 @@
-//! Section on the plateau of a sweep.
+//! Section on the plateau of a sweep
 
 use super::context::PageContext;
 use crate::lang::search::PlateauAnswer;
@@ -37,7 +37,7 @@ fn line(case: &PageContext<'_>, plateau: &Plateau) -> Option<Line> {
     Some(Line { text: case.lang.plateau_answer(&answer), tone: Tone::Good })
 }
 
-/// Every cell, in the order of the file.
+/// Builds a table with every cell, in the order of the file.
 fn table(case: &PageContext<'_>, plateau: &Plateau) -> Table {
     let lang = case.lang;
     let figure = if plateau.maxima {

@@ -1,4 +1,4 @@
-//! Section with the results of each operation.
+//! Section with the results of each operation
 
 use super::context::PageContext;
 use crate::lang::Lang;
@@ -8,7 +8,7 @@ use crate::view::{Block, Column, Row, Table, Tone};
 use model::run_result::{CellResult, OperationResult, RunResult};
 use model::{Nanos, SizeFigures, StatementRows};
 
-/// For each chosen cell, a table of operations and one of failures.
+/// Builds a table of operations and one of failures for each chosen cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
@@ -70,7 +70,7 @@ fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> 
     Some(table)
 }
 
-/// A size of answers; empty if unknown.
+/// Formats a size of answers; empty if unknown.
 fn size(operation: &OperationResult, figure: fn(&SizeFigures) -> Option<u64>, lang: &Lang) -> String {
     operation.sizes.as_ref().and_then(figure).map_or(String::new(), |it| lang.bytes(it as f64))
 }
@@ -109,7 +109,7 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
     (!rows.is_empty()).then_some(table)
 }
 
-/// Rows of each statement; `None` without statements that have rows.
+/// Table of the rows of each statement; `None` without statements that have rows.
 fn rows(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let rows: Vec<(&OperationResult, &StatementRows)> =
         cell.operations.iter().flat_map(|it| it.rows.iter().map(move |rows| (it, rows))).collect();
@@ -149,7 +149,7 @@ fn response(operation: &OperationResult, value: Option<Nanos>, place: f64, lang:
     }
 }
 
-/// A table of these rows, without columns that are empty in all of them.
+/// Builds a table of these rows, without columns that are empty in all of them.
 pub(super) fn non_empty_columns<T>(
     first: (Column, impl Fn(&T) -> String),
     figures: Vec<FigureColumn<'_, T>>,

@@ -1,4 +1,4 @@
-//! Section on throughput against clients.
+//! Section on throughput against clients
 
 use super::context::PageContext;
 use crate::lang::number::exact;
@@ -6,7 +6,7 @@ use crate::say;
 use crate::view::{Block, Column, Line, Row, Table, Tone};
 use model::search::Scalability;
 
-/// For each cell with a fitted law: its parameters, and the law next to the measurements.
+/// Builds the parameters of the law, and compares it with the measurements, for each cell with a fitted law.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
@@ -20,7 +20,7 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     blocks
 }
 
-/// One row per number of clients, with all of its trials.
+/// Builds a table with one row per number of clients, with all of its trials.
 fn table(case: &PageContext<'_>, scalability: &Scalability) -> Table {
     let lang = case.lang;
     let column = |heading| Column { heading, numeric: true, drop_order: 0 };

@@ -1,4 +1,4 @@
-//! Section on soaks: leaks and drift.
+//! Section on soaks: leaks and drift
 
 use super::context::PageContext;
 use super::maximum::capitalise;
@@ -100,7 +100,7 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     })
 }
 
-/// A slope with its interval, in the metric's unit.
+/// Formats a slope with its interval, in the metric's unit per hour.
 fn per_hour(case: &PageContext<'_>, what: &TrendMetric, slope: &FittedValue) -> String {
     let amount = |it| case.lang.trend_value(what, it);
     let among = case.lang.numbers().among();

@@ -1,4 +1,4 @@
-//! Section on statements by server time, compared with the baseline.
+//! Section on statements by server time, compared with the baseline
 
 use super::context::PageContext;
 use super::results::{FigureColumn, non_empty_columns};
@@ -7,7 +7,7 @@ use crate::text::truncate;
 use crate::view::{Block, Column};
 use model::run_result::StatementStats;
 
-/// Characters of a statement's text that are shown.
+/// Maximum number of characters that are shown of a statement's text.
 const MOST: usize = 400;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {

@@ -232,7 +232,7 @@ fn chart_numbers_match_the_charts() {
             }
         }
     }
-    // Unmeasured is not zero.
+    // An unmeasured value is not zero.
     assert_eq!(actual["data"][0]["charts"][0][1][1], serde_json::Value::Null);
     let live = document(&result, &pages, "en", Some("/runs/x/events"));
     assert!(live.ends_with("\"live\":{\"events\":\"/runs/x/events\"}}"));
@@ -262,7 +262,7 @@ fn evidence_links_resolve() {
     }
 }
 
-/// Markup or control sequences that no reader may interpret.
+/// Finds markup or control sequences that no reader may interpret.
 fn unsafe_markup(text: &str) -> Option<String> {
     let tags = ["<script", "</script", "<img", "onerror=\""];
     let lower = text.to_ascii_lowercase();
@@ -290,7 +290,7 @@ fn escapes_hostile_text_in_every_format() {
             assert_eq!(unsafe_markup(&text), None, "{form}\n{text}");
             assert!(text.contains("alert(1)"), "{form} lost it");
         }
-        // A terminal interprets no tags.
+        // A terminal does not interpret tags.
         let steers = |it: char| it.is_control() && it != '\n' || ('\u{202a}'..='\u{202e}').contains(&it);
         assert!(!terminal.contains(steers), "{terminal}");
         let document = document(&result, std::slice::from_ref(&page), lang.code(), None);

@@ -1,4 +1,4 @@
-//! Tests of the exposition of a synthetic run.
+//! Tests of the exposition of a synthetic run
 
 use super::*;
 use model::totals::{CurrentTrial, OperationTotals, ProbeValues};

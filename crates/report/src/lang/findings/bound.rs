@@ -1,4 +1,4 @@
-//! Resources that bound the throughput.
+//! Texts about resources that bound the throughput
 
 use super::Lang;
 use crate::lang::short;
@@ -6,7 +6,7 @@ use crate::say;
 use model::finding::Bound;
 
 impl Lang {
-    /// Beginning of a paragraph.
+    /// Beginning of a paragraph about a bound.
     pub(super) fn bound(&self, bound: &Bound) -> String {
         match bound {
             Bound::Service { node, .. } => say!(self, "bound-service", node),
@@ -24,7 +24,7 @@ impl Lang {
         }
     }
 
-    /// Figures of one cell.
+    /// Figures of one cell with a bound.
     pub(super) fn bound_figures(&self, bound: &Bound) -> String {
         let numbers = self.numbers();
         let tenths = |number: f64| numbers.fixed(number, 1);

@@ -1,4 +1,4 @@
-//! Circumstances under which a cell was measured.
+//! Texts about circumstances under which a cell was measured
 
 use super::{Lang, group};
 use crate::say;
@@ -8,7 +8,7 @@ use model::finding::{
 };
 
 impl Lang {
-    /// Beginning of a paragraph.
+    /// Beginning of a paragraph about a circumstance.
     pub(super) fn circumstance(&self, circumstance: &Circumstance) -> String {
         match circumstance {
             Circumstance::FeedFitsCache { feed, distinct, touched, bytes, memory, .. } => {
@@ -150,7 +150,7 @@ impl Lang {
         }
     }
 
-    /// Kind, origin and number of errors in PostgreSQL's log.
+    /// Describes kind, origin and number of errors in PostgreSQL's log.
     fn logged_errors(&self, LoggedErrors { kind, origin, lines }: &LoggedErrors) -> String {
         let kind = match kind {
             EventKind::Deadlock => say!(self, "circumstance-errors-deadlock"),

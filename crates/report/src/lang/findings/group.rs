@@ -1,4 +1,4 @@
-//! Content of paragraphs about several findings: ranges and groups of figures.
+//! Content of paragraphs about several findings: ranges and groups of figures
 
 use crate::lang::cell_name;
 use model::finding::{Finding, FindingRule, IncomparableReason, MissingInput};
@@ -9,13 +9,13 @@ const MANY: usize = 4;
 
 /// Content of a paragraph about a group of findings, after their common part.
 pub(super) enum RemainingGroup {
-    /// Nothing, because a table follows.
+    /// No content, because a table follows.
     Table,
     /// One sentence per finding.
     Each,
     /// One sentence per finding, compared with this cell.
     EachBeside(usize),
-    /// Cells by the reason why they are left out.
+    /// Excluded cells, grouped by the reason.
     LeftOut(Vec<(IncomparableReason, Vec<ExcludedCount>)>),
     Seeming(ApparentGain),
     Shares(ShareRange),
@@ -23,7 +23,7 @@ pub(super) enum RemainingGroup {
 
 pub(super) struct ExcludedCount {
     pub cell: usize,
-    /// Share of failed transactions, if that is the reason.
+    /// Share of failed transactions, 0..=1, if that is the reason.
     pub failed: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ShareRange {
 
 pub(super) enum CellSelection {
     All,
-    /// All except these, which are fewer than half.
+    /// All cells except these, which are fewer than half.
     AllBut(Vec<usize>),
     These(Vec<usize>),
 }
@@ -114,13 +114,13 @@ fn shares(all: &[&Finding], cells: usize) -> ShareRange {
     ShareRange { cells, generator, before, server, others }
 }
 
-/// Minimum and maximum; `None` for no values.
+/// Minimum and maximum of the values; `None` if there are none.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     Some((least, values.iter().copied().max_by(f64::total_cmp)?))
 }
 
-/// Rules by their missing input, in order of first occurrence.
+/// Groups rules by their missing input, in order of first occurrence.
 pub(super) fn by_missing_input(
     rules: &[(FindingRule, MissingInput)],
 ) -> Vec<(MissingInput, Vec<FindingRule>)> {
@@ -145,7 +145,7 @@ pub(super) fn distinct(all: &[Transport]) -> Vec<Transport> {
     kinds
 }
 
-/// The mode as in experiment files.
+/// Name of the mode in experiment files.
 fn key(mode: PoolMode) -> &'static str {
     match mode {
         PoolMode::Session => "session",

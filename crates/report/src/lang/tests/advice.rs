@@ -1,10 +1,10 @@
-//! Tests of index advice, word by word.
+//! Tests of index advice, word by word
 
 use super::*;
 use model::advice::{CostChange, IndexAdvice, IndexBuild, Remedy, Scan, StatementChange};
 use model::explain::{IndexCandidate, IndexKey, KeyRole};
 
-/// Compares both languages; no-break spaces are written as plain ones here.
+/// Compares both languages. The expected texts contain plain blanks instead of no-break spaces.
 #[track_caller]
 fn check(write: impl Fn(&Lang) -> String, english: &str, russian: &str) {
     for (lang, expected) in crate::lang::all().iter().zip([english, russian]) {

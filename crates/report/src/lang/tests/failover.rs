@@ -1,4 +1,4 @@
-//! Tests of the texts about faults and durability.
+//! Tests of the texts about faults and durability
 
 use super::*;
 use crate::lang::failover::FaultKind;

@@ -1,4 +1,4 @@
-//! Findings of every kind, and tests of their texts.
+//! Findings of every kind, and tests of their texts
 
 use super::*;
 use model::EventKind;
@@ -13,7 +13,7 @@ fn compared(ratio: f64) -> ThroughputComparison {
     ThroughputComparison { ratio, interval, p: 0.01, verdict: ChangeVerdict::Lower, runs: (5, 5) }
 }
 
-/// Each kind, with and without its optional parts.
+/// Findings of each kind, with and without their optional parts.
 pub(super) fn findings() -> Vec<Finding> {
     let node = || NODE.to_owned();
     let (cell, with) = (1, 0);
@@ -209,7 +209,7 @@ fn answered(delivered: f64, p99: Option<f64>) -> CellResponse {
     CellResponse { delivered, p99, runs: 3 }
 }
 
-/// Every bound.
+/// Findings with every bound.
 fn bounds() -> Vec<Finding> {
     let node = || NODE.to_owned();
     let reads =
@@ -361,7 +361,7 @@ fn circumstances() -> Vec<Finding> {
     all.into_iter().map(|it| Finding::Circumstance { cell: 1, circumstance: it }).collect()
 }
 
-/// Paragraphs about more cells than a sentence lists separately.
+/// Groups of findings about more cells than a sentence lists separately.
 pub(super) fn many() -> Vec<Vec<Finding>> {
     let host = |cell: usize| Finding::HostBound {
         cell,
@@ -391,7 +391,7 @@ pub(super) fn many() -> Vec<Vec<Finding>> {
     ]
 }
 
-/// Compares both languages; no-break spaces are written as plain ones here.
+/// Compares both languages. The expected texts contain plain blanks instead of no-break spaces.
 #[track_caller]
 fn check(finding: &Finding, english: &str, russian: &str) {
     let names = CELLS.map(str::to_owned);
@@ -403,7 +403,7 @@ fn check(finding: &Finding, english: &str, russian: &str) {
 
 #[test]
 fn open_and_closed() {
-    // Figures of experiments/004-book.
+    // The figures are those of experiments/004-book.
     let of = |delivered, p99| CellResponse { delivered, p99: Some(p99), runs: 1 };
     let finding = Finding::OpenAndClosed {
         cell: 2,

@@ -1,4 +1,4 @@
-//! Tests of the texts about reads on replicas.
+//! Tests of the texts about reads on replicas
 
 use super::*;
 use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads};

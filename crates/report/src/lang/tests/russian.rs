@@ -1,10 +1,10 @@
-//! Russian texts are Russian and formatted as Russian is
+//! Tests that Russian texts contain only Russian words and Russian number formats
 
 use super::{all, said};
 use crate::lang::russian;
 use fluent_syntax::ast;
 
-/// Words of Latin letters and digits in a text: `p99`, `net.ipv4.ip_local_port_range`.
+/// Lists words of Latin letters and digits in a text: `p99`, `net.ipv4.ip_local_port_range`.
 fn latin(text: &str) -> Vec<&str> {
     let word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.');
     let words = text.split(|it| !word(it)).map(|it| it.trim_matches('.'));

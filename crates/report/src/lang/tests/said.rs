@@ -1,4 +1,4 @@
-//! Tests of the texts of pages, comparisons, live views and lists of runs.
+//! Tests of the texts of pages, comparisons, live views and lists of runs
 
 use super::*;
 use crate::lang::answer::{ObjectiveCounts, ObjectiveLevel, OpenModelAnswer, PageAnswer, TrialCounts};
@@ -21,7 +21,7 @@ use model::{EventKind, RetainReason, StaleRunDirectory};
 
 type Told = Vec<(String, String)>;
 
-/// Every sentence with its name. Unlike other sentences, these may end with a full stop.
+/// Lists every sentence with its name. Unlike other sentences, these may end with a full stop.
 pub(super) fn said(lang: &Lang) -> Told {
     let other_texts =
         [comparisons(lang), live(lang), search::texts(lang), failover::texts(lang), freshness::texts(lang)]
@@ -29,7 +29,7 @@ pub(super) fn said(lang: &Lang) -> Told {
     [words(lang), page(lang), loads(lang), answers(lang), other_texts].concat()
 }
 
-/// Words that stand alone.
+/// Lists words that are no sentences.
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));

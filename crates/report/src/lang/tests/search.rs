@@ -1,4 +1,4 @@
-//! Tests of the texts about maxima, soaks and sweeps.
+//! Tests of the texts about maxima, soaks and sweeps
 
 use super::*;
 use crate::lang::search::{CauseAnswer, MaximumAnswer, PlateauAnswer, SearchQuestion};

@@ -1,4 +1,4 @@
-//! Tests of a run whose primary is killed repeatedly.
+//! Tests of a run whose primary is killed repeatedly
 
 use super::invent::HOSTILE;
 use super::*;
@@ -59,7 +59,7 @@ fn found(kind: AnomalyKind, count: u64) -> Anomaly {
     Anomaly { kind, count, examples: (0..count.min(2)).map(key).collect() }
 }
 
-/// Loss without a promise.
+/// Result with a loss that broke no promise.
 fn unpromised() -> FailoverResult {
     let window_ns = Some((-12_300_000, 28_000_000));
     FailoverResult {
@@ -129,7 +129,7 @@ fn ordeal() -> FaultInjection {
     }
 }
 
-/// Two cells, and a third as their control.
+/// Run with two cells, and a third as their control.
 fn survived() -> RunResult {
     let mut result = account();
     result.experiment.goal = Goal::Failover;
@@ -144,7 +144,7 @@ fn survived() -> RunResult {
     result
 }
 
-/// The run with servers that hold the same rows, managed by pgdyno and by Patroni.
+/// Run with servers that hold the same rows, managed by pgdyno and by Patroni.
 fn replicated() -> RunResult {
     let mut result = survived();
     let fault = Fault {

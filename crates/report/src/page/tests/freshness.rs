@@ -1,4 +1,4 @@
-//! Tests of a run whose replicas lag.
+//! Tests of a run whose replicas lag
 
 use super::invent::HOSTILE;
 use super::*;
@@ -14,7 +14,7 @@ fn within(ms: u64) -> Option<VisibilityDelay> {
     Some(VisibilityDelay::Within(Nanos::from_millis(ms)))
 }
 
-/// One replica is prompt, one is late, and the old primary does not answer.
+/// Result in which one replica is prompt, one is late, and the old primary does not answer.
 fn lagging() -> FreshnessResult {
     let replica = |node: &str, stale, [p50, p90]: [_; 2], unseen, unanswered| ReplicaFreshness {
         node: node.to_owned(),
@@ -46,7 +46,7 @@ fn lagging() -> FreshnessResult {
     }
 }
 
-/// All replicas are fresh, as promised.
+/// Result in which all replicas are fresh, as promised.
 fn fresh() -> FreshnessResult {
     let mut result =
         FreshnessResult { cell: 1, promised: true, round_robin: share(0, 598, (0.0, 0.006_4)), ..lagging() };

@@ -1,4 +1,4 @@
-//! Synthetic runs.
+//! Synthetic runs
 
 use model::chart::{Annotation, Chart, ChartKind, ChartSeries, ChartSeriesKind, Charts};
 use model::finding::Finding;
@@ -289,7 +289,7 @@ fn trial(id: u32, cell: usize, repetition: u32, tps: f64) -> TrialResult {
     }
 }
 
-/// A run with four trials of three cells; one cell was not measured.
+/// Run with four trials of three cells; one cell was not measured.
 pub fn account() -> RunResult {
     let cells =
         [false, true, true].map(|pooled| Cell { label: vec![], control_of: None, setup: setup(pooled) });
@@ -408,7 +408,7 @@ pub fn account() -> RunResult {
     }
 }
 
-/// A run of the first cell only.
+/// Run with the first cell only.
 pub fn single_cell_account() -> RunResult {
     let mut result = account();
     result.experiment.cells.truncate(1);
@@ -423,7 +423,7 @@ pub fn single_cell_account() -> RunResult {
     result
 }
 
-/// The run with hostile text wherever foreign text may occur.
+/// Run with hostile text wherever foreign text may occur.
 pub fn hostile_account() -> RunResult {
     let text = || HOSTILE.to_owned();
     let mut result = account();

@@ -1,4 +1,4 @@
-//! Tests of a run with a maximum, a soak and a sweep.
+//! Tests of a run with a maximum, a soak and a sweep
 
 use super::invent::{self, HOSTILE};
 use super::*;
@@ -44,7 +44,7 @@ fn seen(stage: StepPurpose, level: f64, outcome: LevelOutcome) -> StepResult {
     }
 }
 
-/// Document 003: reads are the limiter, the CPU is not.
+/// Maximum of document 003: reads are the limiter, the CPU is not.
 fn maximum() -> Maximum {
     let proof = |knob, amount, limit, changed, elasticity, verdict| Proof {
         limit,
