@@ -1,7 +1,7 @@
 //! Durability check: verifies that every acknowledged write survived
 //!
-//! [`judge`] passes over the ledger twice and keeps one bit for each write and reading. A hundred million writes take a
-//! few dozen megabytes. `docs/durability.md` explains each finding and each doubt.
+//! [`judge`] reads the ledger twice and keeps one bit for each write and reading. A hundred million writes take a few
+//! dozen megabytes. `docs/durability.md` explains each finding and each doubt.
 
 mod acknowledgements;
 pub mod freshness;
@@ -24,8 +24,8 @@ use std::collections::BTreeMap;
 use trusted_reads::TrustedReads;
 use writes::WriteJudge;
 
-/// Verdict from the ledger's entries and the other evidence. `entries` returns a new iterator over all entries at each
-/// call.
+/// Verdict from the ledger's entries and the other evidence. Each call of `entries` returns a new iterator over all
+/// entries.
 pub fn judge<I: Iterator<Item = LedgerEntry>>(
     history: &DurabilityHistory,
     entries: impl Fn() -> I,
@@ -78,10 +78,10 @@ pub fn judge<I: Iterator<Item = LedgerEntry>>(
     }
 }
 
-/// 95 % upper bound of the probability that a failover loses writes, given `failovers` failovers without a loss.
+/// Upper bound (95 %) of the probability that a failover loses writes, after `failovers` failovers without a loss.
 ///
-/// If each failover loses writes with probability p, n failovers pass with probability (1 − p)ⁿ. The bound is the p for
-/// which this is 5 %. Without failovers it is 1.
+/// If each failover loses writes with probability p, n failovers lose none with probability (1 − p)ⁿ. The bound is the
+/// p for which this is 5 %. Without failovers it is 1.
 pub fn loss_probability_bound(failovers: u32) -> f64 {
     if failovers == 0 { 1.0 } else { 1.0 - 0.05_f64.powf(1.0 / f64::from(failovers)) }
 }
@@ -115,7 +115,7 @@ fn end_doubt(end: Option<LedgerEnd>) -> Option<InconclusiveReason> {
     }
 }
 
-/// Anomalies found so far.
+/// Count and examples of each kind of anomaly.
 #[derive(Debug, Default)]
 struct Anomalies(BTreeMap<AnomalyKind, (u64, Vec<WriteKey>)>);
 
@@ -124,7 +124,7 @@ impl Anomalies {
         self.add_many(kind, 1, key);
     }
 
-    /// Adds `count` anomalies, with these examples.
+    /// Adds `count` anomalies of `kind` with these examples.
     fn add_many(&mut self, kind: AnomalyKind, count: u64, examples: impl IntoIterator<Item = WriteKey>) {
         if count > 0 {
             let (known, keys) = self.0.entry(kind).or_default();

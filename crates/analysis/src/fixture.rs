@@ -1,4 +1,4 @@
-//! Valid simulated measurement and a random generator for tests
+//! Valid simulated measurement, and histograms for tests
 
 pub mod trial;
 
@@ -7,7 +7,7 @@ use model::{
     ClientId, Interval, LatencyHistogram, Measurement, Nanos, Outcome, Record, ScriptId, Spacing, ThreadUsage,
 };
 
-/// Ten seconds, two threads, four clients, two scripts, 10,000 transactions; 50 µs of send lag and jitter.
+/// Measurement of 10 s: two threads, four clients, two scripts, 10,000 transactions, 50 µs of send lag and jitter.
 pub fn quiet_measurement() -> Measurement {
     let window = Nanos::from_secs(10);
     let mut interval = Interval::new(&[1, 0]);
@@ -50,7 +50,7 @@ pub fn quiet_measurement() -> Measurement {
     }
 }
 
-/// `count` samples of `millis` each.
+/// Histogram with `count` samples of `millis` ms each.
 pub fn millis(count: u64, millis: u64) -> LatencyHistogram {
     let mut it = LatencyHistogram::new();
     (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));

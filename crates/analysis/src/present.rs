@@ -1,4 +1,4 @@
-//! Figures in the form in which they are shown: matrix, charts, comparisons
+//! Figures as they are shown: matrix, charts, comparisons
 
 pub(crate) mod aggregate;
 pub mod chart;

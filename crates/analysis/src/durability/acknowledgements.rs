@@ -1,30 +1,30 @@
-//! Times of acknowledgements, and the outages between them
+//! Times of acknowledgements, and the outages they show
 
 use model::Nanos;
 use model::durability::{FaultEvent, WriteOutage};
 use std::collections::BTreeMap;
 
-/// First and last acknowledgement of each 10 ms slot that has one. Every gap of at least 10 ms is therefore exact, in
-/// whatever order acknowledgements arrive.
+/// First and last acknowledgement of each 10 ms slot that has one. Every gap of at least 10 ms is therefore exact, even
+/// if acknowledgements arrive out of order.
 #[derive(Debug, Default)]
 pub(super) struct AcknowledgementTimes {
     slots: BTreeMap<u64, (Nanos, Nanos)>,
-    /// Current slot with its first and last acknowledgement. Most acknowledgements fall into the same slot as the
-    /// previous one.
+    /// Current slot, with its first and last acknowledgement. Most acknowledgements fall into the slot of the previous
+    /// one.
     current: Option<(u64, (Nanos, Nanos))>,
-    /// End of the last attempt, with any outcome.
+    /// End of the latest attempt, with any outcome.
     last_attempt: Nanos,
 }
 
 const SLOT: u64 = 10_000_000;
 
 impl AcknowledgementTimes {
-    /// Adds the end of an attempt. Ends may arrive in any order.
+    /// Adds the end of an attempt. Attempts may arrive in any order.
     pub fn add_attempt(&mut self, at: Nanos) {
         self.last_attempt = self.last_attempt.max(at);
     }
 
-    /// Adds an acknowledgement.
+    /// Adds an acknowledgement. Acknowledgements may arrive in any order.
     pub fn add_acknowledgement(&mut self, at: Nanos) {
         let number = at.0 / SLOT;
         match &mut self.current {
@@ -38,7 +38,7 @@ impl AcknowledgementTimes {
         }
     }
 
-    /// Stores the current slot. Must be called before any query.
+    /// Stores the current slot. Callers must call this before [`AcknowledgementTimes::outages`].
     pub fn flush(&mut self) {
         if let Some((number, (first, last))) = self.current.take() {
             let slot = self.slots.entry(number).or_insert((first, last));
@@ -52,8 +52,8 @@ impl AcknowledgementTimes {
 
     /// Longest gap without acknowledgements for each fault. The gap contains the fault, or lies between it and the next
     /// fault. A gap that contains several faults belongs to each of them. A gap without an end lasts until the last
-    /// attempt or until `over`, the end of the load, whichever is later: without a login there are no attempts. A fault
-    /// without an earlier acknowledgement has no outage.
+    /// attempt or until `over`, the end of the load, whichever is later, because there are no attempts without a login.
+    /// A fault without an earlier acknowledgement has no outage.
     pub fn outages(&self, faults: &[FaultEvent], over: Nanos) -> Vec<WriteOutage> {
         let end = self.last_attempt.max(over);
         let outage = |(number, fault): (usize, &FaultEvent)| {

@@ -2,7 +2,7 @@
 //!
 //! Consecutive reads are correlated: a replica that lags for ten seconds makes fifty reads stale, but this is a single
 //! event. Reads are therefore modelled as a two-state Markov chain: stale and fresh. The mean of n reads has the
-//! variance of n (1 − ρ) / (1 + ρ) independent reads. ρ follows from the number of changes between stale and fresh
+//! variance of n (1 − ρ) / (1 + ρ) independent reads. ρ is computed from the number of changes between stale and fresh
 //! (Bayley and Hammersley, "The 'Effective' Number of Independent Observations in an Autocorrelated Time Series",
 //! 1946). The interval is Wilson's (1927) with that effective number of reads. It is defined even if no read was stale.
 
@@ -21,8 +21,8 @@ const Z: f64 = 1.959_964;
 /// Minimum number of reads beyond a reported quantile.
 const READS_BEYOND_QUANTILE: usize = 10;
 
-/// Results of every cell with sampled replicas, except controls, in the order of cells. `trials` pairs each trial's
-/// cell with its observations.
+/// Results of all cells with sampled replicas, except controls, in the order of the cells. `trials` pairs the index of
+/// each trial's cell with the trial's observations.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &Freshness)]) -> Vec<FreshnessResult> {
     let cells = experiment.cells.iter().enumerate().filter(|(_, it)| it.control_of.is_none());
     let staleness = |(cell, planned): (usize, &model::plan::Cell)| {
@@ -76,7 +76,7 @@ fn promises_to_apply(setup: &Setup) -> bool {
         NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });
-    // If a setting occurs several times, the last line takes effect.
+    // If a setting occurs several times, its last line takes effect.
     let mut lines = settings.into_iter().flatten().rev();
     let commit = lines.find(|it| it.0.eq_ignore_ascii_case("synchronous_commit"));
     commit.is_some_and(|it| it.1.trim_matches('\'').eq_ignore_ascii_case("remote_apply"))
@@ -88,7 +88,7 @@ fn sum(a: ReadCounts, b: ReadCounts) -> ReadCounts {
     ReadCounts { total: a.total + b.total, stale: a.stale + b.stale, changes: a.changes + b.changes }
 }
 
-/// `None` without reads.
+/// Share of stale reads and its interval; `None` without reads.
 fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     let ReadCounts { total: all, stale: old, .. } = reads;
     (all > 0).then(|| StaleReads {
@@ -98,32 +98,32 @@ fn stale_share(reads: ReadCounts) -> Option<StaleReads> {
     })
 }
 
-/// Number of independent reads that carry as much information as these; at least 1.
+/// Number of independent reads that would carry as much information; at least 1.
 fn effective_count(ReadCounts { total: all, stale: old, changes }: ReadCounts) -> f64 {
     let (all, old, changes) = (all as f64, old as f64, changes as f64);
     let fresh = all - old;
     if old == 0.0 || fresh == 0.0 {
         return all;
     }
-    // Half of the changes leave each state: 1 − P(old → fresh) − P(fresh → old).
+    // Half of the changes leave each state: the correlation is 1 − P(old → fresh) − P(fresh → old).
     let correlation = (1.0 - changes / 2.0 * (1.0 / old + 1.0 / fresh)).max(0.0);
     (all * (1.0 - correlation) / (1.0 + correlation)).max(1.0)
 }
 
-/// Confidence interval of a probability; `share` is its observed value in `n` reads.
+/// Confidence interval (95 %) of a probability. `share` is its observed value in `n` reads.
 fn wilson_interval(share: f64, n: f64) -> (f64, f64) {
     let square = Z * Z / n;
     let middle = share + square / 2.0;
     let half = (square * (share * (1.0 - share) + square / 4.0)).sqrt();
     let end = |it: f64| (it / (1.0 + square)).clamp(0.0, 1.0);
-    // At a share of 0 or 1 the end is set exactly, to avoid rounding errors.
+    // At a share of 0 or 1 the end is exact, without rounding errors.
     let low = if share == 0.0 { 0.0 } else { end(middle - half) };
     let high = if share == 1.0 { 1.0 } else { end(middle + half) };
     (low, high)
 }
 
-/// Quantile of the time until a number became visible. `seen_us` has the times of visible numbers in ascending order.
-/// `all` also counts the numbers that were not yet visible; these are later than all others.
+/// Quantile of the time until a number became visible on a replica. `delays_us` has the times of visible numbers in
+/// microseconds, ascending. `all` also counts the numbers that were not yet visible, which rank after all others.
 fn visibility_delay(delays_us: &[u64], all: u64, quantile: f64) -> Option<VisibilityDelay> {
     let rank = ((quantile * all as f64).ceil() as usize).max(1);
     if (all as usize).saturating_sub(rank) < READS_BEYOND_QUANTILE {

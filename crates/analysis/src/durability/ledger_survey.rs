@@ -1,6 +1,6 @@
 //! First pass over the ledger: servers, timelines and completeness
 //!
-//! It collects the facts that are needed before any entry can be judged.
+//! The pass collects the facts that are needed before any entry can be judged.
 
 use super::acknowledgements::AcknowledgementTimes;
 use model::Nanos;
@@ -12,18 +12,17 @@ use std::collections::BTreeSet;
 #[derive(Debug)]
 pub(super) struct LedgerSurvey {
     servers: Vec<KnownServer>,
-    /// Sequences below this may have been used, for each session.
+    /// Reserved sequences by session: sequences below this number may have been used.
     pub reserved: Vec<u64>,
-    /// One more than the highest sequence with an outcome, for each session.
+    /// Completed sequences by session: one more than the highest sequence with an outcome.
     pub completed: Vec<u64>,
-    /// Times of acknowledgements.
     pub acknowledgements: AcknowledgementTimes,
     pub clock_steps_us: Vec<i64>,
-    /// Entries that contradict each other.
+    /// Number of entries that contradict each other.
     pub contradictions: u64,
     pub failovers: u32,
     pub doubts: Vec<InconclusiveReason>,
-    /// Every timeline that was seen, with the time.
+    /// Timelines seen by clients, each with the time.
     pub timelines: Vec<(Nanos, u32)>,
 }
 
@@ -31,7 +30,7 @@ pub(super) struct LedgerSurvey {
 struct KnownServer {
     id: ServerId,
     server: ServerInstance,
-    /// First acknowledgement.
+    /// Time of the first acknowledgement by this server.
     first: Option<Nanos>,
     /// Intervals in which the server was certainly in recovery.
     recovering: Vec<(Nanos, Nanos)>,
@@ -40,7 +39,7 @@ struct KnownServer {
     superseded: Nanos,
 }
 
-/// Difference between the clocks, in microseconds, above which the wall clock was stepped.
+/// Difference between the clocks, in microseconds, above which the wall clock was set.
 const STEP_US: i64 = 500_000;
 
 impl LedgerSurvey {
@@ -152,7 +151,7 @@ impl LedgerSurvey {
         }
     }
 
-    /// Orders servers: a successor has a higher timeline, or the same timeline and a later first acknowledgement.
+    /// Orders the servers: a successor has a higher timeline, or the same timeline and a later first acknowledgement.
     fn order_servers(&mut self) {
         let ranks: Vec<_> =
             self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
@@ -197,7 +196,7 @@ impl LedgerSurvey {
     }
 }
 
-/// Entry of `session`; inserts it if it is missing.
+/// Entry of `session`, which is inserted if it is missing.
 fn session_entry(of: &mut Vec<u64>, session: u32) -> &mut u64 {
     let session = session as usize;
     if of.len() <= session {

@@ -1,4 +1,4 @@
-//! Promise that was in force when a write was acknowledged
+//! Durability promises in force when a write was acknowledged
 
 use super::ledger_survey::LedgerSurvey;
 use model::Nanos;
@@ -12,7 +12,7 @@ pub(super) struct PromiseHistory<'a> {
     survey: &'a LedgerSurvey,
 }
 
-/// Strength of the promises that may have been in force.
+/// Durability promised by the settings that may have been in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromiseStrength {
     /// The write survives the loss of the primary.
@@ -20,14 +20,14 @@ pub(super) enum PromiseStrength {
     /// The write is on the primary's disk; nothing more is certain.
     Local,
     None,
-    /// Some of the promises survive the loss of the primary, others do not.
+    /// Some of the possible promises survive the loss of the primary, others do not.
     Ambiguous,
     /// The settings were not sampled.
     Unknown,
 }
 
-/// Time margin. A change takes effect in each session at its own time, so promises within the margin before and after
-/// an acknowledgement count as well.
+/// Time margin around an acknowledgement. A change takes effect in each session at a different time, so promises within
+/// the margin before and after an acknowledgement count as well.
 pub(super) const MARGIN: Nanos = Nanos::from_secs(1);
 
 impl<'a> PromiseHistory<'a> {
@@ -36,7 +36,7 @@ impl<'a> PromiseHistory<'a> {
         PromiseHistory { all, survey }
     }
 
-    /// Strength of the promise for this acknowledged attempt.
+    /// Strength of the promise for an acknowledged attempt.
     pub fn strength_for(&self, attempt: &WriteAttempt) -> PromiseStrength {
         let server = attempt.server.and_then(|it| self.survey.server(it));
         let (from, to) = (attempt.invoked - MARGIN, attempt.ended + MARGIN);
@@ -65,7 +65,7 @@ impl<'a> PromiseHistory<'a> {
 }
 
 impl PromiseStrength {
-    /// Anomaly to report if the write is lost.
+    /// Anomaly to report if a write with this promise is lost.
     pub fn kind_of_loss(self) -> AnomalyKind {
         match self {
             PromiseStrength::Replicated => AnomalyKind::Lost,

@@ -7,11 +7,11 @@ mod names;
 use model::durability::{Promise, PromotionDecision, StandbyPosition, SyncMethod, SynchronousStandbys};
 pub use names::{NamesError, parse};
 
-/// `sync_state` of `pg_stat_replication`.
+/// Value of `sync_state` in `pg_stat_replication`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SyncState {
     Async,
-    /// Replaces a synchronous standby that disconnects.
+    /// Standby that replaces a synchronous standby which disconnects.
     Potential,
     Sync,
     Quorum,
@@ -19,7 +19,7 @@ pub enum SyncState {
 
 /// Promise of a commit under these settings; `None` for an unknown `synchronous_commit`.
 pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>) -> Option<Promise> {
-    // A boolean may have any of its spellings in addition to the words of the manual; config.sgml, guc.c.
+    // A boolean may have any of its spellings, in addition to the words of the manual. Source: config.sgml, guc.c.
     let with =
         |promise: fn(SynchronousStandbys) -> Promise| standbys.cloned().map_or(Promise::Local, promise);
     Some(match synchronous_commit {
@@ -32,8 +32,8 @@ pub fn promise(synchronous_commit: &str, standbys: Option<&SynchronousStandbys>)
     })
 }
 
-/// `sync_priority` and `sync_state` that the primary shows for streaming standbys. `streaming` lists them in the order
-/// of its array of WAL senders; of several with equal priority, the first is chosen.
+/// Values of `sync_priority` and `sync_state` that the primary shows for streaming standbys. `streaming` lists the
+/// standbys in the order of the primary's array of WAL senders; among several with equal priority, the first is chosen.
 pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -> Vec<(u32, SyncState)> {
     let Some(standbys) = standbys else { return vec![(0, SyncState::Async); streaming.len()] };
     let priorities: Vec<u32> = streaming.iter().map(|it| priority(standbys, it)).collect();
@@ -50,9 +50,9 @@ pub fn sync_states(standbys: Option<&SynchronousStandbys>, streaming: &[&str]) -
     priorities.iter().enumerate().map(state).collect()
 }
 
-/// True if the promoted standby certainly has all writes whose promise survives the primary.
+/// True if the promoted standby certainly has all writes with a promise that survives the primary.
 ///
-/// Without synchronous standbys nothing was promised. Then the standby with the most WAL is the right choice.
+/// Without synchronous standbys no such promise exists. Then the standby with the most WAL is the right choice.
 pub fn is_safe(promotion: &PromotionDecision) -> bool {
     let received = |name: &str| {
         promotion
@@ -70,8 +70,8 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
         Some(it) if it.method == SyncMethod::First => {
             positions().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
-        // Each acknowledged write is on `count` of the standbys. If this many answered, at least one of them has the
-        // write.
+        // Each acknowledged write is on `count` of the standbys. If enough standbys answered, at least one of them has
+        // the write.
         Some(it) => {
             let is_member = |answer: &StandbyPosition| priority(it, &answer.name) > 0;
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();
@@ -83,7 +83,7 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
     }
 }
 
-/// Position in the list, from 1; 0 if the name does not match.
+/// Position of the name in the list, from 1; 0 if it does not match.
 fn priority(standbys: &SynchronousStandbys, name: &str) -> u32 {
     let place = standbys.names.iter().position(|it| it == "*" || it.eq_ignore_ascii_case(name));
     place.map_or(0, |it| it as u32 + 1)

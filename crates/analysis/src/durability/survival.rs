@@ -1,8 +1,8 @@
 //! Durability results of a cell's failover trials, compared with its positive control
 //!
-//! A trial without losses proves nothing by itself: its setup may be unable to lose writes. Its verdict then contains
-//! [`InconclusiveReason::NoControl`]. This module resolves that doubt for the whole cell, by the cell's control or by
-//! losses of the cell itself.
+//! A trial without losses proves nothing alone: its setup may be unable to lose writes. Its verdict then contains
+//! [`InconclusiveReason::NoControl`]. This module resolves that doubt for the whole cell, by losses in the cell's
+//! control or in the cell.
 
 #[cfg(test)]
 mod tests;
@@ -20,8 +20,8 @@ use model::fault_injection::{
 use model::plan::{Experiment, FaultAction};
 use std::collections::BTreeMap;
 
-/// Results of every cell with faults or a ledger, except controls, in the order of cells. `trials` pairs each trial's
-/// cell with its fault injection, in the order in which the trials began.
+/// Results of all cells with faults or a ledger, except controls, in the order of the cells. `trials` pairs the index
+/// of each trial's cell with its fault injection, in the order in which the trials began.
 pub fn all_cells(experiment: &Experiment, trials: &[(usize, &FaultInjection)]) -> Vec<FailoverResult> {
     let injections = |cell: usize| {
         trials.iter().filter(|it| it.0 == cell).map(|it| it.1).collect::<Vec<&FaultInjection>>()
@@ -57,7 +57,7 @@ pub fn cell_result(
         merge_doubt(&mut doubts, InconclusiveReason::NoFault);
     }
     let conclusions: Vec<Conclusion> = verdicts.iter().map(|it| own_conclusion(it)).collect();
-    // Losses of the cell itself show that losses are detected.
+    // Losses of the cell show that losses are detected.
     let loss_detected =
         verdicts.iter().any(|it| losses(it) > 0) || control.is_some_and(|it| it.lossy_trials > 0);
     if !verdicts.is_empty() && !loss_detected {
@@ -96,7 +96,7 @@ pub fn cell_result(
     })
 }
 
-/// Conclusion of the verdict, ignoring doubts about the control.
+/// Conclusion of the verdict without its doubts about the control.
 fn own_conclusion(verdict: &DurabilityVerdict) -> Conclusion {
     let doubts: Vec<InconclusiveReason> =
         verdict.doubts.iter().filter(|it| !is_about_control(it)).copied().collect();
@@ -107,7 +107,7 @@ fn is_about_control(reason: &InconclusiveReason) -> bool {
     matches!(reason, InconclusiveReason::NoControl | InconclusiveReason::ControlLostNothing)
 }
 
-/// Acknowledged writes that were lost, with any promise; 0 if the evidence contradicts itself.
+/// Number of acknowledged writes that were lost, with any promise; 0 if the evidence contradicts itself.
 fn losses(verdict: &DurabilityVerdict) -> u64 {
     let is_loss = |kind| {
         matches!(kind, AnomalyKind::Lost | AnomalyKind::LostAmbiguous | AnomalyKind::LostWithoutPromise)
@@ -126,13 +126,12 @@ fn control_summary(cell: usize, trials: &[&FaultInjection]) -> ControlSummary {
     }
 }
 
-/// True if all planned faults were injected, and there was at least one.
+/// True if there were planned faults and all of them were injected.
 fn is_complete(injection: &FaultInjection) -> bool {
     !injection.injected.is_empty() && injection.injected.iter().all(|it| !it.nodes.is_empty())
 }
 
-/// Number of failovers: by timelines if there is a ledger, which records them; otherwise by servers that accepted
-/// writes.
+/// Number of failovers, by the timelines in the ledger. Without a ledger, by servers that accepted writes.
 fn failovers(injection: &FaultInjection) -> u32 {
     injection.verdict.as_ref().map_or(injection.promotions.len() as u32, |it| it.failovers)
 }
@@ -141,7 +140,7 @@ fn longest_outage(injection: &FaultInjection) -> Option<Nanos> {
     injection.verdict.iter().flat_map(|it| &it.outages).map(|it: &WriteOutage| it.to - it.from).max()
 }
 
-/// Durations until old primaries rejoined. Replicas that had diverged also rejoin, but do not count.
+/// Durations until old primaries rejoined. Replicas that had diverged also rejoin, but are not included.
 fn rejoin_durations(injection: &FaultInjection) -> Vec<Nanos> {
     let was_primary = |name: &str| injection.promotions.iter().any(|it| it.from == name);
     injection.rejoins.iter().filter(|it| was_primary(&it.node)).map(|it| it.elapsed).collect()
@@ -159,8 +158,8 @@ fn durations_since_fault(
     injection.promotions.iter().filter_map(since).collect()
 }
 
-/// Last fault before the promotion on the server that it replaced. If no such fault is known, the last fault before the
-/// promotion. A fault that blocks replication does not count, because it causes no promotion.
+/// Last fault, before the promotion, on the server that the promotion replaced. If there is none, the last fault before
+/// the promotion. A fault that blocks replication is ignored, because it causes no promotion.
 fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
     let may_be = |it: &&InjectedFault| {
         !it.nodes.is_empty()
@@ -172,7 +171,7 @@ fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Opti
     on_old_primary.or(before.last()).copied()
 }
 
-/// Range and median. With an even number of values, the median is the mean of the middle two.
+/// Minimum, median and maximum. With an even number of values, the median is the mean of the middle two.
 fn duration_range(all: &[Nanos]) -> Option<DurationRange> {
     let median = Nanos(median(all.iter().map(|it| it.0 as f64))? as u64);
     Some(DurationRange { min: *all.iter().min()?, median, max: *all.iter().max()? })
@@ -190,7 +189,7 @@ fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {
     }
 }
 
-/// Anomalies with one entry for each kind, the worst first.
+/// Anomalies of all verdicts, one for each kind, the worst first.
 fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     let mut all: BTreeMap<AnomalyKind, Anomaly> = BTreeMap::new();
     for it in verdicts.iter().flat_map(|it| &it.anomalies) {
@@ -203,12 +202,12 @@ fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     all.into_values().collect()
 }
 
-/// Recovery point of the first trial among those with the most losses.
+/// Recovery point of the trial with the most losses; the first one among equals.
 fn worst_recovery_point(verdicts: &[&DurabilityVerdict]) -> Option<RecoveryPoint> {
     verdicts.iter().rev().filter_map(|it| it.recovery_point).max_by_key(|it| it.count)
 }
 
-/// Adds a doubt: counts are summed, other doubts are listed once.
+/// Adds a doubt. Counts of equal doubts are summed; other doubts are listed once.
 fn merge_doubt(all: &mut Vec<InconclusiveReason>, new: InconclusiveReason) {
     use InconclusiveReason::{
         LedgerContradictsItself, LedgerHasGaps, LedgerTorn, NewerThanReadBacks, PromiseUnknown,

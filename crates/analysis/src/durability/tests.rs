@@ -9,9 +9,10 @@ use history_text::{HistoryText, describe_verdict};
 use model::Nanos;
 use model::durability::*;
 
-/// Each write is one word: a session, then `a` (acknowledged), `l` (local only), `f` (failed) or `u` (unknown). `!`
-/// before the letter makes it another attempt of the session's last write. `@1` continues with another server on the
-/// next timeline; `X` is a fault. Each read lists the keys that it found, separated by blanks.
+/// Checks the verdict on writes and reads. Each write is one word: a session, then `a` (acknowledged), `l` (local
+/// only), `f` (failed) or `u` (unknown). `!` before the letter makes it another attempt of the session's last write.
+/// `@1` continues with another server on the next timeline; `X` is a fault. Each read lists the keys that it found,
+/// separated by blanks.
 #[track_caller]
 fn check(writes: &str, readings: &[&str], expected: &str) {
     check_with(writes, readings, |_| {}, expected);
@@ -24,9 +25,9 @@ fn check_with(writes: &str, readings: &[&str], change: impl FnOnce(&mut HistoryT
     assert_eq!(describe_verdict(&text.judge()), expected, "{writes} | {readings:?}");
 }
 
-/// Tests of Jepsen's `set` and `set-full` in this notation: attempts, acknowledgements and a final read. Jepsen counts
-/// a failed element that is present as recovered; pgdyno does not. Jepsen ignores duplicate elements; pgdyno counts
-/// them.
+/// Tests of Jepsen's `set` and `set-full` checkers in this notation: attempts, acknowledgements and a final read.
+/// Jepsen counts a failed element that is present as recovered; pgdyno does not. Jepsen ignores duplicate elements;
+/// pgdyno counts them.
 #[test]
 fn judges_sets_as_jepsen() {
     check("", &[], "Unknown; not read");
@@ -92,7 +93,7 @@ fn finds_holes_in_a_session() {
     check("0a 1a", &["1/0"], "Broken lost 1 0/0");
     check("0u 0a", &["0/1"], "Kept");
     check("0f 0a", &["0/1"], "Kept");
-    // Rows on the next server prove nothing about the previous one.
+    // Rows on the next server prove nothing about the previous server.
     check("0a 0a @1 0a", &["0/0 0/2"], "Broken lost 1 0/1");
     check("0a 0a @1 0!a", &["0/1"], "Broken lost 1 0/0");
 }
@@ -114,8 +115,8 @@ fn classifies_losses_by_promise() {
     check_under(Promise::RemoteWrite(some()), "0a 0a 1a", &["0/0"], asynchronous);
     check_under(Promise::Flush(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
     check_under(Promise::Apply(some()), "0a 0a 1a", &["0/0"], "Broken lost 2 0/1 1/0");
-    // A write on this server's disk precedes later writes in its WAL, so that a gap is a hole. A write in memory only
-    // leaves no hole.
+    // A write on this server's disk precedes later writes in its WAL, so that a gap is a hole. A write that is only in
+    // memory leaves no hole.
     check_under(
         Promise::Local,
         "0a 0a",
@@ -134,7 +135,7 @@ fn classifies_losses_when_promises_change() {
             text.history.promises.insert(1, weaker);
         }
     };
-    // The write ends at 11 ms. Promises up to a second before and after it count.
+    // The write ends at 11 ms. Promises up to a second before and after it are considered.
     let ambiguous = "Unknown lost while the promise changed 1 0/0; while promise changed";
     check_with("0a", &[""], change(1), ambiguous);
     check_with("0a", &[""], change(1011), ambiguous);
@@ -164,7 +165,7 @@ fn classifies_losses_when_promises_change() {
         "Unknown lost while the promise changed 1 0/0; promise unknown 1, while promise changed",
     );
     check_with("0a", &["0/0"], unasked, "Kept");
-    // Another server's promise does not count. If the server is unknown, any of the promises may apply.
+    // The promise of another server is ignored. If the server is unknown, any of the promises may apply.
     let other = |text: &mut HistoryText| text.history.promises[1].promise = Promise::Local;
     check_with("0a", &[""], other, "Broken lost 1 0/0");
     let behind = |text: &mut HistoryText| {
@@ -193,7 +194,7 @@ fn finds_split_brain_and_deposed_primaries() {
         }
     };
     check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
-    // A read that cannot be trusted does not count.
+    // An untrusted read does not count.
     let standby = |text: &mut HistoryText| text.history.read_backs[0].in_recovery = true;
     check_with("0a", &["", "0/0"], standby, "Unknown; from standby 0");
     check_with("0a", &[""], standby, "Unknown; from standby 0, not read, younger 1");
@@ -250,7 +251,7 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a", &[""], end(LedgerEnd::Open), "Broken lost 1 0/0; open");
     check_with("0a", &["0/0"], end(LedgerEnd::Torn { bytes: 7 }), "Unknown; torn 7");
     check_with("0a", &["0/0"], |text| text.history.end = None, "Unknown; open");
-    // In an open ledger, sequences after the last outcome may have been sent; sequences that were not reserved were not
+    // In an open ledger, sequences after the last outcome may have been sent. Sequences that were not reserved were not
     // sent.
     check_with("0a", &["0/0 0/1"], end(LedgerEnd::Open), "Unknown; open");
     check_with("0a", &["0/0 0/1024"], end(LedgerEnd::Open), "Broken phantom 1 0/1024; open");
@@ -284,7 +285,7 @@ fn incomplete_ledgers_raise_doubts() {
     };
     let contradicts = "Unknown; contradictions 1";
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.ended = Nanos(0)), contradicts);
-    // Contradicting evidence does not prove a loss either.
+    // Contradictory evidence does not prove a loss either.
     check_with("0a 0a", &["0/0"], twisted(|it| it.ended = Nanos(0)), "Unknown lost 1 0/1; contradictions 1");
     check_with("0a 0a", &["0/0 0/1"], twisted(|it| it.number = 0), contradicts);
     check_with("0a 0!a", &["0/0"], twisted(|it| it.number = 1), contradicts);
@@ -364,7 +365,7 @@ fn judges_promotions() {
 fn computes_recovery_points() {
     let asynchronous =
         |text: &mut HistoryText| text.history.promises.iter_mut().for_each(|it| it.promise = Promise::Local);
-    // Writes end at 11, 21, 31 and 51 ms, the fault is at 40 ms.
+    // Writes end at 11, 21, 31 and 51 ms. The fault is at 40 ms.
     check_with(
         "0a 0a 1a X @1 0a",
         &["0/0 0/2"],
@@ -387,18 +388,18 @@ fn computes_recovery_points() {
 
 #[test]
 fn finds_outages_after_faults() {
-    // Each of the two faults has its own longest gap.
+    // Each of the two faults has a separate longest gap.
     check(
         "0a X @1 1a 1a X @2 1f 1f 1f 0a",
         &["0/0 1/0 1/1 0/1"],
         "Kept; 2 failovers, outage 30 ms, outage 60 ms",
     );
-    // A gap that contains both faults belongs to both; one that contains neither belongs to the fault before it.
+    // A gap that contains both faults belongs to both. A gap that contains neither belongs to the fault before it.
     check("0a X X @1 0a", &["0/0 0/1"], "Unknown; 1 failovers, outage 40 ms, outage 40 ms; fault unseen 0");
     check("0a X @1 0a 1f 1f 1f 0a", &["0/0 0/1 0/2"], "Kept; 1 failovers, outage 40 ms");
     // A gap without an end.
     check("0a X @1 1a 1f 1f 1f 1f", &["0/0 1/0"], "Kept; 1 failovers, outage 40 ms");
-    // A gap in which no attempt was possible; the first write ends at 11 ms.
+    // A gap in which no attempt was possible. The first write ends at 11 ms.
     let over = |text: &mut HistoryText| text.history.load_ended = Nanos::from_millis(111);
     check_with(
         "0a X @1",
@@ -406,7 +407,7 @@ fn finds_outages_after_faults() {
         over,
         "Unknown; 0 failovers, outage 100 ms; fault unseen 0, silent after 0",
     );
-    // A gap that ends at a fault does not belong to that fault; nor does one that begins at the next fault.
+    // A gap that ends at a fault does not belong to that fault, nor does a gap that begins at the next fault.
     let at = |moments: &'static [u64]| {
         move |text: &mut HistoryText| {
             let faults =
@@ -479,7 +480,7 @@ fn counts_writes_by_outcome() {
         misrouted: 1,
     };
     assert_eq!(counts, expected);
-    // In a closed ledger, reserved sequences without an outcome were not used; in an open one this is unknown.
+    // In a closed ledger, reserved sequences without an outcome were not used. In an open ledger, this is unknown.
     let reserved = 3 * 1024 - 4 - 2 - 2;
     let ends = [Some(LedgerEnd::Closed), Some(LedgerEnd::Open), Some(LedgerEnd::Torn { bytes: 7 }), None];
     let unresolved_counts = |text: &mut HistoryText| {

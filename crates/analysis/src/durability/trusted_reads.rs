@@ -1,4 +1,4 @@
-//! Reads after the faults that can be trusted, and the rows that they found
+//! Trusted reads after the faults, and the rows that they found
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -59,8 +59,8 @@ impl<'a> TrustedReads<'a> {
         self.reads.iter().any(|it| it.keys.repeated.contains_key(&key))
     }
 
-    /// Finds rows that one read has and a later read lacks. If a fault between the reads removed a row, the row counts
-    /// only as lost.
+    /// Reports rows that one read has and a later read lacks. If a fault between the reads removed a row, the row
+    /// counts only as lost.
     pub fn find_flickers(&self, found: &mut Anomalies) {
         for session in 0..self.sessions() {
             let words = self.reads.iter().map(|it| it.keys.session(session).len()).max().unwrap_or(0);
@@ -90,7 +90,7 @@ impl<'a> TrustedReads<'a> {
             && !self.history.faults.iter().any(|it| between(it.at))
     }
 
-    /// Finds rows that no client wrote. If the ledger is `closed`, these include keys that were reserved but never
+    /// Reports rows that no client wrote. If the ledger is `closed`, these include keys that were reserved but never
     /// used.
     pub fn find_phantoms(&self, found: &mut Anomalies, survey: &LedgerSurvey, closed: bool) {
         let mut counts = [0, 0];
@@ -121,8 +121,8 @@ impl<'a> TrustedReads<'a> {
     }
 }
 
-/// True if samples before and after the read both show its server in recovery. One sample is not enough: the standby
-/// may be promoted between the sample and its answer to the read.
+/// True if samples before and after the read both show its server in recovery. One sample is not enough, because the
+/// standby may be promoted between the sample and its answer to the read.
 fn was_standby(history: &DurabilityHistory, reading: &ReadBack) -> bool {
     let samples = || history.samples.iter().filter(|it| it.server.is_same_process(&reading.server));
     let before = samples().rfind(|it| it.at <= reading.started).is_some_and(|it| it.in_recovery);

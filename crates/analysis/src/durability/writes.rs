@@ -1,7 +1,7 @@
-//! Second pass over the ledger: judges each write from all its attempts
+//! Second pass over the ledger: judges each write by all its attempts
 //!
-//! A session has one write in flight at a time, so its attempts are adjacent. A write is judged when the next one
-//! begins.
+//! A session has one write in flight at a time, so the attempts of a write are adjacent. A write is judged when the
+//! next one begins.
 
 use super::Anomalies;
 use super::ledger_survey::LedgerSurvey;
@@ -22,15 +22,15 @@ pub(super) struct WriteJudge<'a> {
     written: WriteTotals,
 }
 
-/// Totals over all writes.
+/// Counts over all writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WriteTotals {
     pub counts: WriteCounts,
-    /// Writes acknowledged after the last read.
+    /// Number of writes acknowledged after the last read.
     pub younger: u64,
-    /// Absent writes whose promise is unknown.
+    /// Number of absent writes with an unknown promise.
     pub unpromised: u64,
-    /// Sequences without an outcome that precede a sequence with one.
+    /// Number of sequences without an outcome that precede a sequence with one.
     pub missing: u64,
     pub contradictions: u64,
     pub recovery_point: Option<RecoveryPoint>,
@@ -42,7 +42,7 @@ struct SessionState {
     /// Acknowledged but absent writes, with the server that had them on its disk. They are holes if a later write of
     /// the session on that server is present.
     absent: Vec<(ServerId, u64)>,
-    /// Last write of a run of losses without a promise, and the length of the run up to it.
+    /// Last write of a run of losses without a promise, and the length of the run.
     run: Option<(u64, u64)>,
 }
 
@@ -55,9 +55,9 @@ struct WriteState {
     acknowledged: Option<WriteAttempt>,
     local: bool,
     unknown: bool,
-    /// End of the last attempt.
+    /// End of the last attempt of the write.
     ended: Nanos,
-    /// Server of all attempts; `None` if they had different servers.
+    /// Server of all attempts; `None` if the attempts used different servers.
     server: Option<ServerId>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Judges the last write of each session, after the last entry. If the ledger is not `closed`, that write may have
+    /// Judges the last write of each session after the last entry. If the ledger is not `closed`, that write may have
     /// been retried, even on another server, and all reserved sequences after it may have been sent.
     pub fn finish(mut self, closed: bool, found: &mut Anomalies) -> WriteTotals {
         for number in 0..self.sessions.len() {
@@ -165,7 +165,7 @@ impl<'a> WriteJudge<'a> {
         }
     }
 
-    /// Judges an acknowledged write, present or absent.
+    /// Judges an acknowledged write that is present or absent.
     fn judge_acknowledged(
         &mut self,
         write: &WriteState,
@@ -198,7 +198,7 @@ impl<'a> WriteJudge<'a> {
         there
     }
 
-    /// Checks for holes after a write that is present: earlier writes that the same server acknowledged in the same
+    /// Reports holes before a write that is present: earlier writes that the same server acknowledged in the same
     /// session must be present too.
     fn check_holes(&mut self, write: &WriteState, found: &mut Anomalies) {
         let WriteKey { session, .. } = write.key;

@@ -1,7 +1,8 @@
-//! Selects indexes worth building, and lists expensive statements that no index helps
+//! Indexes worth building, and expensive statements that no index helps
 //!
 //! The planner estimates the saving of each index alone ([`model::explain::IndexEstimate`]). The advice is the smallest
-//! set of indexes that saves nearly all of it. An index that adds little to the set is not worth its upkeep.
+//! set of indexes with almost all of the possible saving. An index that adds little to the set is not worth its
+//! maintenance.
 
 mod candidates;
 mod predicates;
@@ -16,9 +17,9 @@ use model::explain::{IndexCandidate, IndexEstimate, KeyRole, Plans, StatementPla
 use model::run_result::StatementStats;
 use predicates::updated_columns;
 
-/// Smallest saving of an index, as a share of the time of all statements.
+/// Smallest saving for which an index is advised, as a share of the time of all statements.
 const SAVING_MIN: f64 = 0.005;
-/// Cost ratio to which an index must reduce at least one statement.
+/// Largest ratio of new to old cost; an index must reduce at least one statement's cost to this share.
 const COST_SHARE_MAX: f64 = 0.5;
 /// Minimum share of the best saving for which an index with fewer columns is preferred.
 const NEARLY_EQUAL: f64 = 0.95;
@@ -90,7 +91,7 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
     Advice { cells, statements, indexes, saved, planner_unavailable: plans.planner_unavailable.clone() }
 }
 
-/// Mean times of the statements that both cells sent, without and with the indexes.
+/// Mean times of the statements that both cells executed, without and with the indexes.
 pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
     let pair = |it: &StatementStats| {
         let other = with
@@ -103,7 +104,7 @@ pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) ->
     without.iter().filter_map(pair).collect()
 }
 
-/// Plans ordered by their time within the window, most expensive first.
+/// Plans ordered by total time within the window, most expensive first.
 fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     let total = |n: usize| -> f64 {
         let its = counted.iter().filter(|it| normalize_placeholders(&it.text) == plans.statements[n].text);
@@ -126,8 +127,8 @@ fn most_expensive_first(plans: &Plans, counted: &[StatementStats]) -> Plans {
     }
 }
 
-/// Estimates the costs with each of these indexes, for servers whose planner cannot estimate them. The estimate reads
-/// one page for each row that the columns select, at PostgreSQL's default cost.
+/// Estimates the costs with each of these candidates, for servers whose planner cannot estimate them. The estimate
+/// reads one page at PostgreSQL's default cost for each row that the columns select.
 pub fn estimate_indexes(plans: &Plans, candidates: &[IndexCandidate]) -> Vec<IndexEstimate> {
     const PAGE: f64 = 4.0;
     let tried = |candidate: &IndexCandidate| {
@@ -162,11 +163,11 @@ fn weights(plans: &Plans, known: &[Vec<&StatementStats>]) -> Vec<f64> {
     plans.statements.iter().map(|it| if all > 0.0 { cost(it) / all } else { 0.0 }).collect()
 }
 
-/// Indexes into [`Plans::estimates`], the largest saving first.
+/// Indexes into [`Plans::estimates`] of the chosen candidates, the largest saving first.
 fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     let before: Vec<f64> =
         plans.statements.iter().map(|statement| statement.plan.as_ref().map_or(0.0, |it| it.cost)).collect();
-    // Costs with the indexes chosen so far.
+    // Costs with the candidates chosen so far.
     let mut best = before.clone();
     let mut taken = Vec::new();
     loop {
@@ -200,7 +201,7 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
     }
 }
 
-/// Rows that a scan reads and discards.
+/// Number of rows that a scan reads and discards per execution.
 fn discarded_rows(scan: &FullScan<'_>) -> f64 {
     scan.table.rows - scan.selected_rows
 }
@@ -237,7 +238,7 @@ fn find_table<'a>(plans: &'a Plans, candidate: &IndexCandidate) -> Option<&'a mo
     plans.tables.iter().find(|table| table.schema == candidate.schema && table.name == candidate.table)
 }
 
-/// True if a statement changes rows of the table, so that the index must be maintained.
+/// True if a statement changes rows of the table, so that the server must maintain the index.
 fn writes_to_table(statement: &StatementPlan, candidate: &IndexCandidate) -> bool {
     statement.plan.iter().flat_map(model::explain::PlanNode::flatten).any(|node| {
         node.operation.is_some()

@@ -1,4 +1,4 @@
-//! Suspects for the limiter of the maximum, and the cause that perturbations prove
+//! Suspects for the limiter of the maximum, and the cause proven by perturbations
 //!
 //! Findings of trials at the edge are symptoms. Each suspect names the knob to perturb. A queue in front of a saturated
 //! resource is a symptom, not a cause, so the suspects nearest to the data come first. CPUs come before pools, because
@@ -18,13 +18,13 @@ const QUOTA_DECREASE: f64 = 0.75;
 /// Slots that an enlarged pool leaves free for monitoring, maintenance and reserved connections.
 const SPARE_SLOTS: u32 = 5;
 
-/// Distance of a symptom from the data, the nearest first.
+/// Distance of a symptom from the data, nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum CauseRank {
     /// Connections are refused, or the measurement does not show the intended load.
     ConnectionRefused,
     OtherData,
-    /// The operation does more work than it needs to.
+    /// The operation does more work than necessary.
     Work,
     Processor,
     /// Exhausted disk quota.
@@ -42,11 +42,11 @@ enum CauseRank {
     Generator,
 }
 
-/// Suspects of the cell, the most likely first; each limit occurs once. `findings` come from trials at or above the
-/// edge. `processors` is the number of CPUs of the machine.
+/// Suspects of the cell, most likely first, each limit once. `findings` come from trials at or above the edge.
+/// `processors` is the number of CPUs of the machine.
 ///
 /// Any slow resource eventually fills the in-flight cap. The cap is therefore a suspect only if no resource behind it
-/// is one, and no transactions wait there.
+/// is a suspect and no transactions wait there.
 pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f64) -> Vec<Suspect> {
     let context = CauseContext { setup, processors };
     let mut known: Vec<(CauseRank, f64, Suspect)> =
@@ -54,7 +54,7 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     let behind =
         known.iter().any(|it| it.0 < CauseRank::Clients) || findings.iter().any(|it| is_behind(cell, it));
     known.retain(|it| !behind || it.2.limit != Limit::ClientCap);
-    // Of two equally near suspects, the fuller one comes first.
+    // Among equally near suspects, the one with the higher utilisation comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
     for (_, _, it) in known {
@@ -85,8 +85,8 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
     suspects
 }
 
-/// Cause that the perturbations prove. Of several proven limits, it is the one with the largest effect on the maximum.
-/// If none is proven, it is the first suspect that no perturbation ruled out.
+/// Cause proven by the perturbations: among several proven limits, the one with the largest effect on the maximum. If
+/// none is proven, the first suspect that no perturbation excluded.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
     if let Some((proof, it)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
@@ -99,7 +99,7 @@ pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })
 }
 
-/// Work that saturates PostgreSQL's CPU: full scans of a table that no index would avoid.
+/// Full scans of a table that no index would avoid, if they saturate PostgreSQL's CPU.
 fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option<Limit> {
     let Limit::Cpu { node } = limit else { return None };
     let server =
@@ -108,8 +108,9 @@ fn work_behind_cpu(setup: &Setup, suspects: &[Suspect], limit: &Limit) -> Option
     suspects.iter().find(scan).filter(|_| server.is_some()).map(|it| it.limit.clone())
 }
 
-/// Effect of a perturbation. For an amount: the elasticity. For a switch: the share by which the maximum grew; doubling
-/// counts as the largest possible effect. For a feed that overstates the maximum: the share by which the maximum fell.
+/// Effect of a perturbation. For an amount, it is the elasticity. For a switch, it is the relative
+/// increase of the maximum; doubling counts as the largest possible effect. For a feed that overstates the maximum, it
+/// is the relative decrease.
 fn effect(proof: &Proof) -> f64 {
     let of = |ratio: f64| if matches!(proof.limit, Limit::Feed { .. }) { 1.0 / ratio } else { ratio };
     let growth = || proof.ratio.map(|it| (of(it.0) - 1.0).clamp(0.0, 1.0));
@@ -128,7 +129,7 @@ fn is_behind(of: usize, finding: &Finding) -> bool {
 
 struct CauseContext<'a> {
     setup: &'a Setup,
-    /// CPUs of the machine.
+    /// Number of CPUs of the machine.
     processors: f64,
 }
 
@@ -186,7 +187,7 @@ impl CauseContext<'_> {
                 found(CauseRank::Clients, 0.0, Limit::ClientCap, Some(perturbation))
             }
             Finding::HostBound { cell, idle, generator, before, server, others, .. } if *cell == of => {
-                // A busy machine is a circumstance. It is a limit only if the stack itself saturates it.
+                // A busy machine is a circumstance. It is a limit only if the stack under test saturates it.
                 let own: f64 = [generator, before, server].into_iter().flatten().sum();
                 let foreign = others.is_some_and(|it| it > own);
                 let near = if foreign { CauseRank::Foreign } else { CauseRank::Machine };
@@ -213,7 +214,7 @@ impl CauseContext<'_> {
             Some(Perturbation { knob, amount: None })
         };
         let (nearness, full, limit, perturbation) = match bound {
-            // The other CPUs' findings cover it.
+            // The CPU findings cover it.
             Bound::Service { .. } => return None,
             Bound::ServicePool { node, size, busy, .. } => {
                 let perturbation = self.perturb_variable(node, &["POOL"], "POOL_SIZE", *size);
@@ -246,7 +247,7 @@ impl CauseContext<'_> {
             Bound::WalFlush { share, .. } => {
                 (CauseRank::Waits, *share, Limit::WalFlush, switch("synchronous_commit", "off"))
             }
-            // With `local`, commits still wait for the primary's own disk.
+            // With `local`, commits still wait for the primary's disk.
             Bound::SyncReplicas { share, .. } => {
                 (CauseRank::Waits, *share, Limit::SyncReplicas, switch("synchronous_commit", "local"))
             }
@@ -288,7 +289,7 @@ impl CauseContext<'_> {
         };
         let neighbours = stack.nodes.iter().filter(|it| it.name != name).map(|it| (&it.limits, copies(it)));
         let neighbours = neighbours.chain(replicas.filter(|_| !is_replica)).chain([(&stack.generator, 1.0)]);
-        // A node without a quota may use all CPUs. Another finding covers that case.
+        // A node without a quota may use all CPUs; another finding covers that case.
         let taken: f64 =
             neighbours.filter(|it| here(&it.0.cpus)).map(|(it, copies)| copies * it.cpu.unwrap_or(0.0)).sum();
         let pooler = self.node(name).and_then(|it| it.kind.pooler());
@@ -299,14 +300,14 @@ impl CauseContext<'_> {
         Some(Perturbation { knob: Knob::Cpu { node: name.to_owned() }, amount: Some((quota, to)) })
     }
 
-    /// Replaces a feed with rows of the whole table, if the table is known.
+    /// Replaces a feed with rows of the whole table; `None` if the table is unknown.
     fn perturb_feed(&self, name: &str) -> Option<Perturbation> {
         let feed = self.setup.feeds.iter().find(|it| it.name == name)?;
         let knob = Knob::FeedRows { feed: name.to_owned() };
         step_setup::all_rows(feed).map(|_| Perturbation { knob, amount: None })
     }
 
-    /// Doubles the pool, or enlarges it by half if PostgreSQL has too few slots.
+    /// Doubles the pool size, or raises it by half if PostgreSQL has too few slots.
     fn perturb_pool(&self, node: &str, size: u32) -> Perturbation {
         let slots = match self.setup.stack.nodes.last().map(|it| &it.kind) {
             Some(NodeKind::Postgres(it)) => it.max_connections,
@@ -317,7 +318,7 @@ impl CauseContext<'_> {
         numeric_perturbation(Knob::PoolSize { node: node.to_owned() }, size, to)
     }
 
-    /// Doubles the environment variable whose name contains one of these words; otherwise the usual variable.
+    /// Doubles the environment variable whose name contains one of `words`, or the variable `usual` if there is none.
     fn perturb_variable(&self, name: &str, words: &[&str], usual: &str, size: f64) -> Option<Perturbation> {
         let NodeKind::Service(service) = &self.node(name)?.kind else { return None };
         let number = |it: &(String, String)| Some((it.0.clone(), it.1.trim().parse::<f64>().ok()?));
@@ -358,7 +359,7 @@ fn disk_suspect(
     match quota {
         Some(quota) => {
             let perturbation = Perturbation { knob, amount: Some((quota, 2.0 * quota)) };
-            // A quota in bytes per second has no perturbation.
+            // No perturbation changes a quota in bytes per second.
             (
                 CauseRank::Disk,
                 per_second.unwrap_or(0.0) / quota,

@@ -1,6 +1,6 @@
-//! Findings: facts about a run that its reader needs, with their evidence
+//! Findings: facts about a run that matter to its reader, with their evidence
 //!
-//! A rule reports a finding only if all its inputs were measured; otherwise the missing input is reported. Counts of
+//! A rule reports a finding only if all its inputs were measured; otherwise it reports the missing input. Counts of
 //! events cover all trials. Figures are medians over the valid trials. Exhausted slots are reported even if the
 //! generator was late.
 
@@ -32,7 +32,7 @@ use model::plan::{Experiment, LoadModel, Node, Setup};
 use model::{Nanos, Sample, series};
 pub use unused::unused_nodes;
 
-/// One cell and its trials, at least one.
+/// One cell and its trials; there is at least one trial.
 struct CellTrials<'a> {
     number: usize,
     setup: &'a Setup,
@@ -40,7 +40,7 @@ struct CellTrials<'a> {
 }
 
 impl<'a> CellTrials<'a> {
-    /// Median over the valid trials that have the value.
+    /// Median of `figure` over the valid trials that have it.
     fn median(&self, of: impl Fn(&'a TrialFacts<'a>) -> Option<f64>) -> Option<f64> {
         median(self.trials.iter().filter(|it| it.valid().is_some()).filter_map(|it| of(it)))
     }
@@ -49,15 +49,15 @@ impl<'a> CellTrials<'a> {
         self.setup.stack.nodes.last()
     }
 
-    /// The pooler nearest to PostgreSQL.
+    /// The pooler nearest to PostgreSQL; `None` if there is none.
     fn pooler(&self) -> Option<&'a Node> {
         let (_, before) = self.setup.stack.nodes.split_last()?;
         before.iter().rev().find(|it| it.kind.pooler().is_some())
     }
 }
 
-/// All findings from the trials, in the order of the cells; comparisons of cells come last. The caller chooses the most
-/// important ones.
+/// All findings from the trials, in the order of the cells; comparisons between cells come last. The caller selects the
+/// most important ones.
 pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Finding> {
     let of = |number: usize| trials.iter().filter(|it| it.cell == number).collect::<Vec<_>>();
     let cells: Vec<CellTrials<'_>> = experiment
@@ -83,8 +83,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
         let full = &CellTrials { number: cell.number, setup: cell.setup, trials };
         found.extend(host::host(full));
         found.extend(queue::in_balancer(full));
-        // If waiting clients are not counted, transactions in flight are known only as an average over the trial. The
-        // other figures are then averaged over the trial as well.
+        // If a node does not count waiting clients, in-flight transactions are known only as an average over the trial.
+        // The other figures are then averaged over the trial as well.
         let reports = |it: &Node| it.kind.product().reports(series::POOL_CLIENTS_WAITING);
         found.extend(queue::in_pooler(if cell.pooler().is_none_or(reports) { full } else { cell }));
         let interrupted = cell.trials.iter().any(|it| it.summary.is_some_and(has_outage));
@@ -108,8 +108,8 @@ pub fn findings(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<Findi
     found
 }
 
-/// True if the finding names a limit of the throughput. Such a finding cannot be derived from averages over a time with
-/// an outage.
+/// True if the finding names a limit of the throughput. Such a finding cannot be derived from averages that include an
+/// outage.
 fn is_limiter(finding: &Finding) -> bool {
     matches!(
         finding,
@@ -121,8 +121,8 @@ fn is_limiter(finding: &Finding) -> bool {
     )
 }
 
-/// Rule on samples. `full` has the samples under full load, `window` those of the whole windows. Series that are sampled
-/// every ten seconds or vary from second to second need whole windows.
+/// Rule on samples. `full` has the samples under full load, and `window` those of the whole windows. Series that are
+/// sampled every ten seconds or vary from second to second require whole windows.
 type RuleFn = fn(full: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>;
 
 const RULES: [(FindingRule, RuleFn); 18] = [
@@ -146,7 +146,7 @@ const RULES: [(FindingRule, RuleFn); 18] = [
     (FindingRule::Feed, |_, window| circumstance::unknown_feeds(window)),
 ];
 
-/// Findings of all rules, and the rules whose inputs are missing.
+/// Findings of all rules. If inputs are missing, the last finding lists the skipped rules.
 fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     let (mut found, mut lacking) = (Vec::new(), Vec::new());
     let mut take = |rule, judged: Result<Vec<Finding>, MissingInput>, found: &mut Vec<Finding>| match judged {
@@ -156,7 +156,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     for (rule, judge) in RULES {
         take(rule, judge(full, window), &mut found);
     }
-    // A wait with its own bound is reported with that bound.
+    // A wait that a bound explains is reported with that bound.
     let has_bound = |class| {
         found
             .iter()
@@ -174,7 +174,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     take(FindingRule::ServerCpu, few, &mut found);
     lacking.sort();
     lacking.dedup_by_key(|it| it.0);
-    // Without a valid trial no rule is judged; the reasons of the invalid trials are reported instead.
+    // Without a valid trial, no rule is judged, and the reasons of the invalid trials are reported instead.
     if !lacking.is_empty() && window.trials.iter().any(|it| it.valid().is_some()) {
         let it = Circumstance::RulesSkipped { rules: lacking };
         found.push(Finding::Circumstance { cell: window.number, circumstance: it });
@@ -197,7 +197,7 @@ fn full_load_samples(trial: &TrialFacts<'_>) -> Vec<Sample> {
     trial.samples.iter().filter(|it| it.at > from).cloned().collect()
 }
 
-/// True if the schedule is a single part with a constant rate.
+/// True if the schedule has a single part, with a constant rate.
 fn is_one_rate(schedule: &str) -> bool {
     schedule.trim_start().starts_with("const(") && schedule.matches('(').count() == 1
 }

@@ -1,7 +1,7 @@
 //! Trends of a soak: leaks and drifts while a level is held for a long time
 //!
-//! A long trial is cut into [`STRETCHES`] slices. In each slice, every metric that may leak or drift has one value: the
-//! median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges these values.
+//! A long trial is divided into [`STRETCHES`] slices. In each slice, every metric that may leak or drift has one value:
+//! the median of its samples, a quantile of its merged histograms, or its rate. [`trend`] judges these values.
 
 #[cfg(test)]
 mod planted;
@@ -15,10 +15,10 @@ use model::{HistogramSum, Nanos, Sample, Second, series};
 
 /// Resident memory of a node's processes, without the page cache.
 const PROCESS_MEMORY: &str = series::PROCESS_MEMORY;
-/// Memory including the page cache; only used if the process memory is unknown.
+/// Memory including the page cache; used only if the process memory is unknown.
 const GROUP_MEMORY: &str = series::CGROUP_MEMORY;
 const DEAD_ROWS: &str = series::PG_DEAD_ROWS;
-/// Size of the database under load.
+/// Size of the database under load, in bytes.
 const DATABASE_SIZE: &str = series::PG_DATABASE_SIZE;
 const FILES: &str = series::PROCESS_FILES;
 
@@ -26,12 +26,12 @@ const FILES: &str = series::PROCESS_FILES;
 pub const SERIES: [&str; 6] =
     [PROCESS_MEMORY, GROUP_MEMORY, series::PG_USED, DEAD_ROWS, DATABASE_SIZE, FILES];
 
-/// Number of slices of a trial: enough for an interval although neighbours are correlated, and few enough for trials of
-/// hours.
+/// Number of slices of a trial. It is large enough for an interval despite correlated neighbours, and small enough for
+/// trials of hours.
 pub const STRETCHES: u64 = 120;
 const SECOND: Nanos = Nanos::from_secs(1);
 
-/// Collects a long trial, second by second.
+/// Collects the seconds and samples of a long trial, and computes its trends.
 #[derive(Debug)]
 pub struct SoakCollector {
     stretch: Nanos,
@@ -43,13 +43,13 @@ pub struct SoakCollector {
 impl SoakCollector {
     /// Collector for a trial; `duration` is the length of its window.
     pub fn new(duration: Nanos) -> SoakCollector {
-        // Whole seconds, because samples are taken every second.
+        // Slices have whole seconds, because samples are taken every second.
         let seconds = duration.0.div_ceil(STRETCHES * SECOND.0).max(1);
         let stretch = Nanos::from_secs(seconds);
         SoakCollector { stretch, duration, load: LoadLines::new(), lines: Vec::new() }
     }
 
-    /// Adds a second, in order of time.
+    /// Adds a second. Seconds must arrive in order of time.
     pub fn second(&mut self, second: &Second) {
         let number = second.second * SECOND.0 / self.stretch.0;
         if self.load.number != number {
@@ -59,7 +59,7 @@ impl SoakCollector {
         self.load.push(second);
     }
 
-    /// Adds samples, in order of time by node and series.
+    /// Adds samples. Samples must arrive sorted by node and series, then by time.
     pub fn samples(&mut self, all: &[Sample]) {
         let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.duration;
         for it in all.iter().filter(within) {
@@ -73,7 +73,7 @@ impl SoakCollector {
         }
     }
 
-    /// Trend of each metric: response times and throughput first, then nodes and tables in order of appearance.
+    /// Trends of all metrics: response times and throughput first, then nodes and tables in order of appearance.
     pub fn trends(mut self) -> Vec<Trend> {
         self.load.close(self.stretch);
         let LoadLines { median, p99, rate, .. } = self.load;
@@ -97,7 +97,7 @@ impl SoakCollector {
     }
 }
 
-/// Result for a level that was held; `maximum` has the unit of the level.
+/// Result of holding a level; `maximum` has the unit of the level.
 pub fn endurance(
     cell: usize,
     stage: StepPurpose,
@@ -118,17 +118,17 @@ fn hours(number: u64, stretch: Nanos) -> f64 {
 
 #[derive(Debug)]
 struct LoadLines {
-    /// Number of the current slice.
+    /// Index of the current slice.
     number: u64,
     ended: u64,
     seconds: f64,
-    /// Hours and transactions per second.
+    /// Points of time in hours and throughput per second.
     rate: Vec<(f64, f64)>,
     median: QuantileLine,
     p99: QuantileLine,
 }
 
-/// Quantile of response times over slices. With few transactions, several slices are merged until they have enough
+/// Quantile of response times over the slices. With few transactions, several slices are merged until they have enough
 /// samples.
 #[derive(Debug)]
 struct QuantileLine {
@@ -136,7 +136,7 @@ struct QuantileLine {
     gathered: HistogramSum,
     /// Start of the first merged slice, in hours since the window began.
     from: Option<f64>,
-    /// Hours and seconds.
+    /// Points of time in hours and quantile in seconds.
     points: Vec<(f64, f64)>,
 }
 
@@ -155,7 +155,7 @@ impl LoadLines {
         }
     }
 
-    /// Ends the last slice; less than half a slice is discarded.
+    /// Ends the last slice. A slice of less than half the length is discarded.
     fn close(&mut self, stretch: Nanos) {
         let at = hours(self.number, stretch);
         if self.seconds >= stretch.as_secs_f64() / 2.0 {
@@ -188,10 +188,10 @@ struct SampledLine {
     /// Index into [`SERIES`].
     series: usize,
     node: String,
-    /// Label, for tables only.
+    /// Label of the series; only tables have one.
     label: Option<String>,
     number: u64,
-    /// Last sample time, and the sum over all labels at that time.
+    /// Time of the last sample, and the sum over all labels at that time.
     moment: Option<(Nanos, f64)>,
     /// Values at the sample times of the current slice.
     values: Vec<f64>,

@@ -2,8 +2,8 @@
 
 use model::Code;
 
-/// Name of the condition from appendix A of PostgreSQL's manual, or of the errno. An unknown SQLSTATE gets the name of
-/// its class; `None` if its class is unknown too.
+/// Name of an SQLSTATE (PostgreSQL manual, appendix A) or of an errno. An unknown SQLSTATE gets the name of its class;
+/// `None` if the class is unknown too.
 pub fn name(code: Code) -> Option<&'static str> {
     match code {
         Code::SqlState(state) => {

@@ -1,7 +1,7 @@
-//! Counts events that several logs report
+//! Number of events that several logs report
 //!
-//! A pooler, a balancer or a service repeats the server's messages, so the logs together count an event several times.
-//! Each of these logs has some of the server's events, so the greatest count is used.
+//! Poolers, balancers and services repeat the server's messages, so the sum over all logs counts an event several
+//! times. Each of their logs contains at most the server's events, so the greatest count is used.
 
 use crate::facts::samples;
 use crate::facts::trial::TrialFacts;
@@ -9,13 +9,14 @@ use model::plan::NodeKind;
 use model::product;
 use model::{EventKind, LogEvent, Nanos, Summary};
 
-/// True for a pooler's own rejection message, which never reaches the server.
+/// True if `text` is a pooler's own rejection, which never reaches the server.
 fn is_rejection(text: &str) -> bool {
     let mut rejections = product::ALL.iter().filter_map(|it| it.pooler.as_ref()?.rejection);
     rejections.any(|it| text.contains(it))
 }
 
-/// Events of one kind, each counted once, since the time `since` in the trial's window.
+/// Number of events of one kind since the time `since` in the trial's window. An event that several logs report counts
+/// once.
 pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u64 {
     let lines: Vec<&LogEvent> = trial.events.iter().filter(|it| it.kind == kind && it.at >= since).collect();
     let count = |of: &dyn Fn(&LogEvent) -> bool| -> u64 {
@@ -28,7 +29,7 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     other_nodes.dedup();
     for node in other_nodes {
         let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
-        // An aggregated line does not show which program rejected the connections.
+        // An aggregated line does not name the program that rejected the connections.
         let is_own = |it: &LogEvent| {
             is_rejection(&it.text) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
@@ -38,11 +39,11 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     own + most
 }
 
-/// Deadlocks of a trial; `None` if no measurement could have shown one.
+/// Number of deadlocks in a trial; `None` if no measurement could have shown one.
 ///
-/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show a part of the same
+/// The clients' errors, the logs and the server's counter (`pg_stat_database.deadlocks`) each show some of the same
 /// events, so the greatest count is used. Clients do not receive errors that were retried or that a service hid. A log
-/// may be unavailable, and the counter is updated seconds late.
+/// may be unavailable. The counter is updated seconds late.
 pub fn deadlocks(trial: &TrialFacts<'_>, summary: &Summary) -> Option<u64> {
     let reported = summary.total.counts.deadlock;
     let logged = count_logged(trial, EventKind::Deadlock, Nanos(1));
@@ -55,7 +56,7 @@ pub fn deadlocks(trial: &TrialFacts<'_>, summary: &Summary) -> Option<u64> {
     known.then(|| reported.max(logged).max(counted.unwrap_or(0)))
 }
 
-/// Growth of the counters of all servers within the window; `None` if none was sampled.
+/// Growth of the deadlock counters of all servers within the window; `None` if no counter was sampled.
 fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     let mut nodes: Vec<&str> =
         trial.samples.iter().map(|it| &*it.node).filter(|it| is_server(trial, it)).collect();
@@ -66,7 +67,7 @@ fn server_deadlocks(trial: &TrialFacts<'_>) -> Option<u64> {
     grown.reduce(|sum, it| sum + it).map(|it| it as u64)
 }
 
-/// True if the node is the server or one of its replicas. A replica's name is the server's name and a number.
+/// True if the node is the server or one of its replicas. A replica is named after the server, with a number appended.
 pub fn is_server(trial: &TrialFacts<'_>, node: &str) -> bool {
     trial.server().and_then(|it| node.strip_prefix(&*it.name)).is_some_and(|rest| {
         let number = rest.strip_prefix('-').filter(|it| !it.is_empty());
@@ -82,7 +83,7 @@ mod tests {
     use model::matrix::Figure;
     use model::plan::AttachedNode;
 
-    /// A trial of a cell; `change` edits its setup first.
+    /// Runs `check` on a trial of a cell; `change` edits the cell's setup first.
     fn facts(
         run: &TestRun,
         cell: &str,
@@ -150,7 +151,7 @@ mod tests {
             attached(setup);
             setup.stack.nodes.insert(0, crate::fixture::trial::service());
         };
-        // Nine within ten seconds, in 10,000 transactions.
+        // Nine deadlocks in ten seconds, among 10,000 transactions.
         check(counted(), &service, Some(0.9));
         check(counted(), &attached, Some(0.9));
         check(counted().failed(b"40P01", 20), &attached, Some(1000.0 * 20.0 / 10_020.0));

@@ -9,17 +9,17 @@ const PAGE: u64 = 8192;
 /// Statistics of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableStats {
-    /// `schema.table.column`.
+    /// Column name, as `schema.table.column`.
     pub column: String,
     pub rows: f64,
-    /// Size without indexes, bytes.
+    /// Table size without indexes, in bytes.
     pub bytes: u64,
-    /// Distinct values of the column, or the number of rows if that is unknown.
+    /// Number of distinct values of the column, or the number of rows if that is unknown.
     pub distinct: f64,
 }
 
-/// Coverage of a table by a feed. `distinct` is the number of distinct values of the feed; `memory` is the memory that
-/// the server may use, in bytes.
+/// Share of a table that a feed touches. `distinct` is the number of distinct values of the feed. `memory` is the
+/// memory available to the server, in bytes.
 pub fn feed_coverage(
     feed: &str,
     (rows, distinct): (u64, u64),
@@ -47,7 +47,7 @@ pub fn feed_coverage(
     FeedCoverage { feed: feed.to_owned(), rows, distinct, repeats_after, table: table.map(touched) }
 }
 
-/// Expected number of pages with at least one of `rows` randomly placed rows: P (1 − (1 − 1/P)ʳ).
+/// Expected number of pages that hold at least one of `rows` randomly placed rows: P (1 − (1 − 1/P)ʳ) for P pages.
 fn touched_pages(rows: f64, pages: f64) -> f64 {
     if pages <= 1.0 {
         return pages.min(rows);

@@ -7,10 +7,10 @@ use model::matrix::Figure;
 use model::plan::CacheState;
 use model::{Nanos, Summary};
 
-/// Share of the mean below which a client was hardly served.
+/// Share of the mean throughput per client below which a client counts as starved.
 pub const STARVED_SHARE: f64 = 0.1;
 
-/// Figure of one trial; `None` if the trial is not valid, or the figure was not measured.
+/// Value of `figure` in one trial; `None` if the trial is invalid or the figure was not measured.
 pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     let it = trial.valid()?;
     let (counts, response) = (&it.total.counts, &it.total.response);
@@ -31,7 +31,7 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
         Figure::Starved => known.then(|| (trial.clients.len() - served(STARVED_SHARE * mean)) as f64),
         Figure::PoolerCpu => usage::upstream_processors(trial),
         Figure::ServerCpu => samples::processors(trial.samples, &trial.server()?.name),
-        // A system that is warm from the start has no warm-up time.
+        // A system that is warm from the start has a warm-up time of 0.
         Figure::TimeToSteady => {
             trial.setup.dataset.as_ref().filter(|it| it.cache == CacheState::Cold)?;
             steady::steady_state(trial.delivered).map(|it| it.after.as_secs_f64())
@@ -39,7 +39,7 @@ pub fn read_figure(trial: &TrialFacts<'_>, figure: Figure) -> Option<f64> {
     }
 }
 
-/// Connections that were refused within the window.
+/// Number of connections refused within the window.
 fn refused_connections(summary: &Summary) -> u64 {
     summary.connects.refused.iter().map(|it| it.count).sum()
 }

@@ -1,21 +1,19 @@
 //! Outages: intervals in which no transaction succeeded
 //!
 //! In the open model, arrivals continue during an outage and are counted. In the closed model, every client waits or is
-//! refused, so an outage adds hardly any sample. Objectives on times and errors are then judged for a user who arrives
-//! at a uniformly random time of the window. The probability that the user waits longer than a bound b is Σ max(0, gap
-//! − b) / window. Gaps of at least 100 ms count, so that many short outages weigh as much as a long one.
+//! refused, so an outage adds almost no samples. Objectives on times and errors are therefore judged for a user who
+//! arrives at a uniformly random time of the window. The probability that this user waits longer than a bound b is Σ
+//! max(0, gap − b) / window. Gaps of at least 100 ms count, so that many short outages weigh as much as a long one.
 //!
-//! A gap is an outage if neither chance nor the statements explain it ([`unexplained`]):
+//! A gap is an outage if all of these hold ([`unexplained`]):
 //!
-//! - At the success rate of the rest of the window, chance alone would hardly leave an interval of this length without
-//!   a success.
-//! - It is several times as long as the transaction that a client executes at a random time.
-//! - Slow statements that overlap by chance do not explain it. With r as the response times, a client that is
-//!   independent of the others has no success for the next g with the probability S(g) = Σ max(0, r − g) / (clients ·
-//!   window). A transaction longer than g causes a gap of g only if the other clients have no success either. With n(g)
-//!   transactions longer than g, n(g) · S(g)^(clients − 1) such gaps are expected. In an outage, by contrast, all
-//!   clients wait together.
-//! - Clients waited: transactions took as long as the gap, or failed. Users in their think time need no server.
+//! - Chance does not explain it: at the success rate of the rest of the window, a gap of this length is improbable.
+//! - It is several times as long as the response time of a typical transaction.
+//! - Overlapping slow statements do not explain it. With response times r, an independent client has no success for the
+//!   next g with probability S(g) = Σ max(0, r − g) / (clients · window). A transaction longer than g causes a gap of g
+//!   only if the other clients have no success either. With n(g) transactions longer than g, n(g) · S(g)^(clients − 1)
+//!   such gaps are expected. In an outage, all clients wait at the same time.
+//! - Clients waited: some transactions took as long as the gap, or failed. Users in their think time need no server.
 //!
 //! HdrHistogram's correction by an expected interval is not used. It needs the interval between arrivals, which a
 //! closed model does not have, and it would correct slow statements too.
@@ -25,33 +23,34 @@ use model::{Interval, LatencyHistogram, Nanos, Outage, Successes};
 /// Shortest outage: a dozen buckets of [`model::Successes`].
 const OUTAGE_MIN: Nanos = Nanos::from_millis(100);
 /// Shortest gap that counts in an open model, where arrivals show shorter ones. It also applies to a single client,
-/// whose slow statement looks like a short outage. The seconds of a file do not show shorter gaps.
+/// because one slow statement of that client looks like a short outage. Files with one row per second show no shorter
+/// gaps.
 const LONG: Nanos = Nanos::from_secs(1);
-/// −ln of the probability that chance alone leaves a gap: among n successes, a gap in which `expected` successes are
-/// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows one.
+/// −ln of the probability that chance explains a gap. Among n successes, a gap in which `expected` successes are
+/// missing has a probability of at most n·e^−expected. At 9.2, one run in ten thousand shows such a gap.
 const CHANCE_LOG: f64 = 9.2;
-/// Multiple of the [`usual`] response time below which a gap is not an outage; in an open model, multiple of the
-/// median. Transactions of equal length that begin together also end together.
+/// Shortest outage, as a multiple of the [`usual`] response time (in an open model, of the median). Transactions of
+/// equal length that begin together also end together, which leaves gaps.
 const CYCLES: f64 = 3.0;
-/// Outages delay at most one in this number of transactions. If they delay more, the samples themselves show it.
+/// Outages delay at most one transaction in this number. If more are delayed, the response times themselves show it.
 const HELD_UP: u64 = 100;
-/// Probability up to which overlapping slow statements do not explain the gaps of a run.
+/// Probability below which overlapping slow statements do not explain the gaps of a run.
 const OVERLAP: f64 = 0.01;
-/// Smallest share of a gap that a transaction must last to count as waiting for the gap's end.
+/// Share of a gap's length that a transaction must take to count as waiting for the gap's end.
 const WAITED: f64 = 0.9;
 
-/// Counts of one second that show an outage.
+/// Counts of one second, from which outages are detected.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondCounts {
     from: Nanos,
     to: Nanos,
     begun: u64,
-    /// Transactions that ended, with any outcome; `ok` counts the successes.
+    /// Number of transactions that ended, with any outcome; `ok` is the number of successes.
     ended: u64,
     ok: u64,
-    /// Arrivals that did not succeed, and refused connections.
+    /// Number of arrivals that did not succeed, plus refused connections.
     failed: u64,
-    /// Times of successes, as in [`Interval`]; `None` for the seconds of a file.
+    /// Times of successes, as in [`Interval`]; `None` for rows of a file.
     successes: Option<Successes>,
 }
 
@@ -69,22 +68,22 @@ impl<H> From<&Interval<H>> for SecondCounts {
 /// Detects the outages of a window, second by second.
 #[derive(Debug, Default)]
 pub struct OutageDetector {
-    /// Start of the window, by the clock of the intervals; `None` before the first one.
+    /// Start of the window, on the clock of the intervals; `None` before the first interval.
     begin: Option<Nanos>,
-    /// Last success, or the start of the window.
+    /// Time of the last success, or the start of the window.
     last: Nanos,
     in_flight: u64,
-    /// End of the first second since `last` in which no transaction failed and at whose end none was in flight.
+    /// End of the first second since `last` in which no transaction failed and after which none was in flight.
     idle_since: Option<Nanos>,
-    /// True if at the end of every second since `last` no transaction was in flight and some had failed.
+    /// True if after every second since `last` no transaction was in flight and some had failed.
     rejected: bool,
-    /// `rejected` at the end of the latest second.
+    /// Value of `rejected` at the end of the latest second.
     at_end: bool,
-    /// True if the latest second had failures and no success. The time after the window does not count.
+    /// True if the latest second of the window had failures and no success.
     empty: Option<bool>,
-    /// True if the seconds since that of `last` had failures.
+    /// True if any second since `last` had failures.
     failures: bool,
-    /// Whole seconds of the gap, and the number of them with failures.
+    /// Number of whole seconds of the gap, and how many of them had failures.
     gap_seconds: u64,
     failing: u64,
     outages: Vec<Outage>,
@@ -107,7 +106,7 @@ impl OutageDetector {
         let failed = second.failed > 0;
         self.failures |= failed;
         match second.successes {
-            // The seconds of a file have no times of successes: assume that the successes fill the second.
+            // The rows of a file have no times of successes: assume that the successes fill the second.
             None if second.ok > 0 => self.success(second.from, second.to),
             None => self.empty = Some(failed),
             Some(successes) => {
@@ -131,7 +130,7 @@ impl OutageDetector {
         (self.gap_seconds, self.failing) = (0, 0);
     }
 
-    /// Adds a success at `to` after a gap since `from`; both are within one second.
+    /// Adds a success at `to` after a gap since `from`; both times are within one second.
     fn success_after(&mut self, from: Nanos, to: Nanos) {
         self.last = from;
         self.success(to, to);
@@ -149,7 +148,7 @@ impl OutageDetector {
         }
     }
 
-    /// Outages within a window of this length, relative to its start.
+    /// Outages within the first `window` of the trial; times are relative to the start of the window.
     pub fn finish(mut self, window: Nanos) -> Vec<Outage> {
         let begin = self.begin.unwrap_or_default();
         self.close(begin + window, true);
@@ -161,8 +160,8 @@ impl OutageDetector {
     }
 }
 
-/// Measured gaps that neither chance nor slow statements explain. `clients` is the number of clients of a closed model
-/// if all are present for the whole window, otherwise `None`.
+/// Gaps that neither chance nor slow statements explain. `clients` is the number of clients of a closed model if all of
+/// them run for the whole window, otherwise `None`.
 pub(crate) fn unexplained(
     gaps: &[Outage],
     window: Nanos,
@@ -194,8 +193,8 @@ pub(crate) fn unexplained(
     candidates
 }
 
-/// Length of the transaction that a client executes at a random time: the median weighted by time. The longest 1 % of
-/// transactions, which an outage may have delayed, are left out.
+/// Response time of the transaction that a client executes at a random time: the median weighted by time. The longest 1
+/// % of transactions are left out, because an outage may have delayed them.
 fn usual(response: &LatencyHistogram) -> Nanos {
     let mut left = response.count() - response.count() / HELD_UP;
     let mut counted = Vec::new();
@@ -213,10 +212,11 @@ fn usual(response: &LatencyHistogram) -> Nanos {
     counted.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
 }
 
-/// Gaps in which all `clients` waited at the same time, if there are more of them than independent clients would cause.
+/// Gaps in which all `clients` waited at the same time. Empty unless there are more of them than independent clients
+/// would cause.
 fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, window: Nanos) -> Vec<Outage> {
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
-    // In a gap shorter than a second, a client waited for its end or was refused.
+    // In a gap shorter than a second, a client waited for the gap's end or was refused.
     let mut matched = 0;
     gaps.retain_mut(|it| {
         let waited = response.count_above(Nanos((it.duration().0 as f64 * WAITED) as u64)) > matched;
@@ -224,7 +224,8 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
         it.failing &= !waited || it.duration() >= LONG;
         waited || it.failing || it.duration() >= LONG
     });
-    // Expected gaps in the rest of the window, without these outages and the transactions that waited for their ends.
+    // Expected number of gaps in the rest of the window, without these outages and the transactions that waited for
+    // their ends.
     let expected = |length: Nanos, without: &[Outage]| {
         let (mut count, mut excess, mut rest) = (0.0, 0.0, window.as_secs_f64());
         for (it, n) in response.counts().filter(|it| it.0 > length) {
@@ -239,7 +240,7 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
         let silent = (excess.max(0.0) / (clients * rest)).min(1.0);
         count.max(0.0) * silent.powf(clients - 1.0)
     };
-    // The probability of n or more gaps, if `expected` are expected, is at most expectedⁿ / n!.
+    // The probability of n or more gaps is at most expectedⁿ / n!.
     let (mut unexplained, mut factorial) = (0, 0.0);
     for (number, it) in gaps.iter().enumerate() {
         let n = (number + 1 - unexplained) as f64;
@@ -253,13 +254,13 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
     gaps
 }
 
-/// Quantile `q` (0..=1) of the wait for the end of an outage, for users who arrive at uniformly random times of the
+/// Quantile `q` (0..=1) of the wait until the outage ends, for users who arrive at uniformly random times of the
 /// window. It is a lower bound if an outage did not end within the window.
 pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos {
     let mut lengths: Vec<f64> = outages.iter().map(|it| it.duration().as_secs_f64()).collect();
     lengths.sort_by(|a, b| b.total_cmp(a));
-    // A user who arrives in the last w of an outage waits less than w. Find the w for which the rest of the outages, Σ
-    // (length − w), lasts this long.
+    // A user who arrives in the last w of an outage waits less than w. Find the w for which Σ (length − w) equals this
+    // time.
     let beyond = (1.0 - q) * window.as_secs_f64();
     let mut sum = 0.0;
     for (number, length) in lengths.iter().enumerate() {
@@ -273,13 +274,13 @@ pub(crate) fn wait_quantile(outages: &[Outage], window: Nanos, q: f64) -> Nanos 
     Nanos::ZERO
 }
 
-/// Mean wait of users who arrive at uniformly random times.
+/// Mean wait until the outage ends, for users who arrive at uniformly random times of the window.
 pub(crate) fn mean_wait(outages: &[Outage], window: Nanos) -> Nanos {
     let squares: f64 = outages.iter().map(|it| it.duration().as_secs_f64().powi(2)).sum();
     Nanos::from_secs_f64(squares / 2.0 / window.as_secs_f64())
 }
 
-/// Share of such users who are refused, or not served within the window.
+/// Share of users who arrive at uniformly random times and are refused or not served within the window.
 pub(crate) fn failing_share(outages: &[Outage], window: Nanos) -> f64 {
     let those = outages.iter().filter(|it| it.failing || it.ongoing);
     those.map(|it| it.duration().as_secs_f64()).sum::<f64>() / window.as_secs_f64()
@@ -291,9 +292,9 @@ mod tests {
     use crate::fixture::millis;
     use model::{Code, Measurement};
 
-    /// Parses a second: `500` transactions of 2 ms that succeeded, spread over the whole second, or between two tenths
-    /// of it as in `100@0-2`. `^900`: four more transactions that took 900 ms; `!3`: failed; `~3`: refused connections;
-    /// `+4`: more in flight than before; `-4`: fewer.
+    /// Parses one second. `500`: 500 transactions of 2 ms succeed, spread over the whole second. `100@0-2`: 100 succeed
+    /// between two tenths of the second. `^900`: four more transactions that took 900 ms. `!3`: 3 failed. `~3`: 3
+    /// connections refused. `+4` and `-4`: 4 more or 4 fewer in flight than before.
     fn second(number: u64, text: &str) -> Interval {
         let mut it = Interval::new(&[0]);
         (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
@@ -330,7 +331,7 @@ mod tests {
         it
     }
 
-    /// The time after the window has no transactions.
+    /// Measurement of these seconds; no transaction ends after the window.
     fn measured(seconds: &[&str]) -> Measurement {
         let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
@@ -362,21 +363,21 @@ mod tests {
     #[test]
     fn finds_outages_and_ignores_short_pauses() {
         for (seconds, expected) in [
-            // Killed after 2.2 of 6 s: clients of a closed model are refused, or arrivals fail.
+            // The server is killed after 2.2 of 6 s: clients of a closed model are refused, or arrivals fail.
             (&["500", "500", "100@0-2 !4", "~80", "~80", "~80"][..], "2.2-6.0 failing unended"),
             (&["500", "500", "100@0-2 !4", "!500", "!500", "!500"], "2.2-6.0 failing unended"),
-            // Frozen, so that clients wait. The outage ends, or does not.
+            // The server is frozen, so that clients wait. The outage ends, or does not.
             (&["500", "500", "100@0-2 +4", "", "400@1-10 -4", "500"], "2.2-4.1"),
             (&["500", "500", "100@0-2 +4", "", "", ""], "2.2-6.0 unended"),
             // Connections are refused for a while.
             (&["500", "500", "100@0-2 !4", "150@7-10", "500"], "2.2-3.7 failing"),
             (&["500", "100@0-2 !4", "~80", "400@2-10", "500", "500"], "1.2-3.2 failing"),
-            // From the very beginning.
+            // The outage begins with the window.
             (&["+4", "", "400@2-10 -4", "500", "500", "500"], "0.0-2.2"),
             // Two outages.
             (&["500 !4", "!9", "500 +4", "", "500 -4"], "1.0-2.0 failing, 3.0-4.0"),
-            // Shorter than a second: clients waited or were refused, or no client or only one of the four sent a
-            // request.
+            // Outages shorter than a second: clients waited or were refused, or no client or only one of the four sent
+            // a request.
             (&["500", "400@0-6 +4", "400@5-10 ^900 -4", "500"], "1.6-2.5"),
             (&["500", "400@0-6 +4", "400@5-10 ~9 -4", "500"], "1.6-2.5 failing"),
             (&["500", "400@0-6 ~9 100@9-10", "500"], "1.6-1.9 failing"),
@@ -386,7 +387,7 @@ mod tests {
             ),
             (&["500", "400@0-6", "400@5-10", "500"], ""),
             (&["500", "400@0-6 +4", "400@5-10 ^300 -4", "500"], ""),
-            // Longer and shorter outages.
+            // Outages of several lengths.
             (&["500", "400@0-5 +4", "", "400@5-10 ^2000", "400@0-4 100@9-10 ^500"], "1.5-3.5, 4.4-4.9"),
             // No client sent a request.
             (&["500", "500", "", "", "500", "500"], ""),
@@ -407,7 +408,7 @@ mod tests {
         }
     }
 
-    /// Gaps of half a second. Four clients cause them by chance if their transactions often take longer; two clients
+    /// Gaps of half a second. Four clients cause them by chance if their transactions often take longer. Two clients
     /// cause more of them.
     #[test]
     fn slow_statements_that_overlap_are_no_outage() {
@@ -430,7 +431,7 @@ mod tests {
             (120, 1, 4, 0),
         ] {
             let mut it = measured(&["500"; 60]);
-            // Transactions delayed by an outage last as long as the outage; others last 0.6 to 1 s.
+            // Transactions delayed by an outage take as long as the outage; others take 0.6 to 1 s.
             let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
             let response = &mut it.interval.scripts[0].response;
             (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
@@ -483,7 +484,7 @@ mod tests {
             (&[outage(2_000, 5_000)], 0.7, 0),
             (&[outage(2_000, 5_000)], 0.5, 0),
             (&[outage(2_000, 5_000)], 1.0, 3000),
-            // (3 − w) + (2 − w) = 2; the first outage alone would give 1 s.
+            // (3 − w) + (2 − w) = 2. The first outage alone would give 1 s.
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.8, 1500),
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
             (&[], 0.99, 0),

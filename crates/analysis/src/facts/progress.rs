@@ -3,8 +3,8 @@
 use model::summary::Progress;
 use model::{Interval, LatencyHistogram, Nanos, PerSecond, ScriptCounts};
 
-/// Figures of a progress line. `interval` has the data of all threads since the previous line; `start` is the start of
-/// the window.
+/// Figures of a progress line. `interval` covers all threads since the previous line. `start` is the start of the
+/// window.
 pub fn progress(interval: &Interval, start: Nanos) -> Progress {
     let mut response = LatencyHistogram::new();
     let mut service_sum = 0;
@@ -29,7 +29,7 @@ pub fn progress(interval: &Interval, start: Nanos) -> Progress {
     progress
 }
 
-/// Mean of `count` differences, computed from the sums of their minuends and subtrahends.
+/// Mean of `count` differences, from the sum of the minuends and the sum of the subtrahends.
 pub fn mean_difference(minuends: u128, subtrahends: u128, count: u64) -> Nanos {
     match count {
         0 => Nanos::ZERO,

@@ -69,11 +69,11 @@ pub const SERIES: &[&str] = &[
 
 /// Duration in seconds above which a trial is long.
 const LONG_TRIAL_SECONDS: u64 = 600;
-/// Series that are sampled ten times a second.
+/// Series that are sampled ten times per second.
 const OFTEN: [&str; 2] = [PG_SESSIONS, PG_WAITS];
 
-/// Collects the samples from which facts are read. In a long trial, series that are sampled ten times per second are
-/// averaged over each second, because an hour has 700,000 samples of them.
+/// Collects the samples from which facts are read. In a long trial, it averages series that are sampled ten times per
+/// second over each second, because one hour has 700,000 samples of them.
 #[derive(Debug)]
 pub struct SampleReducer {
     is_long: bool,
@@ -87,7 +87,7 @@ struct OpenSecond {
     node: String,
     series: &'static str,
     second: u64,
-    /// Last sample time and number of sample times.
+    /// Time of the last sample, and number of sample times.
     at: Nanos,
     moments: u32,
     sums: Vec<(String, f64)>,
@@ -98,7 +98,7 @@ impl SampleReducer {
         SampleReducer { is_long: seconds > LONG_TRIAL_SECONDS, samples: Vec::new(), open: Vec::new() }
     }
 
-    /// Adds a sample. Samples must be in order of time by node and series. Other series are ignored.
+    /// Adds a sample. Samples must arrive sorted by node and series, then by time. Other series are ignored.
     pub fn push(&mut self, sample: Sample) {
         let often = OFTEN.into_iter().find(|series| sample.series == *series);
         let Some(series) = often.filter(|_| self.is_long && sample.at > Nanos::ZERO) else {
@@ -142,7 +142,7 @@ impl SampleReducer {
 }
 
 impl OpenSecond {
-    /// Ends the current second and returns its samples.
+    /// Ends the current second and returns its averaged samples.
     fn close(&mut self, second: u64) -> Vec<Sample> {
         let (at, moments) = (self.at, f64::from(std::mem::take(&mut self.moments)));
         self.second = second;
@@ -157,8 +157,8 @@ impl OpenSecond {
     }
 }
 
-/// Clients of each pooler in its last sample after the window; nodes without clients are left out. Poolers that do not
-/// report waiting clients do not report idle ones either.
+/// Number of clients of each pooler in its last sample after the window. Nodes without clients are left out. Poolers
+/// that do not report waiting clients do not report idle ones either.
 pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)> {
     let held = [POOL_CLIENTS_ACTIVE, POOL_CLIENTS_WAITING];
     let reports = |node: &str| samples.iter().any(|it| it.node == node && it.series == POOL_CLIENTS_WAITING);
@@ -175,8 +175,7 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
     last.into_iter().map(of).filter(|it| it.1 > 0).collect()
 }
 
-/// Gauge of a node, summed over all labels at each sample time, in order of time. Samples before the window are left
-/// out.
+/// Sum of a node's gauge over all labels that `label` accepts, at each sample time from the start of the window.
 pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Vec<(Nanos, f64)> {
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let node_samples =
@@ -187,7 +186,7 @@ pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -
     sums.into_iter().collect()
 }
 
-/// Mean of the gauge over its samples.
+/// Mean of the samples; `None` without samples.
 pub fn mean(samples: &[(Nanos, f64)]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().map(|it| it.1).sum::<f64>() / samples.len() as f64)
 }
@@ -196,24 +195,25 @@ pub fn maximum(samples: &[(Nanos, f64)]) -> Option<f64> {
     samples.iter().map(|it| it.1).max_by(f64::total_cmp)
 }
 
-/// Mean number of sessions in `state`. A state without sessions has no sample, so every sample time of any state
-/// counts.
+/// Mean number of sessions in `state`. A state without sessions has no sample, so the mean is taken over the sample
+/// times of all states.
 pub fn sessions(samples: &[Sample], node: &str, state: &str) -> Option<f64> {
-    // Without sessions, no state has a sample, but the total number of sessions has.
+    // If there are no sessions at all, only the total number of sessions has samples.
     let [states, counted] = [PG_SESSIONS, PG_USED].map(|series| sums(samples, node, series, |_| true).len());
     let moments = states.max(counted);
     let in_state = sums(samples, node, PG_SESSIONS, |it| it == state).iter().fold(0.0, |sum, it| sum + it.1);
     (moments > 0).then(|| in_state / moments as f64)
 }
 
-/// Growth of a counter per second, without restarts; `None` with fewer than two samples.
+/// Growth of a counter per second, corrected for restarts; `None` with fewer than two samples.
 pub fn growth(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -> bool) -> Option<f64> {
     let all = sums(samples, node, series, label);
     let duration = (all.last()?.0 - all.first()?.0).as_secs_f64();
     (duration > 0.0).then(|| sum_of_increases(&all) / duration)
 }
 
-/// Growth of a counter from its first sample in the window to the last, without restarts; `None` with fewer than two.
+/// Growth of a counter between its first and last sample in the window, corrected for restarts. `None` with fewer than
+/// two samples.
 pub fn total_growth(samples: &[Sample], node: &str, series: &str) -> Option<f64> {
     let all = sums(samples, node, series, |_| true);
     (all.len() > 1).then(|| sum_of_increases(&all))
@@ -224,7 +224,7 @@ fn sum_of_increases(all: &[(Nanos, f64)]) -> f64 {
     all.windows(2).map(|it| it[1].1 - it[0].1).filter(|it| *it > 0.0).fold(0.0, |sum, it| sum + it)
 }
 
-/// CPUs that the node used, from its control group if there is one, otherwise from its processes.
+/// CPUs used by the node, from its control group if there is one, otherwise from its processes.
 pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_CPU, |_| true).or_else(|| {
         let [user, system] = PROCESS_CPU.map(|series| growth(samples, node, series, |_| true));
@@ -232,19 +232,18 @@ pub fn processors(samples: &[Sample], node: &str) -> Option<f64> {
     })
 }
 
-/// Bytes per second that the node read from disks, from its control group if there is one, otherwise from its
-/// processes.
+/// Disk reads of the node in bytes per second, from its control group if there is one, otherwise from its processes.
 pub fn disk_bytes(samples: &[Sample], node: &str) -> Option<f64> {
     let of = |series| growth(samples, node, series, |_| true);
     of(CGROUP_READ_BYTES).or_else(|| of(PROCESS_READ_BYTES))
 }
 
-/// CPUs that the node could not use while it was throttled by its quota.
+/// Mean number of CPUs that the node could not use because its quota throttled it.
 pub fn throttled_processors(samples: &[Sample], node: &str) -> Option<f64> {
     growth(samples, node, CGROUP_THROTTLED_TIME, |_| true)
 }
 
-/// Share of the quota's periods in which the node was throttled.
+/// Share (0..=1) of the quota's periods in which the node was throttled.
 pub fn throttled_share(samples: &[Sample], node: &str) -> Option<f64> {
     let periods = growth(samples, node, CGROUP_PERIODS, |_| true)?;
     let throttled = growth(samples, node, CGROUP_THROTTLED, |_| true)?;

@@ -1,6 +1,6 @@
-//! Changes in the sizes of answers that suggest error pages
+//! Changes in response sizes that suggest error pages
 //!
-//! An error page or a login page with status 200 counts as success; only its size distinguishes it.
+//! An error page or a login page with status 200 counts as a success; only its size reveals it.
 
 use model::{AnswerSizes, SizeFigures, SizeHistogram, SizeUnit};
 
@@ -10,15 +10,15 @@ const ANSWERS_MIN: u64 = 200;
 const POPULATION: f64 = 0.05;
 /// Smallest ratio of the lower end of the larger population to the upper end of the smaller one.
 const GAP_RATIO_MIN: u64 = 2;
-/// Share of small answers above which sizes have dropped.
+/// Share of small answers above which the sizes have dropped.
 const SMALL_SHARE_MIN: f64 = 0.8;
-/// Maximum number of intervals kept for each trial.
+/// Maximum number of intervals stored per trial.
 const STRETCHES_MAX: usize = 64;
 
 /// Minimum number of answers beyond a reported quantile.
 const BEYOND: f64 = 10.0;
 
-/// Figures of sizes; `None` without answers.
+/// Summary of the sizes; `None` without answers.
 pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
     let count = sizes.count();
     let quantile = |q: f64| sizes.quantile(q).filter(|_| count as f64 * (1.0 - q) >= BEYOND);
@@ -31,20 +31,20 @@ pub(crate) fn figures(sizes: &SizeHistogram) -> Option<SizeFigures> {
     })
 }
 
-/// Two populations of sizes with no answers in between.
+/// Two groups of response sizes with no answers in between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Populations {
     /// Median of the smaller answers, in bytes.
     pub small: u64,
     /// Median of the larger answers, in bytes.
     pub large: u64,
-    /// Share of the smaller answers.
+    /// Share of the smaller answers among all answers, 0..=1.
     pub share: f64,
 }
 
-/// Two populations that a single process does not produce: the gap between them is wide compared with the range of the
-/// larger sizes, and with any gap among these. Lists of varying length are not detected, because their gaps are as wide
-/// as one of their items. Sizes that vary continuously are not detected either.
+/// Two groups of sizes that a single kind of page does not produce. The gap between the groups is wide compared with
+/// the range of the larger sizes, and with any gap among these. Lists of varying length are not detected, because their
+/// gaps are as wide as one of their items. Sizes that vary continuously are not detected either.
 pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     let count = sizes.count();
     if count < ANSWERS_MIN {
@@ -73,7 +73,7 @@ pub fn populations(sizes: &SizeHistogram) -> Option<Populations> {
     })
 }
 
-/// Bounds of the bucket that contains quantile `q`; `ranges` has at least one bucket.
+/// Bounds of the bucket that contains quantile `q`. `ranges` must not be empty.
 fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     let count: u64 = ranges.iter().map(|it| it.2).sum();
     let rank = ((count as f64 * q).ceil() as u64).max(1);
@@ -85,7 +85,7 @@ fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     found.map_or((0, 0), |it| (it.0, it.1))
 }
 
-/// Size up to which an answer is small compared with `sizes`: half of their median, and at most their tenth percentile.
+/// Largest size that is small compared with `sizes`: half of their median, and at most their tenth percentile.
 fn small_limit(sizes: &SizeHistogram) -> Option<u64> {
     let (median, tenth) = (sizes.quantile(0.5)?, sizes.quantile(0.1)?);
     Some((median / 2).min(tenth)).filter(|it| sizes.count() >= ANSWERS_MIN / 2 && *it > 0)
@@ -95,31 +95,31 @@ fn is_small(sizes: &SizeHistogram, limit: u64) -> bool {
     sizes.count() > 0 && sizes.count_at_most(limit) as f64 >= SMALL_SHARE_MIN * sizes.count() as f64
 }
 
-/// True if most of `these` answers are smaller than nearly all of `those`.
+/// True if most of `these` answers are smaller than almost all of `those`.
 pub fn is_mostly_smaller(these: &SizeHistogram, those: &SizeHistogram) -> bool {
     let enough = these.count() >= ANSWERS_MIN / 2;
     enough && small_limit(those).is_some_and(|limit| is_small(these, limit))
 }
 
-/// Sizes of the answers to one request, by interval of the trial.
+/// Response sizes of one request, by interval of the trial.
 #[derive(Clone, Debug)]
 pub struct SizeSeries {
     pub operation: u16,
     pub command: u16,
-    /// Seconds of an interval.
+    /// Length of an interval, in seconds.
     pub seconds: u64,
     pub stretches: Vec<SizeHistogram>,
 }
 
 impl SizeSeries {
-    /// Sizes of the whole trial.
+    /// Histogram of the sizes of the whole trial.
     pub fn total(&self) -> SizeHistogram {
         let mut all = SizeHistogram::new();
         self.stretches.iter().for_each(|it| all.merge(it));
         all
     }
 
-    /// Drop of sizes: compares those of the first quarter with all later intervals in which most answers were small.
+    /// Drop in the sizes: compares the first quarter with all later intervals in which most answers were small.
     pub fn find_fall(&self) -> Option<SizeDrop> {
         let quarter = self.stretches.len().div_ceil(4);
         let (first, rest) = self.stretches.split_at(quarter.min(self.stretches.len()));
@@ -155,19 +155,19 @@ impl SizeSeries {
     }
 }
 
-/// Drop of sizes within a trial.
+/// Drop in the response sizes within a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeDrop {
-    /// Medians, bytes.
+    /// Medians before and after the drop, in bytes.
     pub before: u64,
     pub after: u64,
-    /// Second of the window in which it began.
+    /// Second of the window in which the drop began.
     pub second: u64,
-    /// Share of small answers.
+    /// Share of small answers since the drop, 0..=1.
     pub share: f64,
 }
 
-/// Size series of all HTTP requests, from a trial's seconds.
+/// Size series of all HTTP requests of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct SizeSeriesSet(Vec<SizeSeries>);
 

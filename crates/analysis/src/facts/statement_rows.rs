@@ -1,30 +1,30 @@
-//! Rows of statements, and statements that find none
+//! Row counts of statements, and statements that return no rows
 //!
-//! Numbers of rows vary naturally: lists have any length, and tables grow. Therefore only the share of answers without
-//! a row is judged.
+//! Row counts vary naturally: lists have any length, and tables grow. Therefore only the share of answers without a row
+//! is judged.
 
 use crate::facts::sizes::figures;
 use model::{AnswerSizes, EmptyStatement, StatementKind, StatementRows};
 
-/// Minimum number of answers from which a statement is judged, and minimum number of answers without a row at the end
-/// of a window.
+/// Minimum number of answers from which a statement is judged, and minimum number of empty answers at the end of a
+/// window.
 const ANSWERS_MIN: u64 = 200;
 const LAST_ANSWERS_MIN: u64 = 100;
-/// Smallest share of a statement's answers that the empty answers at the end of the window must have.
+/// Smallest share of a statement's answers that the empty answers at the end of the window must make up.
 const LAST_SHARE_MIN: f64 = 0.1;
 /// Minimum share of answers without a row in a second that counts as empty.
 const EMPTY_SECOND: f64 = 0.99;
-/// Largest share of answers without a row before a statement stops finding rows. A queue that is often empty, or a
-/// lookup that often misses, exceeds it.
+/// Largest share of empty answers before a statement stops finding rows. A queue that is often empty, or a lookup that
+/// often misses, exceeds it.
 const EMPTY_BEFORE_MAX: f64 = 0.5;
 
-/// Minimum share of answers without a row for which a statement is reported. It depends on the kind, because a SELECT
-/// may look for rare rows.
+/// Minimum share of empty answers for which a statement is reported. It depends on the kind of statement, because a
+/// SELECT may look for rare rows.
 fn empty_share_min(kind: StatementKind) -> f64 {
     if kind == StatementKind::Select { 0.99 } else { 0.95 }
 }
 
-/// Rows of the statements among these answers.
+/// Row counts of the statements among these answers.
 pub(crate) fn statement_rows(answers: &[AnswerSizes]) -> Vec<StatementRows> {
     let rows = |it: &AnswerSizes| {
         Some(StatementRows {
@@ -38,7 +38,7 @@ pub(crate) fn statement_rows(answers: &[AnswerSizes]) -> Vec<StatementRows> {
     answers.iter().filter_map(rows).collect()
 }
 
-/// Detects statements that find no row, second by second.
+/// Detects statements that return no rows, second by second.
 #[derive(Debug, Default)]
 pub struct EmptyStatementDetector {
     statements: Vec<StatementCounts>,
@@ -50,7 +50,7 @@ pub struct EmptyStatementDetector {
 struct StatementCounts {
     /// Sum of all seconds up to the last one that was not empty.
     before: AnswerCounts,
-    /// Sum of the empty seconds after it.
+    /// Sum of the empty seconds after `before`.
     after: AnswerCounts,
     /// First second after which all seconds are empty.
     since: u64,
@@ -71,7 +71,7 @@ impl AnswerCounts {
         self.empty += other.empty;
     }
 
-    /// True if at least this share of the answers has no row.
+    /// True if at least this share of the answers is empty.
     fn reaches(self, share: f64) -> bool {
         self.empty as f64 >= share * self.all as f64
     }
@@ -112,7 +112,7 @@ impl EmptyStatementDetector {
         self.second += 1;
     }
 
-    /// Statements that find no row, in the order of operations and commands.
+    /// Statements that return no rows, in the order of operations and commands.
     pub fn finish(self) -> Vec<EmptyStatement> {
         self.statements.iter().filter_map(StatementCounts::judge).collect()
     }
@@ -144,10 +144,10 @@ mod tests {
     use crate::facts::sizes::fixture::log_normal;
     use model::{SizeUnit, SplitMix64};
 
-    /// Rows of one answer in a second of the window.
+    /// Draws the row count of one answer in a second of the window.
     type Rows<'a> = &'a dyn Fn(&mut SplitMix64, u64) -> u64;
 
-    /// Result of 60 seconds of `rate` answers each.
+    /// Finding after 60 seconds with `rate` answers per second.
     fn find(seed: u64, rate: u64, statement: StatementKind, rows: Rows<'_>) -> Option<EmptyStatement> {
         let (mut rng, mut detector) = (SplitMix64(seed), EmptyStatementDetector::default());
         for second in 0..60 {
@@ -158,10 +158,10 @@ mod tests {
         detector.finish().pop()
     }
 
-    /// Draws a number of rows.
+    /// Draws a row count.
     type Law = fn(&mut SplitMix64) -> u64;
 
-    /// Numbers of rows with natural variation.
+    /// Distributions of row counts with natural variation, none of which is reported.
     const NATURAL: [(&str, Law); 9] = [
         ("one row", |_| 1),
         ("one row or none", |it| it.below(2)),

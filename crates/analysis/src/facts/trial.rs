@@ -16,46 +16,45 @@ pub struct TrialFacts<'a> {
     pub repetition: u32,
     pub setup: &'a Setup,
     pub status: &'a TrialStatus,
-    /// Absent if nothing was measured.
+    /// Summary of the measurement; `None` if nothing was measured.
     pub summary: Option<&'a Summary>,
-    /// Transactions that succeeded within the window, by client; empty if unknown.
+    /// Number of transactions that succeeded within the window, by client; empty if unknown.
     pub clients: &'a [u64],
-    /// Samples of the window. Later samples only show remaining clients, see `left`.
+    /// Samples within the window. Later samples only show remaining clients; see `left`.
     pub samples: &'a [Sample],
     pub events: &'a [LogEvent],
-    /// May be empty.
+    /// Host ticks during the trial; may be empty.
     pub ticks: &'a [Tick],
     pub not_applied: &'a [UnappliedLimit],
-    /// CPUs that the monitoring used.
+    /// CPUs used by the monitoring.
     pub monitoring_cpu: Option<f64>,
-    /// Transactions that succeeded, by whole second of the window; empty if unknown.
+    /// Number of transactions that succeeded in each whole second of the window; empty if unknown.
     pub delivered: &'a [f64],
-    /// Coverage of the tables by the setup's feeds that name a column.
+    /// Coverage of the tables by those feeds of the setup that name a column.
     pub reaches: &'a [FeedCoverage],
-    /// Nodes that still had clients after the load had ended and its clients had had time to disconnect, with the
-    /// number of clients.
+    /// Nodes that still had clients some time after the load ended, and their number of clients.
     pub left: &'a [(String, u64)],
-    /// Sizes of HTTP answers over time.
+    /// Response sizes of HTTP requests over time.
     pub answers: &'a [SizeSeries],
     /// State of an attached server's data before the trial, if known.
     pub data: Option<&'a DataState>,
-    /// Comparison of the answers with recorded ones, by operation.
+    /// Comparison of the answers with the recorded ones, by operation.
     pub replayed: &'a [ReplayFigures],
 }
 
 impl<'a> TrialFacts<'a> {
-    /// Summary of a valid trial. The trial ended normally or by a stop rule, and has no reason to be invalid.
+    /// Summary of a valid trial; `None` if the trial is invalid or was aborted.
     pub fn valid(&self) -> Option<&'a Summary> {
         let ended = matches!(self.status, TrialStatus::Done | TrialStatus::Stopped { .. });
         self.summary.filter(|it| ended && it.validity.valid)
     }
 
-    /// The PostgreSQL node.
+    /// The PostgreSQL node; `None` if the setup has none.
     pub fn server(&self) -> Option<&'a Node> {
         self.setup.stack.nodes.last()
     }
 
-    /// Nodes in front of PostgreSQL, starting with the one that clients connect to.
+    /// Nodes in front of PostgreSQL; the first one accepts the clients' connections.
     pub fn upstream_nodes(&self) -> &'a [Node] {
         self.setup.stack.nodes.split_last().map_or(&[], |(_, before)| before)
     }

@@ -1,15 +1,15 @@
-//! CPUs and sessions that a trial used
+//! CPUs and sessions used by a trial
 
 use super::samples::{self, HOST_CPU, growth, processors};
 use super::trial::TrialFacts;
 use model::Sample;
 
-/// Node name of the machine.
+/// Node name of the machine itself.
 const HOST: &str = "host";
-/// Kinds of time in which a CPU was free.
+/// CPU states in which a CPU was free.
 const FREE: [&str; 2] = ["idle", "iowait"];
 
-/// CPUs of the generator by its own accounting, which does not include the monitoring or child processes.
+/// CPUs used by the generator, excluding the monitoring and child processes.
 pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let counts = &it.total.counts;
@@ -28,29 +28,29 @@ pub fn server_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     processors(trial.samples, &trial.server()?.name)
 }
 
-/// Busy CPUs that none of the known programs explains.
+/// Busy CPUs that no known program used.
 pub fn other_processors(trial: &TrialFacts<'_>) -> Option<f64> {
     let busy = total_processors(trial.samples)? * (1.0 - idle_share(trial.samples)?);
     let before = if trial.upstream_nodes().is_empty() { 0.0 } else { upstream_processors(trial)? };
     Some((busy - generator_processors(trial)? - before - server_processors(trial)?).max(0.0))
 }
 
-/// CPUs of the machine: the sum of all kinds of time.
+/// Number of CPUs of the machine: the sum over all CPU states.
 pub fn total_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |_| true).filter(|it| *it > 0.0)
 }
 
-/// Idle share of all CPU time.
+/// Idle share of the CPU time, 0..=1.
 pub fn idle_share(samples: &[Sample]) -> Option<f64> {
     Some(growth(samples, HOST, HOST_CPU, |it| FREE.contains(&it))? / total_processors(samples)?)
 }
 
-/// CPUs that the hypervisor gave to others (CPU steal).
+/// CPU steal: CPUs that the hypervisor gave to other guests.
 pub fn stolen_processors(samples: &[Sample]) -> Option<f64> {
     growth(samples, HOST, HOST_CPU, |it| it == "steal")
 }
 
-/// Mean number of PostgreSQL sessions in a statement or a transaction.
+/// Mean number of PostgreSQL sessions that execute a statement or have a transaction open.
 pub fn busy_sessions(trial: &TrialFacts<'_>) -> Option<f64> {
     let server = &trial.server()?.name;
     let of = |state| samples::sessions(trial.samples, server, state);

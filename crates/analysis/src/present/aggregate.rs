@@ -1,14 +1,14 @@
-//! Assigns transactions to the intervals of an aggregated log
+//! Intervals of an aggregated transaction log
 
 use model::summary::{DurationSums, LogAggregate};
 use model::{Nanos, Outcome, Record};
 
-/// Intervals of a log, filled one after the other.
+/// Intervals of a log, filled in order of time.
 #[derive(Clone, Debug)]
 pub struct LogAggregator {
-    /// Unix time of the start of the run's clock.
+    /// Unix time of the zero of the run's clock.
     epoch: Nanos,
-    /// Length of an interval in seconds, at least 1.
+    /// Length of an interval, in seconds; at least 1.
     interval: u64,
     current: LogAggregate,
 }
@@ -21,8 +21,8 @@ impl LogAggregator {
         LogAggregator { epoch, interval: u64::from(every.max(1)), current }
     }
 
-    /// Counts `record` in the interval in which it ended, after all earlier intervals have gone to `done`. Callers add
-    /// transactions in the order of their ends.
+    /// Counts `record` in the interval in which it ended, after passing all earlier intervals to `done`. Callers must
+    /// add transactions in the order of their ends.
     pub fn add(&mut self, record: &Record, done: impl FnMut(&LogAggregate)) {
         self.advance(record.finished, done);
         count(&mut self.current, record);

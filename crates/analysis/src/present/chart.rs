@@ -12,35 +12,33 @@ use model::{LogEvent, Nanos, Sample, Second, Tick};
 use sampled::SampledSeries;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Series that charts are drawn from.
 pub use sampled::SERIES;
 
 const HOST: &str = "host";
 
-/// Points before the last second for which samples are still accepted.
+/// Number of points before the last second for which samples are still accepted.
 const SAMPLE_LAG_MAX: usize = 60;
 
 /// Charts of one trial, built second by second.
 ///
 /// Rates are divided by the actual length of the seconds. Quantiles come from the merged histograms of a point. A gauge
-/// is the mean of the samples in a point. A counter is its growth, without restarts. A series that is sampled less
-/// often than there are points keeps its last value for its own interval, at least a second; then there is a gap. While
-/// the trial is live, the last two points may still change.
+/// is the mean of the samples in a point. A counter is its growth, corrected for restarts. A series that is sampled
+/// less often than there are points keeps its last value for its sampling interval, at least a second; after that there
+/// is a gap. While the trial is running, the last two points may still change.
 ///
-/// The offered rate counts transactions that began or were dropped. Arrivals in the backlog are counted when they are
-/// sent.
+/// The offered rate counts transactions that began or were dropped. Arrivals in the backlog count when they are sent.
 #[derive(Clone, Debug)]
 pub struct ChartBuilder {
     bin: u32,
     load: LoadSeries,
     sampled: SampledSeries,
     marks: Annotations,
-    /// Limits by chart and node, drawn if the chart has at least one series.
+    /// Limits by chart and node. A limit is drawn if the chart has at least one series.
     limits: Vec<(ChartKind, Option<String>, f64)>,
 }
 
 impl ChartBuilder {
-    /// Builder for one trial. `processors` is the number of CPUs of the machine, if known; `duration` is the maximum
+    /// Builder for one trial. `processors` is the number of CPUs of the machine, if known. `duration` is the maximum
     /// length of the window.
     pub fn new(setup: &Setup, processors: Option<f64>, duration: Nanos) -> ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
@@ -71,12 +69,12 @@ impl ChartBuilder {
         self.samples(&tick.samples);
     }
 
-    /// Adds the next second. Seconds arrive in order of time.
+    /// Adds the next second. Seconds must arrive in order of time.
     pub fn second(&mut self, second: &Second) {
         self.load.push(second);
     }
 
-    /// Adds samples, which arrive in order of time by node and series.
+    /// Adds samples. Samples must arrive sorted by node and series, then by time.
     pub fn samples(&mut self, all: &[Sample]) {
         // Points that are never drawn would only use memory.
         let points = self.points().max(Charts::POINTS) + SAMPLE_LAG_MAX;
@@ -93,17 +91,17 @@ impl ChartBuilder {
         ChartBuilder { sampled: other.sampled, ..self }
     }
 
-    /// Number of points.
+    /// Number of points so far.
     pub fn points(&self) -> usize {
         self.load.points()
     }
 
-    /// All points so far.
+    /// Charts with all points so far.
     pub fn charts(&self) -> Charts {
         self.since(0)
     }
 
-    /// Points from `from` on, with the same series and all annotations.
+    /// Charts with the points from `from` on, the same series and all annotations.
     pub fn since(&self, from: usize) -> Charts {
         let points = from.min(self.points())..self.points();
         let mut tracks = self.load.tracks(points.start);

@@ -3,10 +3,10 @@
 //! *Resampling.* Requests of one trial share its cache, its plans and its noise, so they are never resampled. With four
 //! or more trials on each side, ranks of trials decide ([`ranks`]); this is exact for any distribution. If trials of
 //! both sides alternate in time and there are at least six pairs, ranks of their differences decide, because drift
-//! common to both sides then cancels. With fewer trials, but three together, Student's distribution is used, which
-//! assumes that the logarithms are about normal. One trial on each side does not show how far two equal trials differ.
-//! An interval from blocks of seconds ([`blocks`]) is then displayed, but no difference is claimed. With the option
-//! `by_time`, the comparison is limited to these two intervals of time, and blocks decide.
+//! common to both sides then cancels. With fewer trials, but at least three in total, Student's distribution is used,
+//! which assumes that the logarithms are about normal. One trial on each side does not show how far two equal trials
+//! differ. An interval from blocks of seconds ([`blocks`]) is then displayed, but no difference is claimed. With the
+//! option `by_time`, the comparison is limited to these two intervals of time, and blocks decide.
 //!
 //! *Multiple comparisons.* A comparison has ten figures for each operation of each cell. All of them together keep a
 //! false discovery rate of 5 % (Benjamini and Hochberg 1995, in [`crate::stats::repeats::decide`]). On average, at most
@@ -37,35 +37,35 @@ use model::comparison::{
 use model::matrix::ChangeVerdict;
 use model::plan::Experiment;
 
-/// Data of one run that the comparison uses.
+/// Data of one run for the comparison.
 #[derive(Clone, Debug)]
 pub struct ComparedRun<'a> {
     pub source: RunRef,
     pub experiment: &'a Experiment,
     pub environment: RunEnvironment<'a>,
-    /// By cell of the experiment: valid trials, by repetition.
+    /// Valid trials in order of repetition, by cell of the experiment.
     pub trials: Vec<Vec<TrialFigures>>,
-    /// [`ExcludedTrial::from_base`] is set by the comparison.
+    /// Trials without figures. The comparison sets [`ExcludedTrial::from_base`].
     pub left_out: Vec<ExcludedTrial>,
 }
 
 /// Options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareOptions<'a> {
-    /// True if blocks of seconds decide, whatever the number of trials.
+    /// True if blocks of seconds decide for any number of trials.
     pub by_time: bool,
-    /// Paths of intended differences; a path covers everything below it.
+    /// Paths of intended differences. A path includes everything below it.
     pub expected: &'a [String],
     pub conditions: &'a [FailCondition],
     pub seed: u64,
 }
 
-/// Minimum number of trials of each side for which ranks decide.
+/// Minimum number of trials on each side for which ranks decide.
 const RANK_TRIALS_MIN: usize = 4;
 /// Minimum number of pairs of trials for which ranks of differences decide.
 const PAIRS_MIN: usize = 6;
 
-/// Compares each of `runs` with `base`. Without `runs`, compares the cells of `base` with its baseline.
+/// Comparison of each of `runs` with `base`. Without `runs`, comparison of the cells of `base` with its baseline.
 pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &CompareOptions<'_>) -> Comparison {
     let beside = |run: &ComparedRun<'_>| {
         compare_run(base, run, &matching_cells(base.experiment, run.experiment), options)
@@ -80,7 +80,7 @@ pub fn compare(base: &ComparedRun<'_>, runs: &[ComparedRun<'_>], options: &Compa
     Comparison { base: base.source.clone(), runs: all, seed: options.seed }
 }
 
-/// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, the two form a
+/// Indices of cells that have equal labels in both experiments. If each experiment has a single cell, these two form a
 /// pair.
 fn matching_cells(base: &Experiment, run: &Experiment) -> Vec<(usize, usize)> {
     let of = |label: &CellLabel| run.cells.iter().position(|it| it.label == *label);
@@ -142,7 +142,7 @@ fn compare_run(
     }
 }
 
-/// Evidence for a change.
+/// Evidence for a change in one figure.
 #[derive(Clone, Copy, Debug)]
 struct TestResult {
     p: f64,
@@ -151,7 +151,7 @@ struct TestResult {
     is_confirmed: bool,
 }
 
-/// Decides the figures together. `tests` has one test for each figure that has a p, in the same order.
+/// Decides all figures together. `tests` has one test for each figure with a p-value, in the same order.
 fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
     let compared = |it: &TestResult| repeats::RatioEstimate {
         ratio: None,
@@ -167,7 +167,7 @@ fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
     }
 }
 
-/// All figures that both sides have.
+/// Comparisons of all figures that both sides have.
 fn figures(
     base: &[TrialFigures],
     run: &[TrialFigures],
@@ -193,8 +193,8 @@ fn figures(
     (all, tests)
 }
 
-/// Pairs of trials that were measured alternately, as indices. Empty if a pair did not end before the next one began,
-/// or if there are too few pairs.
+/// Pairs of trials that were measured alternately, as indices. Empty if there are too few pairs, or if a pair did not
+/// end before the next one began.
 fn pairs(base: &[TrialFigures], run: &[TrialFigures]) -> Vec<(usize, usize)> {
     let of = |repetition: u32| run.iter().position(|it| it.repetition == repetition);
     let all: Vec<(usize, usize)> =
@@ -222,7 +222,7 @@ struct ChangeEstimate {
 }
 
 impl FigurePair<'_> {
-    /// `None` if a side lacks the figure.
+    /// Comparison of the figure and its test; `None` if a side lacks the figure.
     fn figure(&self, options: &CompareOptions<'_>) -> Option<(MetricComparison, Option<TestResult>)> {
         let [a, b] = [self.base, self.run].map(|it| self.values(it));
         let (base, run) =
@@ -258,7 +258,7 @@ impl FigurePair<'_> {
         trials.iter().filter_map(|it| it.value(self.metric, self.operation)).collect()
     }
 
-    /// Converts a value to the scale: a logarithm for ratios, the value itself for shares.
+    /// Converts a value to the scale of the tests: a logarithm for ratios, the value itself for shares.
     fn to_scale(&self, value: f64) -> f64 {
         if self.metric.kind() == MetricKind::Share { value } else { value.ln() }
     }
@@ -290,7 +290,7 @@ impl FigurePair<'_> {
         blocks::resample(&groups, self.metric, seed)
     }
 
-    /// `None` without values.
+    /// Level of a metric over the trials of one side; `None` without values.
     fn metric_level(
         &self,
         trials: &[TrialFigures],
@@ -303,7 +303,7 @@ impl FigurePair<'_> {
         let interval = if options.by_time {
             self.resampled(trials, options.seed).map(|it| unscaled(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
-            // With fewer values there is no 95 % interval of the median.
+            // With fewer values, the median has no 95 % interval.
             it.interval
         } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
             let it = self.moments(values);

@@ -1,10 +1,10 @@
 //! Change points in the history of an experiment's figures
 //!
 //! The algorithm is E-divisive means. It cuts a series where the distances between the two sides exceed those within
-//! the sides by most. The cut counts only if permutations of the values hardly ever exceed this excess. It then cuts
-//! each part again, until no cut is found. It assumes no distribution, only that runs of an unchanged system are
-//! exchangeable, so a drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach for
-//! Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
+//! the sides by most. The cut counts only if permutations of the values almost never exceed this excess. The algorithm
+//! then cuts each part again, until no cut is found. It assumes no distribution, only that runs of an unchanged system
+//! are exchangeable, so a drift of the machine is a change too. Source: Matteson and James, "A Nonparametric Approach
+//! for Multiple Change Point Analysis of Multivariate Data" (2014), with exponent 1.
 
 use crate::present::compare::{RunEnvironment, differences};
 use crate::stats::quantile::median;
@@ -17,7 +17,7 @@ use model::{PerSecond, SplitMix64};
 
 /// Minimum number of runs on either side of a change. With fewer runs, a permutation as extreme is too likely.
 pub const RUNS_MIN: usize = 5;
-/// Permutations of one test.
+/// Number of permutations per test.
 const DRAWS: usize = 1999;
 /// Significance level of all series of a history together (Bonferroni).
 const LEVEL: f64 = 0.05;
@@ -32,7 +32,7 @@ pub struct HistoryRun<'a> {
     pub trials: Vec<Vec<(PerSecond, Option<f64>)>>,
 }
 
-/// History of the runs, which are in order of time, oldest first.
+/// History of the runs, which must be in order of time, oldest first.
 pub fn history(experiment: &str, runs: &[HistoryRun<'_>], seed: u64) -> RunHistory {
     let mut labels: Vec<&CellLabel> = Vec::new();
     // Cells in the order of the newest file, followed by cells that it no longer has.
@@ -110,14 +110,15 @@ fn differences_between(
     differences(of(before), of(after), &[])
 }
 
-/// Position of a cut: the series is cut before `at`.
+/// Position of a cut: the index `at` of the first value after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePosition {
     pub at: usize,
     pub p: f64,
 }
 
-/// Cuts in order. A cut counts if at most a share `level` of the `draws` permutations has one as strong.
+/// Cuts in ascending order. A cut counts if at most a share `level` of the `draws` permutations has one as strong.
+/// `seed` determines the permutations.
 pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec<ChangePosition> {
     let mut rng = SplitMix64(seed);
     let mut cuts: Vec<ChangePosition> = Vec::new();
@@ -150,15 +151,16 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
     cuts
 }
 
-/// Fisher and Yates.
+/// Fisher–Yates shuffle.
 fn shuffle(values: &mut [f64], rng: &mut SplitMix64) {
     for last in (1..values.len()).rev() {
         values.swap(last, rng.below(last as u64 + 1) as usize);
     }
 }
 
-/// Strongest cut, and its strength. The strength is the energy distance between the values before the cut and an
+/// Strongest cut and its strength. The strength is the energy distance between the values before the cut and an
 /// interval after it, weighted by their lengths. The interval may end before the series does, so that a reverted change
+/// is found too. `None` if the series is too short.
 /// is found too. `None` if the series is too short.
 fn best_cut(values: &[f64]) -> Option<(f64, usize)> {
     let n = values.len();
@@ -212,7 +214,7 @@ mod tests {
             (&[(12, 1000.0), (12, 900.0)], &[12]),
             (&[(6, 1000.0), (20, 1080.0)], &[6]),
             (&[(10, 1000.0), (10, 900.0), (10, 1000.0)], &[10, 20]),
-            // The change is reverted too soon for either part to have enough runs.
+            // The change is reverted before either part has enough runs.
             (&[(4, 1000.0), (4, 900.0)], &[]),
         ] {
             let found = change_points(&series(stretches, 0.01, draw), 0.01, 199, 7);
@@ -220,8 +222,8 @@ mod tests {
         }
     }
 
-    /// A thousand series of twenty equal runs, half of them with outliers, and the distance at which shifts of three
-    /// deviations are found. Without optimisation, a fifth of the series.
+    /// Checks a thousand series of twenty equal runs, half of them with outliers, and how close shifts of three
+    /// standard deviations are found. Builds without optimisation check a fifth of the series.
     #[test]
     fn false_alarm_rate_is_below_the_level() {
         let seed = 3;

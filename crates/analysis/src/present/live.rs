@@ -1,4 +1,4 @@
-//! Live figures from the last seconds of a trial
+//! Live figures of the last seconds of a trial
 
 use crate::facts::samples::{
     BALANCER_QUEUE, CGROUP_CPU, POOL_CLIENTS_WAITING, POOL_SERVERS_ACTIVE, PROCESS_CPU, sums,
@@ -7,16 +7,16 @@ use model::live::{LiveSecond, NodeCpu, PoolState};
 use model::{LatencyHistogram, Nanos, PerSecond, Sample, ScriptCounts, Tick};
 use std::collections::BTreeMap;
 
-/// State of one trial. A sample that is taken less often than once per second holds until the next one.
+/// State of one trial. A sample that is taken less often than once per second holds until the next sample.
 #[derive(Clone, Debug, Default)]
 pub struct LiveState {
     pools: BTreeMap<String, PoolState>,
-    /// Time of the last sample, CPU time until then, and CPUs used since the sample before, by node.
+    /// Time of the last sample, CPU time until then, and CPUs used since the previous sample, by node.
     processors: BTreeMap<String, (Nanos, f64, Option<f64>)>,
 }
 
 impl LiveState {
-    /// Adds a second. Called once per second, in order.
+    /// Adds a second. Callers call this once per second, in order of time.
     pub fn second(&mut self, tick: &Tick) -> LiveSecond {
         self.add_samples(&tick.samples);
         let it = &tick.interval;
@@ -68,7 +68,8 @@ impl LiveState {
     }
 }
 
-/// CPU time of a node until its last sample, from its control group if there is one, otherwise from its processes.
+/// Time of a node's last sample and its CPU time in seconds, from its control group if there is one, otherwise from its
+/// processes.
 fn cpu_time(samples: &[Sample], node: &str) -> Option<(Nanos, f64)> {
     let last = |series| sums(samples, node, series, |_| true).last().copied();
     last(CGROUP_CPU).or_else(|| {

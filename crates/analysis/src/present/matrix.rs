@@ -10,7 +10,7 @@ use model::matrix::{
 };
 use model::plan::{Experiment, Limits, Node, NodeKind, Setup};
 
-/// Figures in the order in which they are displayed.
+/// Figures in the order in which the matrix shows them.
 const FIGURES: [Figure; 12] = [
     Figure::Tps,
     Figure::P50,
@@ -26,7 +26,7 @@ const FIGURES: [Figure; 12] = [
     Figure::TimeToSteady,
 ];
 
-/// All cells of the experiment, including those without a trial.
+/// Matrix of all cells of the experiment, including those without a trial.
 pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     let mut rows = Vec::new();
     // Values of each row and figure: one for each valid trial that has the figure.
@@ -54,11 +54,12 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
         for it in &mut row.figures {
             let cell_trials = || trials.iter().filter(|it| it.cell == cell);
             let unanswered = cell_trials().filter(|trial| is_unanswered(trial, it.figure)).count();
-            // A lower bound below the middle of the values may stand for a value above it.
+            // A lower bound below the middle of the values may represent a value above it.
             let middle = upper_median(values[cell][p99].iter().copied());
             let bounded =
                 |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
-            // Unanswered arrivals are the longest, so they include the median if at least half of the trials have them.
+            // Unanswered arrivals are the longest, so the median is one of them if at least half of the trials have
+            // any.
             it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize
                 || it.figure == Figure::P99 && cell_trials().any(bounded);
         }
@@ -142,10 +143,10 @@ fn placement(limits: &Limits) -> Placement {
     Placement { cpu: limits.cpu, cpus: limits.cpus.clone() }
 }
 
-/// Values of one figure, of each trial that has it.
+/// Values of one figure, one for each trial that has it.
 ///
-/// If only some trials have enough samples for a p99, the others contribute a lower bound of theirs. Otherwise p50 and
-/// p99 could be medians of different trials, and p50 might exceed p99.
+/// If only some trials have enough samples for a p99, the others contribute a lower bound. Otherwise p50 and p99 could
+/// be medians of different trials, and p50 might exceed p99.
 fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
     let known: Vec<f64> = trials.iter().filter_map(|it| read_figure(it, figure)).collect();
     if figure != Figure::P99 || known.is_empty() {
@@ -154,7 +155,7 @@ fn figure_values(trials: &[&TrialFacts<'_>], figure: Figure) -> Vec<f64> {
     trials.iter().filter_map(|it| read_figure(it, figure).or_else(|| p99_bound(it))).collect()
 }
 
-/// Lower bound of the p99 of a trial with too few samples for it: its highest known lower quantile, in seconds.
+/// Lower bound, in seconds, of the p99 of a trial with too few samples for it: its highest known lower quantile.
 fn p99_bound(trial: &TrialFacts<'_>) -> Option<f64> {
     if read_figure(trial, Figure::P99).is_some() {
         return None;
@@ -164,7 +165,7 @@ fn p99_bound(trial: &TrialFacts<'_>) -> Option<f64> {
     known.or_else(|| read_figure(trial, Figure::P50))
 }
 
-/// True if the figure is a time that falls on unanswered arrivals, so that only a lower bound is known.
+/// True if the figure is a time that falls among unanswered arrivals, so that only a lower bound is known.
 fn is_unanswered(trial: &TrialFacts<'_>, figure: Figure) -> bool {
     let place = match figure {
         Figure::P50 => 0.5,
@@ -181,7 +182,7 @@ mod tests {
     use model::EventKind;
     use model::matrix::TrialStatus;
 
-    /// `label figure median [low, high] runs, ratio verdict`, one line per row that has the figure.
+    /// Checks the rows that have the figure, as `label figure median [low, high] runs, ratio verdict`.
     #[track_caller]
     fn check(runs: &[TestRun], figure: Figure, expected: &[&str]) {
         let experiment = experiment(&["direct", "pooled"], Some(0));
@@ -228,7 +229,7 @@ mod tests {
         check(&direct, Figure::Tps, &["direct 1000.0000 990.0000..1010.0000 5"]);
     }
 
-    /// A slow trial with too few samples for a p99 has a p50 above the p99 of the fast ones.
+    /// A slow trial with too few samples for a p99 has a p50 above the p99 of the fast trials.
     #[test]
     fn p50_never_exceeds_p99_of_the_same_row() {
         let experiment = experiment(&["direct", "pooled"], None);

@@ -1,6 +1,6 @@
 //! Results of each cell: operations, time per hop, and statements
 //!
-//! All results combine the valid trials. Quantiles come from merged histograms; figures are medians.
+//! All results combine the valid trials. Quantiles come from merged histograms. Figures are medians.
 
 mod hops;
 mod operations;

@@ -1,4 +1,4 @@
-//! Totals of a run since it began, over all of its trials
+//! Totals of a run over all of its trials so far
 
 use model::totals::{Buckets, CurrentTrial, RESPONSE_TIME_BOUNDS, SEND_LAG_BOUNDS, Totals};
 use model::{FailureCounts, LatencyHistogram, Tick};
@@ -13,7 +13,7 @@ pub fn empty() -> Totals {
     }
 }
 
-/// Begins a trial with these operations. Their counters start at 0 before the first transaction ends.
+/// Begins a trial with these operations. Their counters are 0 until the first transaction ends.
 pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[String]) {
     totals.trial = Some(trial);
     for name in operations {
@@ -21,8 +21,8 @@ pub fn begin_trial(totals: &mut Totals, trial: CurrentTrial, operations: &[Strin
     }
 }
 
-/// Adds one second. `operations` are the names in the order of the mix. `probe` returns the probe of a series; a series
-/// without a probe is left out.
+/// Adds one second. `operations` are the names in the order of the mix. `probe` returns the probe that owns a series; a
+/// series without a probe is left out.
 pub fn add(
     totals: &mut Totals,
     tick: &Tick,
@@ -53,7 +53,7 @@ pub fn add(
         if it.at < latest.at {
             continue;
         }
-        // A sample is complete: labels that it no longer contains have ended.
+        // A sample is complete: labels that it no longer contains are removed.
         if it.at > latest.at {
             latest.values.clear();
             latest.at = it.at;

@@ -1,9 +1,9 @@
-//! Checks the number, rate and time of a node against Little's law
+//! Little's law: checks number, rate and time of a node against each other
 //!
 //! Little's law: the mean number in a node is the rate through it times the mean time in it. The three figures are
 //! measured separately and must agree. Otherwise one of them is mislabelled.
 
-/// A figure and the standard error of its mean.
+/// Mean of a figure and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimate {
     pub mean: f64,
@@ -11,25 +11,25 @@ pub struct MeanEstimate {
     pub error: f64,
 }
 
-/// Disagreement between the three figures of a node.
+/// Disagreement between the number, rate and time of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
     pub hop: String,
-    /// Mean number in the node, in service and waiting.
+    /// Mean number of transactions in the node, in service or waiting.
     pub number: f64,
-    /// Expected number: `rate` × `time`.
+    /// Number expected by the law: `rate` × `time`.
     pub expected: f64,
-    /// Rate through the node, per second.
+    /// Transactions through the node, per second.
     pub rate: f64,
     /// Mean time in the node, seconds.
     pub time: f64,
-    /// Difference of the numbers that chance and the ends of the window can explain.
+    /// Largest difference between `number` and `expected` that chance and the ends of the window explain.
     pub tolerance: f64,
 }
 
-/// Standard errors that chance may explain. With normal errors, one check in 16,000 exceeds them.
+/// Number of standard errors that chance may explain. With normal errors, one check in 16,000 exceeds it.
 const DEVIATIONS_MAX: f64 = 4.0;
-/// Relative difference that sampling times and clocks of two programs may cause.
+/// Relative difference that sampling times and the clocks of two programs may cause.
 const SHARE_MIN: f64 = 0.05;
 /// Absolute difference that unsynchronised samples may cause, in transactions.
 const NUMBER_MIN: f64 = 0.1;
@@ -50,10 +50,10 @@ pub fn estimate_mean(samples: &[f64]) -> Option<MeanEstimate> {
     Some(MeanEstimate { mean, error: (variance / BATCHES as f64).sqrt() })
 }
 
-/// Checks the law for one node. `n` is the sampled number in the node, `rate` the rate through it per second, `time`
-/// the mean time in it in seconds, and `window` the seconds that all three cover. A transaction that is in the node at
-/// either end of the window may count in only one of the figures. The resulting difference is at most twice the number,
-/// times the time, over the window.
+/// Checks the law for one node. `n` is the sampled number in the node, `rate` the rate per second, and `time` the mean
+/// time in seconds. `window` is the number of seconds that all three cover. A transaction that is in the node at either
+/// end of the window may count in only one of the figures. The difference this causes is at most 2 · number · time /
+/// window.
 pub fn check_law(
     hop: &str,
     n: MeanEstimate,
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn reports_violations_beyond_the_tolerance() {
         for (n, rate, time, window, expected) in [
-            // 1,000 per second that stay for 20 ms make 20.
+            // 1,000 transactions per second that stay for 20 ms: on average 20 are in the node.
             (exact(20.0), exact(1000.0), exact(0.02), 60.0, None),
             (exact(20.9), exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), exact(0.02), 60.0, Some(20.0)),
@@ -99,7 +99,7 @@ mod tests {
             (MeanEstimate { mean: 22.0, error: 0.5 }, exact(1000.0), exact(0.02), 60.0, None),
             (exact(22.0), MeanEstimate { mean: 1000.0, error: 25.0 }, exact(0.02), 60.0, None),
             (exact(22.0), exact(1000.0), MeanEstimate { mean: 0.02, error: 0.0005 }, 60.0, None),
-            // Transactions that stay for half of the window may cross either end.
+            // Transactions that stay for half of the window may be in the node at either end.
             (exact(5.0), exact(1.0), exact(30.0), 60.0, None),
             (exact(0.05), exact(10.0), exact(0.001), 60.0, None),
             (exact(0.0), exact(0.0), exact(0.0), 0.0, None),
@@ -115,14 +115,14 @@ mod tests {
     fn estimates_errors_by_batch_means() {
         assert_eq!(estimate_mean(&[3.0; 40]), Some(exact(3.0)));
         assert_eq!(estimate_mean(&[1.0; 19]), None);
-        // Two halves of equal values: forty samples contain hardly more information than two.
+        // Two halves of equal values: forty samples carry hardly more information than two.
         let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
         let it = estimate_mean(&halves).expect("forty samples are enough");
         assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
     }
 
-    /// A queue with one server, Poisson arrivals, exponential times and utilisation 0.7, sampled ten times a second.
-    /// The law holds. It is violated if the reported time is a quarter too short.
+    /// Queue with one server, Poisson arrivals, exponential service times and utilisation 0.7, sampled ten times per
+    /// second. The law holds, and is violated if the reported time is a quarter too short.
     #[test]
     fn a_simulated_queue_obeys_the_law() {
         for seed in 0..20 {

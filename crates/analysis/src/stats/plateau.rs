@@ -5,8 +5,9 @@
 //!
 //! The best of many cells is partly lucky, and each cell may look worse by chance. A cell therefore leaves the plateau
 //! only if the best one beats it by more than chance explains. The bound is the 95 % quantile of the difference between
-//! the best and the worst of as many *equal* cells (Tukey's range). It is resampled from the scatter of all runs around
-//! the mean of their own cell, on ratios. If each cell was searched once, the intervals of the answers give the
+//! the best and the worst of as many *equal* cells (Tukey's range). It is resampled from the relative deviations of all
+//! runs from the mean of their own cell. If each cell was searched once, the confidence intervals of the answers give
+//! the scatter.
 //! scatter.
 
 use crate::stats::repeats;
@@ -16,12 +17,12 @@ use std::cmp::Ordering;
 
 const DRAWS: usize = 4000;
 const LEVEL: f64 = 0.95;
-/// Minimum number of runs beyond the first of each cell, over all cells. Fewer runs do not show the scatter.
+/// Minimum total number of runs beyond the first run of each cell. Fewer runs do not show the scatter.
 const RUNS_MIN: usize = 4;
-/// Standard deviations of a normal value between the ends of its interval of 95 %.
+/// Width of a 95 % interval of a normal value, in standard deviations.
 const INTERVAL_DEVIATIONS: f64 = 2.0 * 1.959_964;
 
-/// Data of one cell: a figure of each of its runs, or an answer with its interval.
+/// Data of one cell: the figure of each of its runs, or an answer with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellValue {
     Runs(Vec<f64>),
@@ -30,7 +31,7 @@ pub enum CellValue {
         value: f64,
         interval: Option<(f64, f64)>,
     },
-    /// The cell was skipped or has no answer.
+    /// No data: the cell was skipped or has no answer.
     Missing,
 }
 
@@ -46,9 +47,9 @@ impl CellValue {
     }
 }
 
-/// Plateau of the grid; `None` if no cell has data. `labels` has the name and value of each axis for each cell;
-/// `known` has the values of each cell, all positive. `maxima` is true if higher is better (rates), and false if lower
-/// is better (seconds). `seed` is the seed of the resampling.
+/// Plateau of the grid; `None` if no cell has data. `labels` has the name and value of each axis, by cell. `known` has
+/// the data of each cell; all values are positive. `maxima` is true if higher is better (rates), and false if lower is
+/// better (seconds). `seed` determines the resampling.
 pub fn plateau(
     labels: &[Vec<(String, String)>],
     known: &[CellValue],
@@ -62,7 +63,7 @@ pub fn plateau(
         .enumerate()
         .filter_map(|(cell, fitted)| Some((cell, fitted.filter(|it| it.value > 0.0)?.value)))
         .collect();
-    // Of equal cells, the first one wins.
+    // Among equal cells, the first one is the best.
     ranked.sort_by(|a, b| if maxima { b.1.total_cmp(&a.1) } else { a.1.total_cmp(&b.1) });
     let best = ranked.first()?.0;
     let cells: Vec<usize> = ranked.iter().map(|it| it.0).collect();
@@ -73,7 +74,7 @@ pub fn plateau(
     Some(Plateau { maxima, points, plateau, recommended, needs })
 }
 
-/// Scatter of the cells, which bounds the differences that chance explains.
+/// Scatter of the cells, from which the largest random difference is derived.
 #[derive(Debug)]
 struct CellScatter {
     /// Logarithm of the figure and its standard error, by cell.
@@ -83,7 +84,7 @@ struct CellScatter {
 }
 
 impl CellScatter {
-    /// `None` if the scatter is unknown.
+    /// Scatter of these cells; `None` if it is unknown.
     fn from_cells(
         cells: &[usize],
         known: &[CellValue],
@@ -162,7 +163,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Greatest difference of any two cells, in standard errors of that difference.
+/// Greatest difference between any two cells, in standard errors of that difference.
 fn studentized_range(of: &[(f64, f64)]) -> f64 {
     let pairs = of.iter().enumerate().flat_map(|(at, a)| of[at + 1..].iter().map(move |b| (a, b)));
     let apart = pairs.map(|(a, b)| match a.1.hypot(b.1) {
@@ -178,14 +179,15 @@ fn bound(mut ranges: Vec<f64>) -> f64 {
 }
 
 /// Orders two cells by size: the product of their numbers, so that doubling the threads weighs as much as doubling the
-/// pool. Cells of equal size are ordered by the first axis, then as in the file. Axes without numbers have no weight.
+/// pool. Cells of equal size are ordered by the first axis, then by position in the file. Axes without numbers have no
+/// weight.
 fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Ordering {
     let amounts = |cell: usize| -> Vec<f64> {
         labels.get(cell).map_or(Vec::new(), |it| it.iter().filter_map(|(_, value)| amount(value)).collect())
     };
     let (amounts_one, amounts_other) = (amounts(one), amounts(other));
     let weight = |them: &[f64]| them.iter().map(|it| it.max(f64::MIN_POSITIVE).ln()).sum::<f64>();
-    // Products of equal numbers may differ in their last bit.
+    // Products of the same numbers in another order may differ in their last bit.
     let heavier = weight(&amounts_one) - weight(&amounts_other);
     let by_weight = if heavier.abs() < 1e-9 { Ordering::Equal } else { heavier.total_cmp(&0.0) };
     let axes = amounts_one.iter().zip(&amounts_other);
@@ -193,7 +195,7 @@ fn by_size(labels: &[Vec<(String, String)>], one: usize, other: usize) -> Orderi
     by_weight.then(by_axis).then(one.cmp(&other))
 }
 
-/// Number in an axis value: `20`, `1_000`, `0.5`, `400MB`, `2 GiB`, `50ms`; `None` for words.
+/// Number in an axis value such as `20`, `1_000`, `0.5`, `400MB`, `2 GiB` or `50ms`; `None` for words.
 fn amount(text: &str) -> Option<f64> {
     let text: String = text.chars().filter(|it| !matches!(it, '_' | ' ')).collect();
     let digits = text.find(|it: char| !(it.is_ascii_digit() || it == '.')).unwrap_or(text.len());
@@ -212,9 +214,9 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * unit)
 }
 
-/// Connections that `rate` transactions per second need if each holds one for `held` seconds, by Little's law. `None`
-/// if either value is unknown. A value of `held` measured under light load gives a lower bound, because transactions
-/// hold their connections longer under load.
+/// Number of connections required for `rate` transactions per second, by Little's law. Each transaction holds a
+/// connection for `held` seconds. `None` if either value is unknown. If `held` was measured under light load, the
+/// result is a lower bound, because transactions hold their connections longer under load.
 pub fn required_connections(rate: f64, held: f64, processors: f64) -> Option<RequiredConnections> {
     let sound = [rate, held].iter().all(|it| it.is_finite() && *it > 0.0);
     sound.then_some(RequiredConnections { rate, hold_time: held, connections: rate * held, processors })
@@ -239,10 +241,10 @@ mod tests {
         let answer = |value: f64| CellValue::Answer { value, interval: Some((0.97 * value, 1.03 * value)) };
         let runs = |value: f64| CellValue::Runs([0.98, 1.0, 1.01, 0.99, 1.02].map(|it| it * value).into());
         for (known, maxima, plateau_is, recommended) in [
-            // Five threads are too few with any pool size.
+            // Five threads are too few at any pool size.
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(answer), true, vec![4, 2, 5, 1], Some(1)),
             ([300.0, 640.0, 646.0, 310.0, 650.0, 645.0].map(runs), true, vec![4, 2, 5, 1], Some(1)),
-            // For seconds, less is better.
+            // Lower is better for seconds.
             ([0.3, 0.1, 0.1, 0.3, 0.101, 0.2].map(runs), false, vec![1, 2, 4], Some(1)),
             // A single best cell.
             ([100.0, 200.0, 300.0, 400.0, 500.0, 900.0].map(runs), true, vec![5], Some(5)),
@@ -263,7 +265,7 @@ mod tests {
             let it = plateau(&labels(&GRID), &known, maxima, None, 1).expect("cells are known");
             assert_eq!((&it.plateau, it.recommended), (&plateau_is, recommended), "{known:?}");
         }
-        // One cell was skipped, and one delivered nothing.
+        // One cell was skipped, and one processed no transactions.
         let known = [
             CellValue::Missing,
             runs(640.0),
@@ -299,7 +301,7 @@ mod tests {
 
     #[test]
     fn computes_connections_by_littles_law() {
-        // Document 004: 646 per second, 2.59 ms in the database each.
+        // 646 transactions per second, each 2.59 ms in the database (document 004).
         let it = required_connections(646.0, 0.002_59, 1.0).expect("rate and time are known");
         assert!((it.connections - 1.673).abs() < 0.001, "{it:?}");
         for (rate, held) in [(0.0, 0.1), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
@@ -308,7 +310,7 @@ mod tests {
     }
 
     /// Share of simulated grids in which any of 12 equal cells leaves the plateau, and share in which a cell that is 20
-    /// % worse stays.
+    /// % worse stays on it.
     fn error_rates(runs: usize, draws: u64) -> (f64, f64) {
         let (mut left, mut stayed) = (0, 0);
         let cells = labels(&[("1", "1"); 12]);
@@ -329,7 +331,7 @@ mod tests {
     #[test]
     fn equal_cells_stay_and_worse_ones_leave() {
         let (left, stayed) = error_rates(3, 20);
-        // Twenty draws at 5 %: in 98 of 100 cases, three or fewer.
+        // With 20 draws at 5 %, three or fewer are expected in 98 of 100 cases.
         assert!(left <= 0.15 && stayed == 0.0, "seeds 3000..3020: {left} {stayed}");
     }
 

@@ -1,6 +1,6 @@
 //! Medians and quantiles of samples
 
-/// Median; the mean of the middle two if the number of values is even. `None` without values.
+/// Median of `values`; the mean of the middle two if their number is even. `None` without values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     median_of_sorted(&sorted(values))
 }
@@ -17,13 +17,12 @@ pub(crate) fn upper_median(values: impl IntoIterator<Item = f64>) -> Option<f64>
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// Quantile of `values`, of which there is at least one; `share` is 0..=1.
+/// Quantile `share` (0..=1) of `values`, which must not be empty.
 pub(crate) fn quantile(values: &[f64], share: f64) -> f64 {
     let sorted = sorted(values.iter().copied());
     sorted[(share * (sorted.len() - 1) as f64).round() as usize]
 }
 
-/// The values in ascending order.
 pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut all: Vec<f64> = values.into_iter().collect();
     all.sort_by(f64::total_cmp);

@@ -2,7 +2,7 @@
 //!
 //! Hodges–Lehmann estimators, and the exact intervals of the Wilcoxon and Mann–Whitney tests. Such an interval contains
 //! exactly the shifts that the test does not reject. Source: Hollander and Wolfe, "Nonparametric Statistical Methods",
-//! 3.2, 3.3, 4.2, 4.3.
+//! sections 3.2, 3.3, 4.2 and 4.3.
 
 use super::quantile::median_of_sorted;
 
@@ -10,7 +10,7 @@ use super::quantile::median_of_sorted;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShiftEstimate {
     pub value: f64,
-    /// Confidence interval of at least 95 %.
+    /// Confidence interval with a level of at least 95 %.
     pub interval: (f64, f64),
 }
 
@@ -26,7 +26,7 @@ pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     let beyond = if a.len() + b.len() > EXACT_MAX {
         (n * m / 2.0 - 1.96 * (n * m * (n + m + 1.0) / 12.0).sqrt()).floor() as usize
     } else {
-        // Count all choices of b's ranks by their sum.
+        // Count the choices of b's ranks for each sum of ranks.
         let all = rank_sum_counts(a.len() + b.len(), Some(b.len()));
         let least = b.len() * (b.len() + 1) / 2;
         tail_count(&all[least.min(all.len())..], all.iter().sum())
@@ -34,8 +34,8 @@ pub fn two_sample_shift(a: &[f64], b: &[f64]) -> Option<ShiftEstimate> {
     trimmed_shift(differences, beyond)
 }
 
-/// Shift of the second value of each pair relative to the first, from their differences. At least six differences are
-/// required.
+/// Shift of the second value of each pair relative to the first, from their differences. `None` with fewer than six
+/// differences.
 pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     let n = differences.len();
     let averages =
@@ -50,7 +50,7 @@ pub fn paired_shift(differences: &[f64]) -> Option<ShiftEstimate> {
     trimmed_shift(averages, beyond)
 }
 
-/// Median of `values`, and the interval that remains after removing `beyond` values at either end.
+/// Median of `values`, and their range without the `beyond` smallest and largest ones.
 fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     if beyond == 0 {
         return None;
@@ -61,11 +61,11 @@ fn trimmed_shift(mut values: Vec<f64>, beyond: usize) -> Option<ShiftEstimate> {
     Some(ShiftEstimate { value, interval: (values[beyond - 1], values[last + 1 - beyond]) })
 }
 
-/// Number of ways to choose `size` of the ranks 1..=n, for each sum of ranks; for any size if `None`.
+/// Number of ways to choose `size` of the ranks 1..=n, for each sum of ranks. `None` allows any number of ranks.
 fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let rows = size.unwrap_or(0);
-    // Rows count the ranks chosen so far; one row if `size` is `None`.
+    // The row index is the number of ranks chosen so far. There is a single row if `size` is `None`.
     let mut ways = vec![vec![0.0; most + 1]; rows + 1];
     ways[0][0] = 1.0;
     for rank in 1..=n {
@@ -82,7 +82,7 @@ fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
     ways.swap_remove(rows)
 }
 
-/// Number of smallest sums that together make up at most [`TAIL`] of all choices.
+/// Number of the smallest sums that together make up at most [`TAIL`] of all choices.
 fn tail_count(ways: &[f64], all: f64) -> usize {
     let mut below = 0.0;
     ways.iter()
@@ -97,7 +97,7 @@ fn tail_count(ways: &[f64], all: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// Critical values of published tables: number of differences removed at either end.
+    /// Rows give the number of differences removed at either end.
     #[test]
     fn equals_published_critical_values() {
         // Hollander and Wolfe, table A.6; the table has no entry for 3 and 3.
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(paired_shift(&differences[..5]), None);
     }
 
-    /// The normal approximation continues where exact counting ends.
+    /// The normal approximation agrees with exact counting where the latter ends.
     #[test]
     fn normal_approximation_continues_exact_counts() {
         let a: Vec<f64> = (0..31).map(f64::from).collect();

@@ -3,17 +3,17 @@
 //! Runs are resampled, never requests. The requests of one run share its cache, its plans and its noise, so even a
 //! million of them do not predict the next run.
 //!
-//! *One cell.* The estimate is the median. The interval lies between two runs at the same rank from either end; they
-//! are the innermost two that contain the true median with 95 % (by the binomial distribution; David and Nagaraja,
-//! "Order Statistics", 7.1). The interval is exact for any distribution. Three to five runs cannot reach 95 %: their
-//! smallest and largest value contain the median with 75, 87.5 and 93.75 %. A percentile bootstrap of the median gives
-//! the same interval for up to six runs, and one that is too narrow beyond: with seven runs it covers 88 %.
+//! *One cell.* The estimate is the median. The interval lies between two runs at the same rank from either end: the
+//! innermost two that contain the true median with 95 % (by the binomial distribution; David and Nagaraja, "Order
+//! Statistics", 7.1). The interval is exact for any distribution. Three to five runs cannot reach 95 %: their smallest
+//! and largest value contain the median with 75, 87.5 and 93.75 %. A percentile bootstrap of the median gives the same
+//! interval for up to six runs. With more runs it is too narrow: with seven, it covers 88 %.
 //!
 //! *Two cells.* The estimate is the ratio of medians, with a percentile interval by resampling the runs of both cells.
 //! For normal values it contains the true ratio in 91 % of cases with three runs each, 98 % with five, and 96 % with
-//! ten. In addition, an exact permutation test of the rank sum (Wilcoxon, Mann, Whitney; ties share their ranks) is
-//! made, which assumes no distribution. With fewer than four runs each, it cannot reach 5 % (3 and 3: 10 %), so no
-//! difference is claimed.
+//! ten. The significance comes from an exact permutation test of the rank sum (Wilcoxon, Mann, Whitney; ties share
+//! their ranks), which assumes no distribution. With fewer than four runs each, the test cannot reach 5 % (3 and 3: 10
+//! %), so no difference is claimed.
 //!
 //! *Many cells.* Of twenty comparisons, one is "significant" by chance. [`decide`] therefore keeps the false discovery
 //! rate of all comparisons of one figure at 5 % (Benjamini and Hochberg 1995).
@@ -26,7 +26,7 @@ use model::matrix::ChangeVerdict;
 const EXACT_MAX: usize = 5;
 /// Number of random resamples if there are more runs.
 const RESAMPLES: usize = 4000;
-/// Maximum number of permutations that are enumerated. If there are more, this number is drawn at random.
+/// Maximum number of permutations that are enumerated. Above it, this number of random permutations is used.
 const PERMUTATIONS: u64 = 20_000;
 /// Two-sided significance level.
 const LEVEL: f64 = 0.05;
@@ -48,15 +48,15 @@ pub struct RatioEstimate {
     /// Median of the second cell divided by that of the first; `None` if the latter is 0.
     pub ratio: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// Two-sided p of the permutation test.
+    /// Two-sided p-value of the permutation test.
     pub p: f64,
     /// True if the second cell's values tend to be higher.
     pub higher: bool,
-    /// Least `p` that this number of runs can reach.
+    /// Smallest `p` that this number of runs can reach.
     pub least_p: f64,
 }
 
-/// `None` without values.
+/// Median of `values` and its interval; `None` without values.
 pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
     let sorted = sorted(values.iter().copied());
     let median = median_of_sorted(&sorted)?;
@@ -67,7 +67,7 @@ pub fn estimate(values: &[f64]) -> Option<MedianEstimate> {
     Some(MedianEstimate { median, interval, runs: values.len() as u32 })
 }
 
-/// Compares `b` with `a`; `None` if either is empty.
+/// Comparison of `b` with `a`; `None` if either is empty. `seed` determines the resampling.
 pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     let (median_a, median_b) = (median(a.iter().copied())?, median(b.iter().copied())?);
     let enough = a.len() >= RUNS_MIN && b.len() >= RUNS_MIN && median_a != 0.0;
@@ -82,9 +82,9 @@ pub fn compare(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     })
 }
 
-/// Verdicts of several comparisons, which are decided together.
+/// Verdicts of several comparisons of one figure, which share a false discovery rate.
 pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
-    // Accept the largest p that is not above its share of the level, and all smaller ones.
+    // Accept the largest p that does not exceed its share of the level, and all smaller ones.
     let sorted = sorted(all.iter().map(|it| it.p));
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
@@ -118,7 +118,7 @@ fn trim_count(n: usize) -> usize {
     beyond.saturating_sub(1)
 }
 
-/// Medians of resamples.
+/// Medians of the resamples of `values`.
 fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     let n = values.len();
     let mut resample = vec![0.0; n];
@@ -128,7 +128,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
         median_of_sorted(&resample).expect("resamples are as long as the sample")
     };
     if n <= EXACT_MAX {
-        // The digits of a number in base n select a resample.
+        // Each number below nⁿ, written in base n, selects one resample.
         let all = 0..n.pow(n as u32);
         return all
             .map(|mut digits| {
@@ -144,7 +144,7 @@ fn resampled_medians(values: &[f64], seed: u64) -> Vec<f64> {
     (0..RESAMPLES).map(|_| of(&mut || rng.below(n as u64) as usize)).collect()
 }
 
-/// Middle 95 % of the resampled values; sorts them.
+/// Range of the middle 95 % of the values, which it sorts.
 fn middle_interval(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let last = values.len() - 1;
@@ -161,7 +161,7 @@ fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<(f64, f64)> {
     ratios.iter().all(|it| it.is_finite()).then(|| middle_interval(&mut ratios))
 }
 
-/// Two-sided p of the rank sum of `b`, true if the sum is above its expectation, and the smallest possible p.
+/// Two-sided p of the rank sum of `b`, whether the sum exceeds its expectation, and the smallest possible p.
 fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (n, k) = (all.len(), b.len());
@@ -172,7 +172,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
         (2 * below + equal + 1) as i64
     };
     let ranks: Vec<i64> = all.iter().map(rank).collect();
-    // Distance from the expected sum, k (n + 1), in the same unit.
+    // Distance of the doubled rank sum from its expectation, k (n + 1).
     let away = |sum: i64| sum - (k * (n + 1)) as i64;
     let observed = away(ranks[a.len()..].iter().sum());
     let ways = binomial(n as u64, k as u64);
@@ -199,7 +199,7 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     (far as f64 / of as f64, observed > 0, 2.0 / ways as f64)
 }
 
-/// Passes the sum of every choice of `k` of `ranks` to `each`.
+/// Calls `each` with the sum of every choice of `k` of `ranks`.
 fn subsets(ranks: &[i64], k: usize, sum: i64, each: &mut impl FnMut(i64)) {
     if k == 0 {
         return each(sum);

@@ -4,39 +4,39 @@
 //! Regression Coefficient Based on Kendall's Tau"). It is robust if up to 29 % of the points are arbitrary. Its
 //! interval of 95 % lies between two of those slopes, determined by the spread of Kendall's S.
 //!
-//! Points of one run are not independent: a minute after a slow one is probably slow too. Sen's interval is then too
+//! Points of one run are not independent: a slow minute is probably followed by another one. Sen's interval is then too
 //! narrow. At a correlation of 0.6 from point to point, it contains the truth in 67 % of cases instead of 95 %. The
-//! variance of S is therefore multiplied by (1 + φ) / (1 − φ), as by Hamed and Rao (1998). φ is the correlation of the
+//! variance of S is therefore multiplied by (1 + φ) / (1 − φ), after Hamed and Rao (1998). φ is the correlation of the
 //! ranks of the residuals, corrected for the part that a fitted line removes. With fewer than eight effective points
 //! there is no interval.
 
 use crate::stats::student;
 
-/// A line through points.
+/// A line fitted to points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlopeEstimate {
     /// Slope of y per unit of x.
     pub slope: f64,
-    /// Confidence interval of 95 %.
+    /// Confidence interval of the slope (95 %); `None` with too few effective points.
     pub interval: Option<(f64, f64)>,
-    /// y at x = 0.
+    /// Value of y at x = 0.
     pub at_zero: f64,
-    /// Number of independent points with as much information; at most the number of points.
+    /// Number of independent points that would carry as much information; at most the number of points.
     pub effective_points: f64,
 }
 
 impl SlopeEstimate {
-    /// y of the line at `x`.
+    /// Value of y on the line at `x`.
     pub fn value_at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
 }
 
-/// Minimum number of independent points that show the spread of a slope.
+/// Minimum number of effective points for an interval.
 const POINTS_MIN: f64 = 8.0;
 
-/// Slope of `points`, which are x and y, ascending and about evenly spaced in x. Takes quadratic time, so use a few
-/// hundred points at most. `None` with fewer than two different x.
+/// Fits a line to `points` (x, y), ascending and about evenly spaced in x. Takes quadratic time, so a few hundred
+/// points are the practical maximum. `None` with fewer than two different x.
 pub fn estimate(points: &[(f64, f64)]) -> Option<SlopeEstimate> {
     let slopes = pairwise(points);
     let slope = interpolate(&slopes, (slopes.len() as f64 - 1.0) / 2.0)?;
@@ -67,7 +67,7 @@ pub(crate) fn pairwise(points: &[(f64, f64)]) -> Vec<f64> {
     slopes
 }
 
-/// Value at position `place` of sorted values, interpolated if it is not whole; `None` outside.
+/// Value at the fractional index `place` of sorted values, interpolated linearly; `None` outside.
 fn interpolate(sorted: &[f64], place: f64) -> Option<f64> {
     if place < 0.0 || place > sorted.len() as f64 - 1.0 {
         return None;
@@ -86,19 +86,19 @@ fn variance(points: &[(f64, f64)]) -> f64 {
     (term(values.len() as f64) - ties) / 18.0
 }
 
-/// Factor by which correlated neighbours increase the variance of S; at least 1. `None` if the correlation is too high
-/// to be estimated.
+/// Factor by which correlated neighbours increase the variance of S; at least 1. `rest` has the residuals. `None` if
+/// the correlation is too high to be estimated.
 fn widening(rest: &[f64]) -> Option<f64> {
     let n = rest.len() as f64;
     let ranks = ranks(rest);
     let mean = (n + 1.0) / 2.0;
     let spread: f64 = ranks.iter().map(|it| (it - mean).powi(2)).sum();
     if spread == 0.0 || n < POINTS_MIN {
-        // All points are on the line, so there are no residuals that could be correlated.
+        // All points are on the line, so no residuals can be correlated.
         return (spread == 0.0).then_some(1.0);
     }
     let together: f64 = ranks.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum();
-    // Correlation of normal values from that of their ranks (Pearson 1907).
+    // Correlation of normal values, from the correlation of their ranks (Pearson 1907).
     let correlation = 2.0 * (std::f64::consts::FRAC_PI_6 * together / spread).sin();
     // A fitted line removes (2 + 4φ) / n of the correlation (Kendall 1954, Marriott and Pope 1954, for two parameters).
     let phi = (correlation * n + 2.0) / (n - 4.0);
@@ -163,8 +163,8 @@ mod tests {
         }
     }
 
-    /// Share of the intervals that contain the truth, and share of draws without an interval. The noise has deviation 1
-    /// and a correlation of `phi` from point to point.
+    /// Share of the intervals that contain the truth, and share of draws without an interval. The noise has standard
+    /// deviation 1 and a correlation of `phi` from point to point.
     fn coverage(n: usize, phi: f64, draws: usize, seed: u64) -> (f64, f64) {
         let mut rng = SplitMix64(seed);
         let (mut holds, mut none) = (0, 0);

@@ -1,30 +1,30 @@
 //! Time until the system reaches its steady rate
 //!
-//! A database with cold caches first reads from disk data that are later in memory. Until then it delivers less.
+//! A database with cold caches reads data from disk at first and from memory later. Its throughput is lower until then.
 
 use super::quantile::median;
 use model::{Nanos, PerSecond, Second};
 
-/// Time and rate at which a trial became steady.
+/// Time and throughput at which a trial became steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// Median of the seconds of the trial's last third.
+    /// Median throughput of the seconds in the trial's last third.
     pub rate: PerSecond,
-    /// Time from the start of the window to the end of the first second that delivered at least [`STEADY_SHARE`] of the
-    /// rate. Zero if the very first second did.
+    /// Time from the start of the window to the end of the first second with at least [`STEADY_SHARE`] of the rate.
+    /// Zero if this is the very first second.
     pub after: Nanos,
 }
 
-/// Minimum share of the steady rate that a warm system delivers.
+/// Minimum share of the steady rate at which a system counts as warm.
 pub const STEADY_SHARE: f64 = 0.9;
-/// Minimum number of whole seconds. With fewer, the last third has only one or two seconds.
+/// Minimum number of whole seconds. With fewer, the last third has only one or two.
 const SECONDS_MIN: usize = 9;
 
-/// Steady state from the successful transactions per second of each second of the window, in order of time. `None` with
-/// too few seconds, or if nothing is delivered at the end.
+/// Steady state from the number of successful transactions in each second of the window, in order of time. `None` with
+/// too few seconds, or if no transaction succeeds at the end.
 ///
-/// In an open model the offered rate limits the delivered rate. The steady rate is then the offered one, and a system
-/// that keeps up from the beginning is steady at once.
+/// In an open model, the offered rate limits throughput. The steady rate is then the offered one, and a system that
+/// keeps up from the beginning is steady at once.
 pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     if delivered.len() < SECONDS_MIN {
         return None;
@@ -41,14 +41,14 @@ pub fn steady_state(delivered: &[f64]) -> Option<SteadyState> {
     Some(SteadyState { rate: PerSecond(rate), after })
 }
 
-/// Steady state from the seconds of a trial. The last second, which may be cut short, is left out. Transactions that
-/// ended after the window are left out too.
+/// Steady state from the seconds of a trial. The last second is left out because it may be incomplete. Transactions
+/// that ended after the window are left out too.
 pub fn from_seconds(seconds: &[Second]) -> Option<SteadyState> {
     let complete = seconds.split_last().map_or(seconds, |it| it.1);
     steady_state(&complete.iter().map(delivered).collect::<Vec<_>>())
 }
 
-/// Transactions that succeeded within the window, per second.
+/// Number of transactions that succeeded within the window, per second.
 pub fn delivered(second: &Second) -> f64 {
     let duration = (second.interval.to - second.interval.from).as_secs_f64();
     let ok: u64 = second.interval.scripts.iter().map(|it| it.ok - it.late).sum();
@@ -69,15 +69,15 @@ mod tests {
         };
         // Cold caches: the system warms up until the fifth second.
         check(&[10, 20, 40, 70, 90, 95, 100, 100, 100, 102, 98, 100], Some((100.0, 5)));
-        // 89 is below 90 per cent, and one bad second later does not change the result.
+        // 89 is below 90 %. One bad second later does not change the result.
         check(&[89, 90, 100, 30, 100, 100, 100, 100, 100], Some((100.0, 2)));
-        // Warm from the beginning.
+        // Warm from the start.
         check(&[100; 9], Some((100.0, 0)));
-        // An even number in the last third: the mean of the middle two.
+        // The last third has an even number of seconds: the mean of the middle two.
         check(&[50, 100, 100, 100, 100, 100, 100, 100, 100, 100, 110, 120, 110], Some((110.0, 2)));
-        // The system slows down: the steady rate is that of the last third, and it was reached at once.
+        // The system slows down: its steady rate is that of the last third, and is reached at once.
         check(&[100, 90, 80, 70, 60, 50, 40, 30, 20], Some((30.0, 0)));
-        // Too few seconds, or nothing delivered at the end.
+        // Too few seconds, or no throughput at the end.
         check(&[100; 8], None);
         check(&[100, 100, 100, 100, 100, 100, 0, 0, 0], None);
         check(&[], None);
@@ -100,7 +100,7 @@ mod tests {
             }
         };
         let mut seconds: Vec<Second> = (0..12).map(|at| second(at, if at < 3 { 10 } else { 100 })).collect();
-        // A second that was cut short does not count.
+        // An incomplete second does not count.
         seconds.push(second(12, 1));
         assert_eq!(
             from_seconds(&seconds),

@@ -1,26 +1,26 @@
-//! Student's t-distribution: confidence intervals of means of few values
+//! Student's t-distribution: confidence intervals of the means of few values
 //!
 //! Uses the regularised incomplete beta function. Sources: Press and others, "Numerical Recipes" (3rd edition), 6.1 and
-//! 6.4; Lentz's continued fraction.
+//! 6.4, with Lentz's continued fraction.
 
 /// Difference of two means, its standard error, and the degrees of freedom of that error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanDifference {
     pub difference: f64,
-    /// Standard error, above 0.
+    /// Standard error of the difference, above 0.
     pub error: f64,
-    /// Degrees of freedom, above 0.
+    /// Degrees of freedom of the standard error, above 0.
     pub degrees_of_freedom: f64,
 }
 
 impl MeanDifference {
-    /// Confidence interval of 95 %.
+    /// Confidence interval of the difference (95 %).
     pub fn interval(&self) -> (f64, f64) {
         let half = critical_value(self.degrees_of_freedom) * self.error;
         (self.difference - half, self.difference + half)
     }
 
-    /// Two-sided p.
+    /// Two-sided p-value of the difference.
     pub fn p(&self) -> f64 {
         two_sided_p(self.difference / self.error, self.degrees_of_freedom)
     }
@@ -33,7 +33,7 @@ pub fn two_sided_p(t: f64, freedom: f64) -> f64 {
 
 /// Two-sided critical value: 5 % of values lie farther from 0.
 pub fn critical_value(freedom: f64) -> f64 {
-    // 12.7 for one degree of freedom. Callers do not pass fewer than one.
+    // The critical value is 12.7 for one degree of freedom. Callers do not pass fewer than one.
     let (mut low, mut high) = (0.0, 1e4);
     for _ in 0..80 {
         let middle = f64::midpoint(low, high);
@@ -68,18 +68,18 @@ pub fn pooled(a: &Moments, b: &Moments) -> Option<MeanDifference> {
     Some(MeanDifference { difference: b.mean - a.mean, error, degrees_of_freedom: freedom })
 }
 
-/// Count, mean and variance of some values.
+/// Count, mean and variance of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub count: f64,
     pub mean: f64,
-    /// Variance of the population; not below the floor.
+    /// Population variance; not below the floor.
     pub variance: f64,
 }
 
 impl Moments {
-    /// Moments of at least one value. `floor`, above 0, is the smallest standard deviation of a single value, even if
-    /// all values are equal.
+    /// Moments of `values`, which must not be empty. `floor`, above 0, is the smallest standard deviation of a single
+    /// value, even if all values are equal.
     pub fn from_values(values: &[f64], floor: f64) -> Moments {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -122,7 +122,7 @@ fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     h
 }
 
-/// Lanczos's approximation, accurate to 2·10⁻¹⁰; x > 0.
+/// ln Γ(x) for x > 0, by Lanczos's approximation; accurate to 2·10⁻¹⁰.
 fn ln_gamma(x: f64) -> f64 {
     const TERMS: [f64; 6] = [
         76.180_091_729_471_46,

@@ -1,9 +1,9 @@
 //! Universal Scalability Law: throughput as a function of the number of clients
 //!
 //! Source: X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), Gunther, "Guerrilla Capacity Planning" (2007). With θ = (1, σ, κ) /
-//! λ it is X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squared errors of X by Gauss–Newton with
-//! Marquardt's damping, starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits the four laws in which each of
-//! them is free or 0, and uses the best permitted one. With three unknowns, no library is needed.
+//! λ, X = N / (θ₀ + θ₁(N − 1) + θ₂N(N − 1)). The fit minimises the squared errors of X by Gauss–Newton with Marquardt's
+//! damping, starting from the linear fit of N / X. To keep σ, κ ≥ 0, it fits four laws, in which each of the two is
+//! either free or 0, and uses the best permitted one. With three unknowns, no library is needed.
 //!
 //! Intervals come from resampling trials; each resample's parameter is divided by its own standard error (bootstrap-t):
 //!
@@ -21,9 +21,9 @@ const RESAMPLES: usize = 1000;
 /// Minimum number of different client counts for a fit: one more than the three parameters.
 const LEVELS_MIN: usize = 4;
 const STEPS: usize = 60;
-/// Leverage above which a trial alone determines a parameter, so that it has no residual.
+/// Leverage above which a single trial determines a parameter, so that it has no residual.
 const MOST_LEVERAGE: f64 = 0.99;
-/// ± √½, 1 and √1½, with mean 0 and mean square 1.
+/// Webb's six weights: ± √½, 1 and √1½. Their mean is 0 and their mean square is 1.
 const WEBB: [f64; 6] = [
     -1.224_744_871_391_589,
     -1.0,
@@ -68,7 +68,7 @@ pub fn scalability(trials: &[(f64, f64)], seed: u64) -> Option<Scalability> {
     })
 }
 
-/// Values of the law at `points` numbers of clients (at least two), evenly spaced over the measured range.
+/// Values of the law at `points` (at least two) numbers of clients, evenly spaced over the measured range.
 pub fn curve(model: &Scalability, points: usize) -> Vec<(f64, f64)> {
     let clients = || model.points.iter().map(|it| it.0);
     let (Some(from), Some(to)) = (clients().min_by(f64::total_cmp), clients().max_by(f64::total_cmp)) else {
@@ -79,7 +79,7 @@ pub fn curve(model: &Scalability, points: usize) -> Vec<(f64, f64)> {
     (0..points.max(2)).map(|n| (at(n), throughput(parameters, at(n)))).collect()
 }
 
-/// Throughput for λ, σ, κ at this number of clients.
+/// Throughput at `n` clients, per second, for λ, σ and κ.
 fn throughput([lambda, sigma, kappa]: Three, n: f64) -> f64 {
     lambda * n / (1.0 + sigma * (n - 1.0) + kappa * n * (n - 1.0))
 }
@@ -93,11 +93,11 @@ struct Fit {
 }
 
 impl Fit {
-    /// Best of the laws whose parameters are not negative.
+    /// Best-fitting law whose parameters are not negative.
     fn fit_best(trials: &[(f64, f64)]) -> Option<Fit> {
         let fits = LAWS.iter().filter_map(|free| marquardt(trials, *free));
         let allowed = fits.filter(|it| it.theta[0] > 0.0 && it.theta[1] >= 0.0 && it.theta[2] >= 0.0);
-        // Of equally good fits, the first one is chosen. It has the most free parameters.
+        // Among equally good fits, the first one wins. It has the most free parameters.
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 
@@ -137,7 +137,7 @@ impl Fit {
     }
 }
 
-/// Model of the scatter of trials around the law.
+/// Assumption about the scatter of trials around the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResidualModel {
     Pooled,
@@ -224,7 +224,7 @@ fn fit_unbounded(trials: &[(f64, f64)]) -> Option<Fit> {
     marquardt(trials, LAWS[0]).filter(|it| it.theta[0] > 0.0)
 }
 
-/// Least-squares fit of the law with these parameters θ free and the others 0.
+/// Least-squares fit of the law. `free` selects the parameters θ that are fitted; the others are 0.
 fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let basis = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
     let below = |theta: &Three, n: f64| {
@@ -242,7 +242,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
         (0..3).filter(|at| !free[*at]).for_each(|at| it[at] = 0.0);
         it
     };
-    // N / X is linear in θ. Weighted by X² / N, its errors are those of X to first order.
+    // N / X is linear in θ. Weighted by X² / N, its errors equal those of X to first order.
     let mut rows = Vec::with_capacity(trials.len());
     let mut aims = Vec::with_capacity(trials.len());
     for (n, x) in trials {
@@ -253,7 +253,7 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     let mut theta = mask(solve(&rows, &aims, free, 0.0)?);
     let mut least = squares(&theta);
     if !least.is_finite() {
-        // Straight line through the origin, which every law includes.
+        // Straight line through the origin, a special case of every law.
         let up = trials.iter().map(|it| it.0 * it.1).sum::<f64>()
             / trials.iter().map(|it| it.0 * it.0).sum::<f64>();
         theta = [1.0 / up, 0.0, 0.0];
@@ -290,7 +290,8 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
     Some(Fit { theta, squares: least })
 }
 
-/// Least-squares solution of rows · x = aims, damped by this share of each diagonal element; 0 for fixed parameters.
+/// Least-squares solution of rows · x = aims; 0 for fixed parameters. `damping` is the share of each diagonal element
+/// that is added to it.
 fn solve(rows: &[Three], aims: &[f64], free: [bool; 3], damping: f64) -> Option<Three> {
     let mut matrix = normal_matrix(rows);
     for at in 0..3 {
@@ -358,8 +359,8 @@ mod tests {
         (value - expected).abs() <= share * expected
     }
 
-    /// Published by the package `usl` for R (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523,
-    /// peak at 96.52 clients.
+    /// Published by the R package `usl` (Möding, vignette): σ 0.02772985, κ 0.0001043660, scale factor 89.99523, peak
+    /// at 96.52 clients.
     #[test]
     fn equals_the_published_fit_of_sdm91() {
         let it = scalability(&SDM91, 1).expect("seven levels");
@@ -404,7 +405,7 @@ mod tests {
         }
     }
 
-    /// Throughput that grows faster than linearly: the best permitted law is linear.
+    /// Throughput that grows faster than linearly: the best permitted law is the linear one.
     #[test]
     fn parameters_are_not_negative() {
         let trials = [(1.0, 10.0), (2.0, 22.0), (4.0, 48.0), (8.0, 110.0), (16.0, 250.0)];
@@ -428,7 +429,8 @@ mod tests {
         assert_eq!(scalability(&[], 1), None);
     }
 
-    /// Shares of the draws whose intervals contain λ, σ and κ. The noise is 15 per second, or 3 % if `relative`.
+    /// Shares of the draws whose intervals contain λ, σ and κ. The noise is 15 per second, or 3 % of the throughput if
+    /// `relative`.
     fn coverage(repeat: usize, law: Three, relative: bool, draws: u64, seed: u64) -> Three {
         let mut rng = SplitMix64(seed);
         let mut holds = [0.0; 3];

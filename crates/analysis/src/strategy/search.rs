@@ -1,24 +1,25 @@
-//! Search for the maximum: next step, and result
+//! Search for the maximum load: next step and result
 //!
 //! ```text
 //!  next(max, start, done) ──Measure(step)──▶ one trial ──▶ judge(step, summary, …) ──StepResult──▶ done
 //!         └──Done──▶ answer(max, done)
 //! ```
 //!
-//! All functions are pure functions of the trials so far, so an interrupted search resumes where it stopped.
+//! All functions are pure functions of the trials so far, so an interrupted search resumes where it stopped. The stages
+//! are:
 //!
 //! 1. *Ramp*: geometric steps up to the first overloaded level.
-//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur; the next level is the
-//!    one where the result is least certain. The throughput of an overloaded level gives the first estimate.
+//! 2. *Narrow*: every trial is a vote, not a verdict. [`belief`] estimates the edge and its blur. The next level is the
+//!    one whose result is least certain. The throughput of an overloaded level gives the first estimate.
 //! 3. *Hold*: a longer trial, on a fresh state, at a level that should hold in four of five trials. A failure is
 //!    another vote, and the search continues at a lower level. If votes contradict each other by more than the
-//!    precision, two of three trials must hold. The level is then held again, for one window each, until enough trials
-//!    have shown that the system has no slower state. If it has one, the slower state's level is the answer.
+//!    precision, two of three trials must hold. Trials of one window each then repeat the level until they exclude a
+//!    slower state of the system. If there is one, the slower state's level is the answer.
 //!
-//! After two overloaded levels in a row the search rests: some systems stay slow until the load drops.
+//! The search rests after two overloaded levels in a row, because some systems stay slow until the load drops.
 //!
-//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling: an answer then requires votes
-//! against a level below the ceiling, otherwise there is no answer.
+//! An invalid trial is repeated once. If it is invalid again, its level is a ceiling. An answer then requires votes
+//! against a level below the ceiling; otherwise there is none.
 
 mod belief;
 mod judge;
@@ -44,9 +45,10 @@ pub enum NextStep {
     Done,
 }
 
-/// Next step of one search: of one subject (the unchanged cell, or the cell with one perturbation) and one round.
+/// Next step of one search. A search has one subject (the unchanged cell, or the cell with one perturbation) and one
+/// round.
 ///
-/// `start` is the first level (`max.from`, or the level of the cell's load); a start close to the answer makes the
+/// `start` is the first level (`max.from`, or the level of the cell's load). A start close to the answer makes the
 /// search short. `done` lists this search's trials in the order of measurement. A step has the perturbation and the
 /// round of `done[0]`; without trials, it has no perturbation and round 0. Callers with several searches set both.
 pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
@@ -61,7 +63,8 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
     NextStep::Measure(SearchStep { scale: max.scale, level, purpose: stage, window, perturbation, round })
 }
 
-/// Result of the trials so far. An unfinished search has no level and no reason, but it has the interval, if known.
+/// Result of the trials so far. An unfinished search has no level and no stop reason, but it has the interval, if
+/// known.
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
@@ -101,7 +104,7 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     it
 }
 
-/// Most frequent reason for overload; of equally frequent ones, that of the level closest above `level`.
+/// Most frequent reason for overload. Ties go to the reason at the level closest above `level`.
 fn overload_reason(track: &SearchTrack<'_>, level: f64) -> Option<OverloadReason> {
     let mut all: Vec<(f64, OverloadReason)> =
         track.trials.iter().filter_map(|it| Some((it.level, it.broke.clone()?))).collect();

@@ -1,6 +1,6 @@
-//! Setup that a step of a search measures
+//! Setup for one step of a search
 //!
-//! It is the cell's setup at another level, with the perturbation that the step requests.
+//! The setup is that of the cell at another level, with the perturbation of the step.
 
 use model::plan::{
     Feed, FeedSource, Goal, LoadModel, LoadScale, MaxSearch, Node, NodeKind, Setup, UserStage as Users,
@@ -8,7 +8,7 @@ use model::plan::{
 use model::search::{Knob, Perturbation, SearchStep, StepPurpose};
 use model::{Nanos, Spacing};
 
-/// Setup of one trial.
+/// Setup for the trial of `step`.
 pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
     let mut setup = setup.clone();
     let ramp = match (find, step.purpose) {
@@ -36,17 +36,18 @@ pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
         perturb(&mut setup, perturbation);
     }
     let load = &mut setup.load;
-    // A client belongs to one thread.
+    // A client belongs to a single thread.
     load.threads = u32::from(load.threads).min(load.model.clients()).max(1) as u16;
     setup
 }
 
-/// Number of clients of a level.
+/// Number of clients at a level.
 pub fn clients(level: f64) -> u32 {
     level.round().max(1.0) as u32
 }
 
-/// Search for a maximum that is known to be about `level`. It starts slightly below the level and omits the long hold.
+/// Settings of a search for a maximum that is known to be about `level`. The search starts slightly below the level and
+/// omits the long hold.
 pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
     MaxSearch { from: Some(level * START_SHARE), hold: max.window, prove: false, ..max.clone() }
 }
@@ -54,7 +55,7 @@ pub fn near_level(max: &MaxSearch, level: f64) -> MaxSearch {
 /// Start of a search near its answer, as a share of the answer.
 const START_SHARE: f64 = 0.85;
 
-/// Schedule that rises linearly to the level during `ramp` and stays there for `window`.
+/// Schedule that rises linearly to `level` during `ramp` and stays there for `window`.
 fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     let seconds = |it: Nanos| it.0 / 1_000_000_000;
     let level = decimal(level);
@@ -62,7 +63,7 @@ fn ramp_schedule(level: f64, ramp: Nanos, window: Nanos) -> String {
     if ramp == Nanos::ZERO { hold } else { format!("line(0, {level}, {}s) {hold}", seconds(ramp)) }
 }
 
-/// Decimal number without an exponent, rounded to a thousandth.
+/// Decimal text of `value` without an exponent, rounded to a thousandth.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -91,7 +92,7 @@ fn closed_load(load: &LoadModel, users: u32, ramp: Nanos, window: Nanos) -> Load
     }
 }
 
-/// Applies a perturbation.
+/// Applies a perturbation to the setup.
 fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     let to = perturbation.amount.map_or(0.0, |it| it.1);
     let rounded = to.round() as u64;
@@ -152,11 +153,11 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
     }
 }
 
-/// Rows that the query requests. With one row in each block, they touch 1.6 GB.
+/// Number of rows that the query requests. With one row per block, they touch 1.6 GB.
 const FEED_ROWS: u32 = 200_000;
 
-/// Query for arbitrary rows of the whole table instead of the feed's rows. `None` if the feed does not name its table,
-/// or if its rows have other columns, whose values would be missing.
+/// Query for random rows of the whole table, which replaces the feed's rows. `None` if the feed does not name its
+/// table, or if its rows have other columns, which the query could not fill.
 pub fn all_rows(feed: &Feed) -> Option<String> {
     let [name] = feed.columns.as_deref()? else { return None };
     let mut parts = feed.lookup_column.as_deref()?.rsplitn(3, '.');
@@ -227,7 +228,7 @@ mod tests {
         check(&confirm, &step(LoadScale::Clients, 50.0, StepPurpose::Confirm, 60), "50/Some(5.0) 50/None");
     }
 
-    /// A feed of twenty keys becomes one of all keys of the table. A feed with two columns is unchanged.
+    /// A feed of twenty keys becomes a feed of all keys of the table. A feed with two columns is unchanged.
     #[test]
     fn perturbs_a_feed_to_the_whole_table() {
         let perturbed_query = |columns: Option<&[&str]>, of: Option<&str>| {

@@ -14,10 +14,10 @@ pub struct PlannedTrial {
     pub repetition: u32,
 }
 
-/// Order of `repeat` trials of every cell: all cells once in a random order, then all again in another.
+/// Order of `repeat` trials of every cell: all cells once in a random order, then all again in another order.
 ///
-/// Trials are interleaved because a machine drifts. If the repetitions of a cell were measured in sequence, they would
-/// share an hour, and the drift would look like a difference between cells.
+/// Trials are interleaved because a machine drifts. Consecutive repetitions of one cell would share the same hour, and
+/// the drift would look like a difference between cells.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     order: Vec<PlannedTrial>,
@@ -28,7 +28,7 @@ impl Sweep {
         let mut rng = SplitMix64(seed);
         let order = (0..repeat).flat_map(|repetition| {
             let mut cells: Vec<usize> = (0..cells).collect();
-            // Fisher and Yates.
+            // Fisher–Yates shuffle.
             for last in (1..cells.len()).rev() {
                 cells.swap(last, rng.below(last as u64 + 1) as usize);
             }
@@ -82,7 +82,7 @@ mod tests {
     fn every_position_is_equally_likely() {
         let mut first = [0u32; 5];
         (0..5000).for_each(|seed| first[order(5, 1, seed)[0].1] += 1);
-        // Binomial: 1000 ± 28; the limits are five deviations.
+        // Binomial: 1000 ± 28; the limits are five standard deviations.
         assert!(first.iter().all(|&it| (860..1140).contains(&it)), "{first:?}");
     }
 }

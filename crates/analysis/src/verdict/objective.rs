@@ -1,16 +1,17 @@
-//! Parses and judges objectives
+//! Parser and judge of objectives
 //!
 //! An objective is `p99 < 200ms`, `p50 <= 5ms`, `mean < 10ms`, `max < 1s`, `errors < 1%`, `dropped < 0.1%` or `tps >
 //! 500`. An operation's name may precede it: `transfer: p99 < 1s`. Times are response times, from the intended start,
-//! of transactions that succeeded. An arrival that was never answered is longer than any bound. Errors are the share of
-//! arrivals that failed, are unknown or were dropped; dropped arrivals were never sent. A connection refused before its
-//! transaction was sent is a failure of that transaction. A reconnect without a transaction is not an arrival.
+//! Times are response times, from the intended start, of transactions that succeeded. An arrival that was never
+//! answered is longer than any bound. Errors are the share of arrivals that failed, are unknown or were dropped;
+//! dropped arrivals were never sent. A connection refused before its transaction was sent is a failure of that
+//! transaction. A reconnect without a transaction is not an arrival.
 //!
 //! In the closed model no user arrives during an outage. Times and errors are therefore also judged by the window's
 //! [`outage`]s, and errors also by the share of clients that never connected because they were refused.
 //!
 //! A load that ended early because a feed was used up meets no objective, because the rest of the planned load was not
-//! tried.
+//! measured.
 
 use crate::facts::outage;
 use crate::verdict::rule::RuleDiagnostic;
@@ -23,7 +24,7 @@ use model::summary::{Distribution, GroupSummary, LoadModelSummary, OutcomeCounts
 #[derive(Clone, Debug, PartialEq)]
 pub struct Objective {
     text: String,
-    /// Operation; all of them if `None`.
+    /// Index of the operation; `None` for all operations.
     pub operation: Option<usize>,
     pub figure: ObjectiveMetric,
     pub relation: ObjectiveRelation,
@@ -33,7 +34,7 @@ pub struct Objective {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ObjectiveMetric {
-    /// A quantile that summaries have.
+    /// Quantile of the response time, one of those in a summary.
     Quantile(Quantile),
     Mean,
     Max,
@@ -59,7 +60,7 @@ pub enum ObjectiveRelation {
     AtLeast,
 }
 
-/// Figures by name, in the order in which messages list them.
+/// Metrics by name, in the order in which messages list them.
 const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("p50", ObjectiveMetric::Quantile(Quantile::P50)),
     ("p90", ObjectiveMetric::Quantile(Quantile::P90)),
@@ -73,7 +74,7 @@ const FIGURES: [(&str, ObjectiveMetric); 10] = [
     ("tps", ObjectiveMetric::Tps),
 ];
 
-/// Relations; longer ones come first.
+/// Relations. Longer ones come first, because the parser takes the first match.
 const RELATIONS: [(&str, ObjectiveRelation); 4] = [
     ("<=", ObjectiveRelation::AtMost),
     (">=", ObjectiveRelation::AtLeast),
@@ -155,7 +156,7 @@ impl ObjectiveMetric {
 }
 
 impl Objective {
-    /// Text as the user wrote it.
+    /// Text of the objective, as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -248,7 +249,7 @@ impl Quantile {
 }
 
 impl ObjectiveMetric {
-    /// Measured value, and the number of samples.
+    /// Measured value of the metric, and the number of samples.
     fn measure(self, group: &GroupSummary) -> (Option<f64>, u64) {
         let OutcomeCounts { ok, failed, unknown, dropped, .. } = group.counts;
         let arrivals = group.counts.arrivals();
@@ -265,7 +266,8 @@ impl ObjectiveMetric {
         }
     }
 
-    /// Share of the distribution of times below the figure, 0..=1; `None` for other figures.
+    /// Share (0..=1) of the samples at or below the figure, such as 0.99 for p99; `None` for metrics that are not
+    /// times.
     fn share(self) -> Option<f64> {
         match self {
             ObjectiveMetric::Quantile(it) => Some(it.share()),
@@ -275,21 +277,21 @@ impl ObjectiveMetric {
         }
     }
 
-    /// True if the figure is a time that falls on the unanswered arrivals.
+    /// True if the figure is a time that falls among the unanswered arrivals.
     fn is_unanswered(self, group: &GroupSummary) -> bool {
         self.share().is_some_and(|place| group.response.longer_than(place).is_some())
     }
 
-    /// True if the figure is a time that is hidden by an outage up to the end of the window, because too many users
-    /// were still waiting.
+    /// True if the figure is a time that an outage up to the end of the window hides, because too many users were still
+    /// waiting.
     fn is_hidden_by_outage(self, summary: &Summary) -> bool {
         let unended = summary.outages.iter().filter(|it| it.ongoing);
         let share = unended.map(|it| it.duration().as_secs_f64()).sum::<f64>() / summary.window.as_secs_f64();
         self.share().is_some_and(|place| share > 1.0 - place)
     }
 
-    /// Lower bound of the figure if the samples do not show it completely, because of unanswered arrivals, or because
-    /// of outages and refused clients of a closed model.
+    /// Lower bound of the figure; `None` if the samples show the figure completely. Unanswered arrivals hide a part of
+    /// it, and in a closed model outages and refused clients do.
     fn lower_bound(self, group: &GroupSummary, summary: &Summary) -> Option<f64> {
         let (outages, window) = (&summary.outages, summary.window);
         let closed = matches!(summary.plan.model, LoadModelSummary::Closed { .. }) && !outages.is_empty();
@@ -301,7 +303,7 @@ impl ObjectiveMetric {
             ObjectiveMetric::Errors => outage::failing_share(outages, window),
             ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
-        // Each client is equally likely to be the user.
+        // Each client is equally likely to be the arriving user.
         let turned_away = match self {
             ObjectiveMetric::Errors => {
                 f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
@@ -330,8 +332,8 @@ mod tests {
         ["pay", "look: up"].map(str::to_owned).to_vec()
     }
 
-    /// A quiet run, changed by `spoil`: 7500 transactions of the first operation and 2500 of the second, of 2.5 ms
-    /// each, 999/s.
+    /// Checks an objective on a quiet run that `spoil` changes: 7500 transactions of the first operation and 2500 of
+    /// the second, 2.5 ms each, 999/s.
     #[track_caller]
     fn check(objective: &str, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
@@ -416,10 +418,10 @@ mod tests {
         check("max < 1s", outage(2_000, 5_000, false), "Violated >3.000000 of 10000");
         check("mean < 100ms", outage(2_000, 5_000, false), "Violated >0.450000 of 10000");
         check("pay: p99 < 50ms", outage(2_000, 5_000, false), "Violated >2.900000 of 7500");
-        // Users who waited were eventually served.
+        // The users who waited were eventually served.
         check("errors < 1%", outage(2_000, 5_000, false), "Met 0.000000 of 10000");
         check("errors < 1%", outage(2_000, 5_000, true), "Violated >0.300000 of 10000");
-        // The outage lasts to the end of the window: its length is unknown.
+        // The outage continues to the end of the window, so its length is unknown.
         check("p99 < 50ms", outage(7_000, 10_000, false), "Violated >2.900000 of 10000");
         check("p99 < 3s", outage(7_000, 10_000, false), "Unknown >2.900000 of 10000");
         check("p50 < 3s", outage(7_000, 10_000, false), "Met 0.002500 of 10000");
@@ -478,7 +480,7 @@ mod tests {
         };
         check("pay: p99 < 200ms", few(1000), "Met 0.005000 of 1000");
         check("pay: p99 < 200ms", few(900), "Unknown - of 900");
-        // The objective cannot be met any more.
+        // The objective can no longer be met.
         check("pay: p99 < 4ms", few(900), "Violated - of 900");
         check("pay: p50 < 4ms", few(10), "Unknown - of 10");
         let nothing = |it: &mut Measurement| it.interval.clear();

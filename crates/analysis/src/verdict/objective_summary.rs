@@ -6,8 +6,8 @@ use crate::verdict::rule::RuleContext;
 use model::objective::{ObjectiveResult, ObjectiveSummary, ObjectiveUnit, ObjectiveVerdict, WorstResult};
 use model::plan::Experiment;
 
-/// One summary for each different text of an objective, in the order of the cells and of their lists. Every measured
-/// trial counts, including invalid ones, because a late generator makes no answer faster.
+/// Summaries of the objectives: one for each different text, in the order of the cells and of their lists. Every
+/// measured trial counts, including invalid ones, because a late generator makes no answer faster.
 pub fn objective_summaries(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Vec<ObjectiveSummary> {
     let mut all: Vec<ObjectiveSummary> = Vec::new();
     for objective in experiment.cells.iter().flat_map(|it| &it.setup.objectives) {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::fixture::trial::{TestRun, experiment};
 
-    /// `objective kept/broken/unknown, worst cell and figure` over runs of two cells.
+    /// Checks summaries of runs of two cells, written as `objective kept/broken/unknown, worst cell and figure`.
     #[track_caller]
     fn check(objectives: &[&[&str]], runs: &[TestRun], expected: &[&str]) {
         let mut experiment = experiment(&["direct", "pooled"], None);

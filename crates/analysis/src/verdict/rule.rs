@@ -2,7 +2,7 @@
 //!
 //! Examples are `net(xx,25,10)` and `quantile(99, 1s, 10)`. A rule does no I/O: it reads one [`Tick`] after the other,
 //! live or from a stored run, and reports when it fires. The semantics are those of Tank's `criterions.py` and
-//! `cumulative_criterions.py`. Where Tank differs, [`parse`] returns the [`TankDifference`].
+//! `cumulative_criterions.py`. Where pgdyno differs from Tank, [`parse`] returns the [`TankDifference`].
 //!
 //! A duration is `10`, `10s`, `1s500ms` or `1m`. Without a unit, a time limit is in milliseconds, and the duration of a
 //! condition is in seconds. The last argument may name an operation (Tank's tag); the rule then counts only its
@@ -62,7 +62,7 @@ pub struct Rule {
     watch: Box<dyn RuleState>,
 }
 
-/// Parsed rule, and its differences from Tank.
+/// Result of parsing a rule: the rule and its differences from Tank.
 #[derive(Debug)]
 pub struct ParsedRule {
     pub rule: Rule,
@@ -74,7 +74,7 @@ pub struct ParsedRule {
 /// Series name in a rule. Only the probes know whether the series exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesName {
-    /// Bytes from the beginning of the text.
+    /// Offset of the name from the beginning of the text, in bytes.
     pub offset: usize,
     /// Name without its label.
     pub name: String,
@@ -83,20 +83,21 @@ pub struct SeriesName {
 /// Diagnostic for a rule in the user's file or command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleDiagnostic {
-    /// Bytes from the beginning of the text.
+    /// Offset of the offending text from the beginning of the rule, in bytes.
     pub offset: usize,
-    /// Text at that place.
+    /// The offending text.
     pub found: String,
     /// Text to write instead.
     pub hint: String,
 }
 
-/// State of a rule. [`Rule::tick`] calls it once per second, in order; it cannot fail.
+/// State of one kind of stop rule. [`Rule::tick`] calls it once per second, in order of time, on the caller's thread. A
+/// rule cannot fail.
 trait RuleState: Debug + Send {
-    /// First bad second, if the rule fires now.
+    /// First bad second if the rule fires in this second.
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond>;
 
-    /// True if the rule has had no input yet.
+    /// True if no second so far had a value that the rule reads.
     fn is_blind(&self) -> bool {
         false
     }
@@ -109,20 +110,20 @@ struct TriggerSecond {
     rate: PerSecond,
 }
 
-/// Kind of rule.
+/// Name and syntax of one kind of rule.
 #[derive(Debug)]
 pub struct RuleKind {
     pub name: &'static str,
     /// Arguments in Tank's order, with `[, operation]` at the end if the rule has one.
     pub arguments: &'static str,
-    /// Tank's exit status.
+    /// Exit status of Tank after this rule fires; `None` for rules that Tank does not have.
     pub tank_exit_status: Option<u8>,
     build: BuildFn,
 }
 
 type BuildFn = fn(&mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic>;
 
-/// All kinds.
+/// All kinds of rules.
 pub const RULES: &[RuleKind] = &[
     family("time", "T, D[, operation]", Some(21), time::mean),
     family("quantile", "q, T, D[, operation]", Some(21), time::quantile),
@@ -150,7 +151,7 @@ const fn family(name: &'static str, arguments: &'static str, rc: Option<u8>, bui
     RuleKind { name, arguments, tank_exit_status: rc, build }
 }
 
-/// Parses one rule.
+/// Parses one rule. Errors locate the offending text.
 pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, RuleDiagnostic> {
     let start = text.len() - text.trim_start().len();
     let written = text.trim();
@@ -190,12 +191,12 @@ pub fn parse(text: &str, context: &RuleContext) -> Result<ParsedRule, RuleDiagno
 }
 
 impl Rule {
-    /// Text as the user wrote it.
+    /// Text of the rule, as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// True if no second had a value of the series that the rule reads.
+    /// True if no second so far had a value of the series that the rule reads.
     pub fn is_blind(&self) -> bool {
         self.watch.is_blind()
     }
@@ -218,7 +219,7 @@ pub fn replay(rules: &mut [Rule], ticks: &[Tick]) -> Option<StopEvent> {
     ticks.iter().find_map(|tick| first_fired(rules, tick))
 }
 
-/// First of `rules` that fires now; all of them read the tick.
+/// First of `rules` that fires at this tick. All of them read the tick.
 pub fn first_fired(rules: &mut [Rule], tick: &Tick) -> Option<StopEvent> {
     let mut fired = None;
     for rule in rules {
@@ -234,7 +235,7 @@ impl TriggerSecond {
     }
 }
 
-/// Transactions begun per second. If none began in the second, transactions ended per second.
+/// Transactions begun per second; transactions ended per second if none began.
 fn rate(interval: &Interval) -> f64 {
     let begun = match interval.started {
         0 => interval.scripts.iter().map(model::ScriptCounts::arrivals).sum(),

@@ -14,7 +14,7 @@ use model::{
 };
 use std::cmp::Reverse;
 
-/// Summarises the measurement of `server` under `plan`, whose scripts are the cells of the measured interval.
+/// Summary of the measurement of `server` under `plan`. The plan's scripts are the cells of the measured interval.
 pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Summary {
     let interval = &measured.interval;
     assert_eq!(interval.scripts.len(), plan.scripts.len(), "each script has a cell");
@@ -42,7 +42,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
         })
         .collect();
     let closed = matches!(plan.model, LoadModelSummary::Closed { .. });
-    // Users of stages are present until the stages end.
+    // The users of a schedule of stages are present until the last stage ends.
     let constant = closed && plan.end != EndCondition::ScheduleEnds;
     let outages =
         outage::unexplained(&measured.outages, measured.window, interval, constant.then_some(plan.clients));
@@ -78,7 +78,7 @@ fn never_served(clients: &[u64]) -> u32 {
     clients.iter().filter(|it| **it == 0).count() as u32
 }
 
-/// All scripts merged, without their statements.
+/// Sum of the counts of all scripts, without their statements.
 fn merged(interval: &Interval) -> ScriptCounts {
     let mut all = Interval::new(&[0]).scripts.remove(0);
     interval.scripts.iter().for_each(|it| all.merge(it));
@@ -114,7 +114,7 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Distribution of response times; the `unanswered` arrivals count as longer than all others.
+/// Distribution of response times. The `unanswered` arrivals count as longer than all others.
 fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Distribution {
     if unanswered == 0 {
         return distribution(histogram);
@@ -133,7 +133,8 @@ fn responses(histogram: &LatencyHistogram, unanswered: u64, window: Nanos) -> Di
     }
 }
 
-/// Figures of unanswered arrivals. `mean` and `max` are those of the answered arrivals.
+/// Response times of the arrivals, of which `count` are unanswered. `mean` and `max` are those of the answered
+/// arrivals.
 pub(crate) fn unanswered(count: u64, mean: Option<Nanos>, max: Option<Nanos>, window: Nanos) -> Unanswered {
     Unanswered { count, longer_than: window.max(max.unwrap_or_default()), mean_of_answered: mean }
 }
@@ -154,12 +155,12 @@ pub(crate) fn distribution(histogram: &LatencyHistogram) -> Distribution {
     }
 }
 
-/// Failures, most frequent first.
+/// Failures of one script, most frequent first.
 fn failures_of(cell: &ScriptCounts) -> Vec<Failure> {
     merge_failures([(&cell.failed, &cell.unknown)].into_iter())
 }
 
-/// Failed and unknown transactions of several cells, most frequent first.
+/// Failed and unknown transactions of several scripts, most frequent first.
 pub(crate) fn merge_failures<'a>(
     parts: impl Iterator<Item = (&'a FailureCounts, &'a FailureCounts)>,
 ) -> Vec<Failure> {
@@ -193,7 +194,8 @@ fn failures(counts: &FailureCounts, class: FailureClass) -> Vec<Failure> {
     all
 }
 
-/// Source of the index: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness" (1984).
+/// Jain's fairness index of the clients. Source: R. Jain, D. Chiu, W. Hawe, "A Quantitative Measure of Fairness"
+/// (1984).
 fn fairness(clients: &[u64]) -> Option<Fairness> {
     let mut sorted = clients.to_vec();
     sorted.sort_unstable();

@@ -1,8 +1,7 @@
-//! Judges the validity of a measurement
+//! Judge of a measurement's validity
 //!
-//! A reason makes the measurement invalid: the measurement describes the generator, its host or another load than
-//! planned. A doubt is a fact without which the figures are easily misread. Each rule is one function from the summary
-//! to its finding.
+//! An invalid reason means that the measurement describes the generator, its host or another load than planned. A doubt
+//! is a fact without which the figures are easily misread. Each rule is one function from the summary to its finding.
 
 use crate::facts::sizes::{Populations, populations};
 use model::summary::{Distribution, LoadModelSummary, Summary};
@@ -12,15 +11,15 @@ use model::{EmptyStatement, Measurement, Nanos, ReplayCounts, SizeUnit};
 
 /// Largest send lag of a valid measurement. Timers of ordinary runtimes are late by as much.
 const SEND_LAG_MAX: Nanos = Nanos::from_millis(1);
-/// Multiple of the host's timer jitter up to which the host explains a send lag.
+/// Largest ratio of the send lag to the host's timer jitter that the host explains.
 const JITTER_FACTOR: u64 = 2;
-/// Share of the window above which a thread is saturated.
+/// Busy share of the window above which a thread is saturated.
 const SATURATED: f64 = 0.9;
-/// Smallest difference of the clocks that shows a suspended machine.
+/// Smallest difference between the clocks that shows that the machine was suspended.
 const SUSPENDED: Nanos = Nanos::from_millis(10);
-/// Smallest drift between wall clock and boot-time clock that shows that the wall clock was set.
+/// Smallest difference between wall clock and boot-time clock that shows that the wall clock was set.
 const CLOCK_SET: Nanos = Nanos::from_millis(100);
-/// Time without reading the clock after which a thread, with all its clients, counts as stalled.
+/// Time between two clock readings from which on a thread, with all its clients, counts as stalled.
 const STALLED: Nanos = Nanos::from_millis(100);
 /// Share of a quota's periods with throttling. In each of them the whole generator stopped for up to one period.
 const THROTTLED: f64 = 0.01;
@@ -30,24 +29,24 @@ const STEAL_SHARE_MIN: f64 = 0.01;
 const STARVED: f64 = 0.05;
 /// Share of arrivals that waited for a client.
 const QUEUED_SHARE_MIN: f64 = 0.01;
-/// Jain's index below which averages hide hardly served clients.
+/// Jain's index below which averages hide starved clients.
 const UNFAIR: f64 = 0.5;
-/// Share of the median below which a client was hardly served, whatever Jain's index is.
+/// Share of the median below which a client counts as starved, whatever Jain's index is.
 const STARVED_SHARE: f64 = 0.1;
-/// Transactions per client above which chance alone does not explain unfairness.
+/// Number of transactions per client from which on chance alone does not explain unfairness.
 const ENOUGH_FOR_FAIRNESS: u64 = 10;
 /// Share of small answers above which they dominate the throughput.
 const SMALL_SHARE_MIN: f64 = 0.5;
 /// Length of an outage that always raises a doubt, whatever the window.
 const LONG_OUTAGE: Nanos = Nanos::from_secs(1);
-/// Share of the window above which outages affect its p99.
+/// Share of the window above which outages affect p99.
 const OUTAGES: f64 = 0.01;
-/// Samples with which p99 has ten samples beyond it.
+/// Number of samples from which on p99 has ten samples beyond it.
 const ENOUGH_FOR_P99: u64 = 1000;
-/// Minimum share of the planned duration of a load that did not end early.
+/// Smallest share of the planned duration of a load that did not end early.
 const FULL_LOAD_SHARE_MIN: f64 = 0.95;
 
-/// Validity of a measurement. `summary` is that of `measured`, without its validity.
+/// Validity of a measurement. `summary` is the summary of `measured`, without its validity.
 pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
     let mut reasons = Vec::new();
     let mut doubts = Vec::new();
@@ -92,7 +91,7 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
 }
 
 /// Adds throttling, which only the control group reports. `share` is the share of the quota's periods in which the
-/// generator was throttled by its own limit.
+/// generator was throttled by its quota.
 pub fn add_throttling(summary: &mut Summary, share: Option<f64>) {
     if let Some(share) = share.filter(|it| *it >= THROTTLED) {
         summary.validity.reasons.push(InvalidReason::Throttled { share });
@@ -110,12 +109,12 @@ pub fn add_clock_step(summary: &mut Summary, step: i64) {
     }
 }
 
-/// Adds the doubt that the load ended early because all `rows` of a feed were used up. A feed may end with the
-/// `planned` duration without a doubt.
+/// Adds the doubt that the load ended early because all `rows` of a feed were used up. No doubt is added if the feed
+/// ends with the `planned` duration.
 pub fn add_feed_end(summary: &mut Summary, rows: u64, planned: Nanos) {
     let at = summary.window;
     if at.as_secs_f64() < FULL_LOAD_SHARE_MIN * planned.as_secs_f64() {
-        // The last arrival found no row; it did not lack a client.
+        // The last arrival got no row; it did not lack a client.
         summary.validity.doubts.retain(|it| !matches!(it, Doubt::InFlightCapReached { waited: 0, .. }));
         summary.validity.doubts.push(Doubt::FeedExhausted { rows, at, planned });
     }
@@ -126,7 +125,7 @@ pub(crate) fn ended_early(summary: &Summary) -> bool {
     summary.validity.doubts.iter().any(|it| matches!(it, Doubt::FeedExhausted { .. }))
 }
 
-/// Doubts that are shown in the trial's verdict.
+/// Doubts that the trial's verdict shows.
 pub fn doubts_in_verdict(summary: &Summary) -> Vec<Doubt> {
     summary.validity.doubts.iter().filter(|it| it.is_in_verdict()).cloned().collect()
 }
@@ -156,7 +155,7 @@ enum LateCause {
     Host(Doubt),
 }
 
-/// Cause of a late send. Compares the highest quantile, up to p99, for which both distributions have enough samples.
+/// Cause of a late send. It compares the highest quantile, up to p99, for which both distributions have enough samples.
 /// The jitter probe slept on the same host at the same time. The host does not explain a lag of more than twice the
 /// jitter.
 fn lateness(lag: &Distribution, jitter: &Distribution) -> Option<LateCause> {
@@ -188,13 +187,13 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
     let dropped = summary.total.counts.dropped;
     let waited = summary.generator.backlog_wait.count;
     let many = waited as f64 >= QUEUED_SHARE_MIN * arrivals as f64 && waited > 0;
-    // Arrivals of aborted clients were not dropped because clients were busy.
+    // Arrivals of aborted clients were not dropped for lack of a client.
     let busy = dropped > 0 && summary.generator.aborted_clients == 0;
     (many || busy).then_some(Doubt::InFlightCapReached { arrivals, waited, dropped })
 }
 
-/// Reports unfair service, in the closed model only: in the open model any idle client takes the next arrival, so no
-/// client is entitled to a share.
+/// Doubt about unfair service, in the closed model only. In the open model any idle client takes the next arrival, so
+/// no client is entitled to a share.
 fn unfair(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
     let it = summary.fairness?;
@@ -204,7 +203,7 @@ fn unfair(summary: &Summary) -> Option<Doubt> {
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
 }
 
-/// Reports a long outage, or short ones that make up a significant share of the window.
+/// Doubt about a long outage, or about short ones that make up a significant share of the window.
 fn outage(summary: &Summary) -> Option<Doubt> {
     let longest = summary.outages.iter().max_by_key(|it| it.duration())?;
     let total = summary.outages.iter().fold(Nanos::ZERO, |sum, it| sum + it.duration());
@@ -217,10 +216,10 @@ fn outage(summary: &Summary) -> Option<Doubt> {
     })
 }
 
-/// Reports if most answers belong to the smaller of two populations of their request, with the sizes of the most
-/// frequent such request.
+/// Doubt that most answers belong to the smaller of two groups of sizes of their request. It names the sizes of the
+/// most frequent such request.
 fn small_answers(measured: &Measurement) -> Option<Doubt> {
-    // Answers to a replayed log are compared with the recorded answers instead.
+    // Answers of a replayed log are compared with the recorded answers instead.
     let replays = &measured.interval.replays;
     let is_replayed = |operation| {
         replays.iter().filter_map(ReplayCounts::figures).any(|it| it.operation == operation && it.sized > 0)
@@ -236,7 +235,7 @@ fn small_answers(measured: &Measurement) -> Option<Doubt> {
     (share >= SMALL_SHARE_MIN).then_some(Doubt::SmallAnswers { small: most.small, large: most.large, share })
 }
 
-/// Reports the most frequent statement that should find rows but finds none.
+/// Doubt about the most frequent statement that should find rows but finds none.
 fn no_rows(summary: &Summary) -> Option<Doubt> {
     let empty = || summary.empty_statements.iter().filter(|it| it.statement.needs_rows());
     let most = empty().max_by_key(|it| it.count)?;
@@ -259,7 +258,7 @@ mod tests {
     use model::StatementKind;
     use model::summary::{BenchPlan, Server};
 
-    /// Expects these reasons and doubts for a quiet measurement under `plan` that `spoil` changes.
+    /// Checks the reasons and doubts of a quiet measurement under `plan` that `spoil` changes.
     #[track_caller]
     fn check(plan: BenchPlan, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
@@ -284,7 +283,7 @@ mod tests {
             |it| it.interval.send_lag = millis(1000, 5),
             "Late { quantile: 0.99, lag: Nanos(5000000), jitter: Some(Nanos(50000)) }",
         );
-        // The host's own jitter explains the lag.
+        // The host's jitter explains the lag.
         check(
             open_plan(),
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(1000, 3)),
@@ -301,7 +300,8 @@ mod tests {
             |it| (it.interval.send_lag, it.jitter) = (millis(1000, 5), millis(400, 4)),
             "? HostLate { quantile: 0.95, lag: Nanos(5000000), jitter: Nanos(4000000) }",
         );
-        // A single outlier in ten thousand does not count as late. A short run is judged by the quantile that it has.
+        // A single outlier among ten thousand does not count as late. A short run is judged by the highest quantile it
+        // has.
         check(open_plan(), |it| it.interval.send_lag.merge(&millis(1, 90)), "");
         check(
             open_plan(),
@@ -318,7 +318,7 @@ mod tests {
             |it| it.thread_usage[1].system = Nanos::from_millis(9_100),
             "Saturated { thread: 1, busy: 0.919 }",
         );
-        // Busy polling does not count as work.
+        // Busy polling does not count as CPU use.
         check(
             closed_plan(),
             |it| {
@@ -395,7 +395,7 @@ mod tests {
             assert_eq!(doubts_in_verdict(&it), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
             assert!(it.validity.valid);
         }
-        // The arrival without a row is dropped, but no client was missing.
+        // The arrival without a row is dropped, although a client was free.
         for (waited, left) in [(0, 1), (5, 2)] {
             let mut it = summarise(&quiet_measurement(), Server::default(), open_plan());
             it.validity.doubts = vec![Doubt::InFlightCapReached { arrivals: 501, waited, dropped: 1 }];

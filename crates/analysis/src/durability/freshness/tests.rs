@@ -31,17 +31,17 @@ fn correlated_reads_widen_the_interval() {
     // Without stale reads, their correlation is unknown.
     check(reads(300, 0, 0), 300.0);
     check(reads(300, 300, 0), 300.0);
-    // As many changes as expected by chance: 2 · 250 · 50 / 300.
+    // The number of changes expected by chance: 2 · 250 · 50 / 300.
     check(reads(300, 50, 83), 297.6);
-    // More changes than that do not increase the effective number of reads.
+    // More changes than expected by chance do not increase the effective number of reads.
     check(reads(300, 150, 299), 300.0);
-    // One burst counts hardly more than one read.
+    // One burst of stale reads counts hardly more than one read.
     check(reads(300, 50, 2), 3.6);
-    // All reads of one trial were stale, and none of the other: two trials do not predict a third.
+    // All reads of one trial were stale, and none of the other trial: two trials do not predict a third.
     check(reads(300, 150, 0), 1.0);
 }
 
-/// The interval contains the true share of a chain whose states persist.
+/// The interval contains the true share of a chain with persistent states.
 #[test]
 fn intervals_cover_the_true_share() {
     let mut rng = SplitMix64(7);
@@ -49,7 +49,7 @@ fn intervals_cover_the_true_share() {
     let mut held = 0;
     let rounds = 1000;
     for _ in 0..rounds {
-        // Stale for 10 reads, fresh for 40, on average.
+        // On average, 10 stale reads are followed by 40 fresh ones.
         let (mut is_old, mut all) = (unit() < 0.2, reads(0, 0, 0));
         for _ in 0..1500 {
             let leaves = unit() < if is_old { 0.1 } else { 0.025 };
@@ -97,7 +97,7 @@ fn merges_trials_of_a_cell() {
         round_robin: in_turn,
     };
     let one = freshness(12, &[replica("b", reads(12, 3, 4), 0, &[7; 12])], Some(reads(10, 1, 2)));
-    // A replica that was once the primary, and a replica that does not answer.
+    // A former primary, and a replica that does not answer.
     let replica_reads = [replica("a", reads(9, 9, 0), 3, &[1, 2]), replica("b", reads(0, 0, 0), 12, &[])];
     let other = freshness(12, &replica_reads, Some(reads(10, 0, 0)));
     let silent = freshness(0, &[], Some(reads(0, 0, 0)));

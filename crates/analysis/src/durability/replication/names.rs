@@ -9,12 +9,12 @@
 use model::durability::{SyncMethod, SynchronousStandbys};
 use std::fmt;
 
-/// Reason why PostgreSQL would reject the value.
+/// Reason why PostgreSQL would reject a value of `synchronous_standby_names`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamesError {
-    /// Syntax error at this byte.
+    /// Syntax error at this byte offset.
     Syntax { at: usize },
-    /// Unclosed quote.
+    /// Unclosed quote that starts at this byte offset.
     Unterminated { at: usize },
     /// The number of standbys is zero.
     Zero,
@@ -44,6 +44,7 @@ enum Token {
 }
 
 /// Parses the value as PostgreSQL does. An empty text requests no synchronous standby. A text of blanks only is an
+/// error.
 /// error, as in PostgreSQL.
 pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     if text.is_empty() {
@@ -80,7 +81,7 @@ pub fn parse(text: &str) -> Result<Option<SynchronousStandbys>, NamesError> {
     }
 }
 
-/// Tokens that are still to be read.
+/// Reader of the remaining tokens.
 struct TokenReader<'a> {
     tokens: &'a [(usize, Token)],
     end: usize,
@@ -125,7 +126,7 @@ impl<'a> TokenReader<'a> {
     }
 }
 
-/// Tokens of `syncrep_scanner.l`.
+/// Tokens of the value, as in `syncrep_scanner.l`.
 fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -165,7 +166,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, NamesError> {
     Ok(tokens)
 }
 
-/// Quoted name at the start of `text`, and its length in `text`; two quotes within it represent one.
+/// Quoted name at the start of `text`, and its length in bytes. Two quotes within the name represent one.
 fn quoted(text: &str) -> Option<(usize, Token)> {
     let mut name = String::new();
     let mut rest = &text[1..];

@@ -54,7 +54,7 @@ fn parses_names_as_postgresql() {
     }
 }
 
-/// Expected results from PostgreSQL's own test of `sync_state`, `007_sync_rep.pl`; standbys in the order of its array.
+/// Expected results from PostgreSQL's test of `sync_state`, `007_sync_rep.pl`. Standbys are in the order of its array.
 #[test]
 fn equals_sync_states_of_postgresql_tests() {
     for (names, streaming, expected) in [
@@ -103,7 +103,7 @@ fn promise_combines_both_settings() {
     assert_eq!(promise("perhaps", None), None);
 }
 
-/// Promotion with answers as `name=received`, or `name=?` without an answer; `!` marks standbys that were synchronous.
+/// Promotion with answers as `name=received`, or `name=?` without an answer. `!` marks standbys that were synchronous.
 fn promotion(names: &str, promoted: &str, answers: &str) -> PromotionDecision {
     let answer = |text: &str| {
         let (name, received) = text.split_once('=').expect("name=received");
@@ -148,11 +148,11 @@ fn only_safe_standbys_may_be_promoted() {
         ("FIRST 1 (a,b)", "b", "a=5! b=5", true),
         ("FIRST 1 (a,b)", "b", "a=?! b=9", false),
         ("FIRST 2 (a,b)", "b", "a=?! b=9!", true),
-        // Nothing was promised: the standby with the most WAL is right.
+        // Without a promise, the standby with the most WAL is right.
         ("", "a", "a=9 b=5", true),
         ("", "b", "a=9 b=5", false),
         ("", "b", "a=? b=5", true),
-        // A standby without an answer may have nothing.
+        // A standby without an answer may have no WAL.
         ("", "b", "a=9 b=?", false),
         ("", "c", "a=9", false),
     ] {

@@ -1,4 +1,4 @@
-//! Results of cells with simulated trials
+//! Results of cells from simulated trials
 
 use super::*;
 use crate::fixture::trial::experiment;
@@ -30,9 +30,10 @@ fn verdict() -> DurabilityVerdict {
     }
 }
 
-/// A trial in which the primary was killed at 1 s and another server was promoted. Words change it: `lost`,
-/// `ambiguous`, `unpromised`, `local`, `retried`, `hole`, each with a count; the doubts `younger`, `torn`,
-/// `contradicts`, `elsewhere`, `silent`, `changed`; `undone`; and `nothing` (no ledger).
+/// A trial in which the primary was killed at 1 s and another server was promoted. Words change the trial. `lost`,
+/// `ambiguous`, `unpromised`, `local`, `retried` and `hole` have a count. `younger`, `torn`, `contradicts`,
+/// `elsewhere`, `silent` and `changed` are doubts. `undone` removes the
+/// fault's nodes and the promotion, and `nothing` removes the ledger.
 fn trial(words: &str) -> FaultInjection {
     let promoted = PromotionRecord {
         from: "postgres".to_owned(),
@@ -103,7 +104,7 @@ fn survival(trials: &str, control: &str) -> FailoverResult {
     cell_result(3, &trials, control.as_deref().map(|it| (7, it))).expect("there are trials")
 }
 
-/// Conclusion, anomalies, losses and writes, doubts.
+/// Checks conclusion, anomalies, losses and writes, and doubts.
 #[track_caller]
 fn check(trials: &str, control: &str, expected: &str) {
     let it = survival(trials, control);
@@ -128,7 +129,7 @@ fn concludes_from_trials_and_control() {
     // Without a control, this setup may be unable to lose writes.
     check("||", "none", "Unknown: 0 of 300 in 3/3 [] [NoControl]");
     check("||", "||", "Unknown: 0 of 300 in 3/3 [] [ControlLostNothing]");
-    // A control without a ledger, or with a contradicting one, proves nothing.
+    // A control without a ledger, or with a contradictory one, proves nothing.
     check("", "nothing", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "unpromised=7 contradicts", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
     check("", "local=7", "Unknown: 0 of 100 in 1/1 [] [ControlLostNothing]");
@@ -153,8 +154,8 @@ fn concludes_from_trials_and_control() {
         "none",
         "Unknown: 1 of 100 in 1/1 [LostAmbiguous 1] [LostWhilePromiseChanged]",
     );
-    // Without a ledger there is no conclusion. If only one of several trials lacks it, that trial counts as not read
-    // back.
+    // Without a ledger there is no conclusion. If only one of several trials has no ledger, that trial counts as not
+    // read back.
     check("nothing|nothing", "none", "no ledger: 0 of 0 in 2/2 [] []");
     check("|nothing", "unpromised", "Unknown: 0 of 100 in 2/2 [] [NotReadBack]");
     check("|undone", "unpromised", "Kept: 0 of 200 in 1/1 [] []");
@@ -176,7 +177,7 @@ fn merges_anomalies_and_doubts() {
     );
     let it = survival("unpromised=8|unpromised=8", "none");
     assert_eq!(it.anomalies[0].examples.len(), EXAMPLES);
-    // The first of the trials with the most losses counts.
+    // Among the trials with the most losses, the first one counts.
     let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
     assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
     let mut equal = [trial("unpromised=8"), trial("unpromised=8")];
@@ -211,7 +212,7 @@ fn computes_bounds_and_counts() {
     assert_eq!(cell_result(0, &[], None), None);
     let one = trial("");
     assert_eq!(cell_result(0, &[&one], Some((1, &[]))).expect("there is a trial").control, None);
-    // A trial with a ledger and no fault, and a trial in which one fault could not be injected.
+    // A trial with a ledger and without a fault, and a trial in which one fault could not be injected.
     let [mut quiet, mut half] = [trial(""), trial("")];
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
@@ -241,7 +242,7 @@ fn computes_bounds_and_counts() {
     assert_eq!(it.counts, counts(111));
 }
 
-/// Durations count from the fault on the server that was replaced.
+/// Durations begin with the fault on the server that was replaced.
 #[test]
 fn computes_duration_ranges() {
     let flat = |range: Option<DurationRange>| {
@@ -309,7 +310,7 @@ fn computes_duration_ranges() {
     assert_eq!(promoted(&twice), None);
 }
 
-/// Cells are matched with their control, and controls are reported with them.
+/// Cells are paired with their controls, and controls are reported with them.
 #[test]
 fn matches_cells_with_their_controls() {
     let mut experiment = experiment(&["direct", "direct", "direct", "unix"], None);
@@ -329,7 +330,7 @@ fn matches_cells_with_their_controls() {
         .iter()
         .map(|result| (result.cell, result.trials, result.conclusion, result.control.map(|it| it.cell)))
         .collect();
-    // The last cell has another stack, and no control.
+    // The last cell has another stack and no control.
     let expected = [
         (0, 2, Some(Conclusion::Kept), Some(2)),
         (1, 1, Some(Conclusion::Kept), Some(2)),

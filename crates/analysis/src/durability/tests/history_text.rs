@@ -9,10 +9,10 @@ pub(super) struct HistoryText {
     pub entries: Vec<LedgerEntry>,
 }
 
-/// Time per word; a write ends a millisecond after it began.
+/// Time per word. A write ends a millisecond after it began.
 const WORD: Nanos = Nanos::from_millis(10);
 const SESSIONS: u32 = 5;
-/// Reserved sequences of each session.
+/// Number of reserved sequences of each session.
 const RESERVED: u64 = 1024;
 
 impl HistoryText {
@@ -108,7 +108,7 @@ impl HistoryText {
         invented_server(number)
     }
 
-    /// Changes the server's entry everywhere in the ledger.
+    /// Applies `change` to the entry of server `number` everywhere in the ledger.
     pub fn rename(&mut self, number: u16, change: impl Fn(&mut ServerInstance)) {
         for it in &mut self.entries {
             if let LedgerEntry::Server(id, server) = it
@@ -136,7 +136,7 @@ impl HistoryText {
     }
 }
 
-/// Server `number`; its timeline follows that of the previous server.
+/// Simulated server `number`. Its timeline follows that of the previous server.
 fn invented_server(number: u16) -> ServerInstance {
     let address = format!("127.0.0.1:{}", 5432 + number);
     ServerInstance {
@@ -147,7 +147,7 @@ fn invented_server(number: u16) -> ServerInstance {
     }
 }
 
-/// Verdict in one line: conclusion and anomalies; recovery point; failovers and outages; doubts.
+/// Verdict as one line: conclusion and anomalies; recovery point; failovers and outages; doubts.
 pub(super) fn describe_verdict(verdict: &DurabilityVerdict) -> String {
     let keys = |keys: &[WriteKey]| {
         keys.iter().map(|it| format!(" {}/{}", it.session, it.sequence)).collect::<String>()

@@ -1,4 +1,4 @@
-//! Defects planted into valid histories. The check must find each of them.
+//! Defects planted into valid histories, each of which the check must find
 
 use super::super::judge;
 use super::simulated_cluster::{Evidence, Scenario, SimulatedCluster, histories};
@@ -8,7 +8,7 @@ use model::{Code, Nanos, SplitMix64};
 /// Defect, with a function that plants it and the anomaly or doubt that it must cause.
 struct PlantedDefect {
     name: &'static str,
-    /// Plants the defect; false if this history has no place for it.
+    /// Function that plants the defect; it returns false if this history has no place for it.
     plant: fn(&mut Evidence, &mut SplitMix64) -> bool,
     is_found: fn(&DurabilityVerdict) -> bool,
 }
@@ -75,7 +75,7 @@ const DEFECTS: &[PlantedDefect] = &[
         name: "replica as primary",
         plant: |it, _| {
             let last = it.reads.last_mut().expect("the evidence has reads");
-            // The server lags, which only a sample of its state shows.
+            // Only a sample of the server's state shows that the server lags.
             last.in_recovery = true;
             last.rows.pop();
             true
@@ -119,7 +119,7 @@ fn unknown(verdict: &DurabilityVerdict, doubt: InconclusiveReason) -> bool {
     verdict.conclusion == Conclusion::Unknown && verdict.doubts.contains(&doubt)
 }
 
-/// Positions and outcomes of writes with a single attempt.
+/// Positions of writes with a single attempt, and the attempts.
 fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
     let ended = of.entries.iter().enumerate().filter_map(|(place, it)| match it {
         LedgerEntry::Completed(it) => Some((place, *it)),
@@ -313,7 +313,7 @@ fn finds_planted_defects() {
     planted(histories(100) / 10);
 }
 
-/// One lost write in a million is found: the check reads all writes and does not sample.
+/// The check finds one lost write in a million, because it reads all writes and does not sample.
 #[test]
 fn finds_one_lost_write_in_a_million() {
     const SESSIONS: u32 = 8;

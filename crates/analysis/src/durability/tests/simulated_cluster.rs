@@ -1,8 +1,8 @@
 //! Simulated cluster that keeps all its promises
 //!
-//! The cluster has a primary, standbys with a prefix of its log, and sessions that write. It kills servers and promotes
-//! the right standby. The check must report no violation for any seed. It must count every write that was lost without
-//! a promise.
+//! The cluster has a primary, standbys with a prefix of its log, and sessions that write. The simulation kills servers
+//! and promotes the right standby. The check must report no violation for any seed, and must count every write that was
+//! lost without a promise.
 
 use super::super::judge;
 use crate::durability::replication::{self, SyncState, sync_states};
@@ -18,13 +18,13 @@ pub(super) struct RawRead {
     pub rows: Vec<(WriteKey, bool)>,
 }
 
-/// Evidence that a simulation produces.
+/// Evidence from a simulation.
 pub(super) struct Evidence {
     pub history: DurabilityHistory,
     pub entries: Vec<LedgerEntry>,
     pub reads: Vec<RawRead>,
     pub reserved: Vec<u64>,
-    /// Acknowledged writes that are not in the last primary's log.
+    /// Number of acknowledged writes that are not in the last primary's log.
     pub lost: u64,
     pub promise_changed: bool,
 }
@@ -47,7 +47,7 @@ impl RawRead {
 }
 
 struct Node {
-    /// Commits in order; a standby's log is a prefix of its primary's.
+    /// Commits in order. A standby's log is a prefix of its primary's log.
     log: Vec<WriteKey>,
     server: ServerInstance,
 }
@@ -58,9 +58,9 @@ struct Session {
     number: u16,
     /// True if the last write may be retried.
     open: bool,
-    /// Start of the wait, and the length of the log that must be replicated first.
+    /// Start of the wait, and the length of the log that must be replicated before the session continues.
     waits: Option<(Nanos, usize)>,
-    /// True if the session waits for a commit of its own, and this is the last such commit.
+    /// True if the session waits for one of its commits, and this is the last such commit.
     commits: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SimulatedCluster {
     now: Nanos,
     nodes: Vec<Node>,
     primary: usize,
-    /// Length of the primary's log on its disk.
+    /// Length of the part of the primary's log that is on its disk.
     flushed: usize,
     setting: (&'static str, String),
     sessions: Vec<Session>,
@@ -83,10 +83,10 @@ pub(super) struct SimulatedCluster {
 
 const BLOCK: u64 = 64;
 
-/// Conditions that a planted defect requires; the other choices are random.
+/// Conditions that a planted defect requires. All other choices are random.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scenario {
-    /// A quorum that never changes, one kill, a closed ledger.
+    /// True for a quorum that never changes, one kill and a closed ledger.
     pub quorum: bool,
 }
 
@@ -232,8 +232,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// Commits the write. An existing row is unchanged, because the key is unique. Returns true if there was anything
-    /// to commit.
+    /// Commits the write. An existing row is unchanged, because the key is unique. Returns true if a row was added.
     fn commit(&mut self, key: WriteKey) -> bool {
         let log = &mut self.nodes[self.primary].log;
         let commits = !(self.unique && log.contains(&key));
@@ -331,7 +330,7 @@ impl SimulatedCluster {
         );
     }
 
-    /// Number of a server in the ledger; each thread registers it separately.
+    /// Number of a server in the ledger. Each thread registers the server separately.
     fn identify(&mut self, key: WriteKey, node: usize) -> ServerId {
         let server = self.nodes[node].server.clone();
         let known = self.servers.iter().position(|it| *it == server);
@@ -364,7 +363,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// Kills the primary and promotes the standby with the longest log; the old primary rejoins as a standby.
+    /// Kills the primary and promotes the standby with the longest log. The old primary rejoins as a standby.
     fn kill(&mut self) {
         self.fail_all_writes();
         let at = self.now;
@@ -405,7 +404,7 @@ impl SimulatedCluster {
         self.sample();
     }
 
-    /// Crashes and restarts the primary; commits that were not on its disk are lost.
+    /// Crashes and restarts the primary. Commits that were not on its disk are lost.
     fn crash(&mut self) {
         self.fail_all_writes();
         self.evidence.history.faults.push(FaultEvent { at: self.now, fails_over: false });
@@ -456,7 +455,7 @@ impl SimulatedCluster {
         self.evidence.entries.push(LedgerEntry::Closed);
         self.evidence.history.end = Some(LedgerEnd::Closed);
         if !scenario.quorum && self.chance.below(100) < 10 {
-            // The generator was killed as well, so that only the first entries remain.
+            // The generator was killed as well, so only the first entries remain.
             let left = 1 + self.chance.below(self.evidence.entries.len() as u64 - 1) as usize;
             self.evidence.entries.truncate(left);
             self.evidence.history.end = Some(LedgerEnd::Open);
@@ -473,7 +472,7 @@ impl SimulatedCluster {
     }
 }
 
-/// Checks that a valid history has no violation; `Err` describes the verdict otherwise.
+/// Verdict on a valid history; `Err` describes the verdict if it is a violation.
 fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
     let evidence = SimulatedCluster::run(seed, Scenario::default());
     let verdict = evidence.judge();
@@ -532,7 +531,7 @@ fn valid_histories(count: u64) {
     );
 }
 
-/// Number of histories: that of the environment, set by `./x proof`, otherwise the usual one.
+/// Number of histories: from the environment, which `./x proof` sets, otherwise `usual`.
 pub(super) fn histories(usual: u64) -> u64 {
     let count = std::env::var("PGDYNO_DURABILITY_HISTORIES");
     count.map_or(usual, |it| it.parse().expect("a number of histories"))

@@ -1,4 +1,4 @@
-//! Finds full scans in plans, and indexes that could serve them
+//! Full scans in plans, and the indexes that could replace them
 
 use super::predicates::{Comparison, predicates, sorted_by};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, Plans, TableStats};
@@ -10,9 +10,9 @@ const TABLE_BYTES_MIN: u64 = 80 * 1024;
 pub(super) const SELECTED_SHARE_MAX: f64 = 0.1;
 /// Share of an index above which reading it counts as a full scan.
 const INDEX_READ_SHARE_MAX: f64 = 0.5;
-/// Maximum number of columns that an index compares for equality. Further columns hardly narrow the search.
+/// Maximum number of columns that an index compares for equality. More columns hardly narrow the search.
 const EQUAL_COLUMNS_MAX: usize = 3;
-/// Maximum number of candidates that are tried.
+/// Maximum number of candidates.
 const CANDIDATES_MAX: usize = 30;
 
 /// Full scan of a large table in a plan.
@@ -20,19 +20,19 @@ const CANDIDATES_MAX: usize = 30;
 pub(super) struct FullScan<'a> {
     pub table: &'a TableStats,
     pub condition: Option<&'a str>,
-    /// Rows that one execution passes on to the parent node.
+    /// Number of rows that one execution passes on to the parent node.
     pub selected_rows: f64,
     pub counted: bool,
-    /// True if joins above the scan compare its columns, so that they could supply a value for each execution.
+    /// True if joins above the scan compare its columns, so that the joins could supply a value for each execution.
     pub joined: bool,
-    /// Columns that an index may begin with: equality, then range, then sort order.
+    /// Columns that an index may begin with: compared for equality, compared with a range, and sorted by.
     equal: Vec<IndexKey>,
     range: Vec<IndexKey>,
     order: Vec<IndexKey>,
 }
 
 impl FullScan<'_> {
-    /// True if an index could find or order its rows by some column.
+    /// True if an index on some column could find or order the rows of the scan.
     pub fn is_indexable(&self) -> bool {
         !(self.equal.is_empty() && self.range.is_empty() && self.order.is_empty())
     }
@@ -43,7 +43,8 @@ impl FullScan<'_> {
     }
 }
 
-/// Indexes that could serve scans of these plans and do not exist yet. The planner decides which of them it would use.
+/// Indexes that could replace scans of these plans and do not exist yet. The planner decides which of them it would
+/// use.
 pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
     let mut all: Vec<IndexCandidate> = Vec::new();
     for (number, statement) in plans.statements.iter().enumerate() {
@@ -151,7 +152,7 @@ fn full_scan<'a>(
         .collect::<Option<Vec<IndexKey>>>()
         .unwrap_or_default();
     let order = order.into_iter().filter(|it| !equal.iter().any(|other| other.column == it.column)).collect();
-    // Parallel workers share the rows of one execution: each of them counts as a loop.
+    // Parallel workers share the rows of one execution; each of them counts as a loop.
     let shared = above.iter().any(|it| it.kind.starts_with("Gather"));
     let times = if shared { node.loops.unwrap_or(1.0) } else { 1.0 };
     let passed = node.actual_rows.map_or(node.rows, |it| it * times);
@@ -180,7 +181,7 @@ fn is_limited(above: &[&PlanNode]) -> bool {
         .any(|it| it.kind == "Limit")
 }
 
-/// Sort keys directly above the scan, if only few rows are needed.
+/// Sort keys of a node directly above the scan, if only a few rows are needed.
 fn sort_keys<'a>(above: &[&'a PlanNode]) -> Option<&'a [String]> {
     let mut rest = above.iter().rev().skip_while(|it| it.kind.starts_with("Gather"));
     let sort = rest.next().filter(|it| it.kind == "Sort")?;
@@ -188,14 +189,14 @@ fn sort_keys<'a>(above: &[&'a PlanNode]) -> Option<&'a [String]> {
     rest.next().filter(|it| it.kind == "Limit").map(|_| sort.sort_key.as_slice())
 }
 
-/// Orders columns by distinct values, most first, then by name. A column without statistics comes last.
+/// Orders columns by their number of distinct values, descending, then by name. A column without statistics comes last.
 fn by_selectivity(a: &IndexKey, b: &IndexKey) -> std::cmp::Ordering {
     let distinct = |it: &IndexKey| it.distinct.unwrap_or(0.0);
     distinct(b).total_cmp(&distinct(a)).then_with(|| a.column.cmp(&b.column))
 }
 
-/// Index keys for one scan. A b-tree is searched by columns compared for equality, then by one with a range, or read in
-/// its own order.
+/// Index keys for one scan. A b-tree is searched by columns compared for equality and then one column with a range, or
+/// is read in its order.
 fn index_keys(scan: &FullScan<'_>) -> Vec<Vec<IndexKey>> {
     let mut all: Vec<Vec<IndexKey>> = scan.equal.iter().map(|key| vec![key.clone()]).collect();
     let equal: Vec<IndexKey> = scan.equal.iter().take(EQUAL_COLUMNS_MAX).cloned().collect();

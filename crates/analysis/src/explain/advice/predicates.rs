@@ -1,7 +1,7 @@
-//! Finds the columns that a plan's conditions compare with values
+//! Columns that the conditions of a plan compare with values
 //!
-//! PostgreSQL prints conditions with every name resolved and every operation in parentheses. An SQL parser reads them;
-//! a condition that it cannot parse yields no columns.
+//! PostgreSQL prints conditions with all names resolved and all operations in parentheses. An SQL parser reads them. A
+//! condition that it cannot parse yields no columns.
 
 use sqlparser::ast::{AssignmentTarget, BinaryOperator, DataType, Expr, ObjectName, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
@@ -11,7 +11,7 @@ use sqlparser::tokenizer::Token;
 /// Comparison that a b-tree can answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicate {
-    /// Alias of the relation, if the condition names it.
+    /// Alias of the relation; `None` if the condition does not name it.
     pub relation: Option<String>,
     pub column: String,
     pub comparison: Comparison,
@@ -21,11 +21,11 @@ pub struct Predicate {
 pub enum Comparison {
     /// Equality with a value, with any of several values, or with NULL.
     Equal,
-    /// `<`, `<=`, `>` or `>=`.
+    /// Comparison with `<`, `<=`, `>` or `>=`.
     Range,
 }
 
-/// Comparisons joined by AND: all of them must hold. Other parts of the condition are ignored.
+/// Comparisons joined by AND, all of which must hold. Other parts of the condition are ignored.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
     if let Some(it) = expression(condition) {
@@ -34,15 +34,15 @@ pub fn predicates(condition: &str) -> Vec<Predicate> {
     all
 }
 
-/// Column that a plan sorts by, and true if the order is descending: `b.name DESC`. `None` for expressions and for
-/// other orders.
+/// Relation and column of a sort key such as `b.name DESC`, and true if the order is descending. `None` for expressions
+/// and for other orders.
 pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
     let (key, descending) = key.strip_suffix(" DESC").map_or((key, false), |it| (it, true));
     let (relation, column) = find_column(&expression(key)?)?;
     Some((relation, column, descending))
 }
 
-/// Columns that an UPDATE sets; `None` for other statements and for those that cannot be parsed. `sql` may have `?` in
+/// Columns that an UPDATE sets. `None` for other statements and for those that cannot be parsed. `sql` may have `?` in
 /// place of values.
 pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
     let sql = sql.replace('?', "$0");
@@ -103,7 +103,7 @@ fn push_comparison(expr: &Expr, with: &Expr, comparison: Comparison, out: &mut V
     }
 }
 
-/// A bare column, or a column cast to text: one index on `varchar` serves both.
+/// Column of an expression that is a column, or a column cast to text: one index on `varchar` serves both.
 fn find_column(expr: &Expr) -> Option<(Option<String>, String)> {
     match expr {
         Expr::Nested(it) => find_column(it),

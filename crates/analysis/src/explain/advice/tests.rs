@@ -3,7 +3,7 @@
 use super::*;
 use model::explain::{ColumnStats, ExistingIndex, IndexKey, PlanNode, TableStats};
 
-/// A million books; every author has five books, and every name occurs twice.
+/// A million books. Every author has five books, and every name occurs twice.
 fn books(indexes: &[&str]) -> TableStats {
     let column = |name: &str, distinct| ColumnStats {
         name: name.to_owned(),
@@ -71,7 +71,7 @@ const AUTHOR: &str = "(b.author = $0::text)";
 const NAME: &str = "(b.name = $0::text)";
 const BOTH: &str = "((b.author = $0::text) AND (b.name = $0::text))";
 
-/// Candidates of one statement; columns as in `CREATE INDEX`.
+/// Candidates for one statement, with columns as in `CREATE INDEX`.
 fn candidate_indexes(table: TableStats, plan: PlanNode) -> String {
     let plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
     let columns = |it: &IndexCandidate| {
@@ -157,7 +157,7 @@ fn document() -> (Plans, Vec<StatementStats>) {
     (Plans { statements, tables: vec![books(&["id"])], ..Plans::default() }, all)
 }
 
-/// Estimates like those of HypoPG: an index helps statements that compare its first column for equality.
+/// Adds estimates like those of HypoPG: an index helps statements that compare its first column for equality.
 fn tried(plans: &mut Plans) {
     let costs = |candidate: &IndexCandidate| {
         let cost = |planned: &StatementPlan| {
@@ -231,7 +231,7 @@ fn estimates_the_same_indexes_without_the_planner() {
     assert_eq!(ddl, ["CREATE INDEX ON book.bookv2 (name)", "CREATE INDEX ON book.bookv2 (author)"]);
 }
 
-/// Statements without counted times are weighted by their calls and their cost.
+/// Statements without counted times are weighted by calls and cost.
 #[test]
 fn weighs_uncounted_statements_by_calls_and_cost() {
     let (mut plans, _) = document();
@@ -282,7 +282,7 @@ fn reports_statements_that_no_index_helps() {
     check(Some("(b.name ~~ $0)"), 5.0, None, "Condition { condition: \"(b.name ~~ $0)\" }");
 }
 
-/// An index that would prevent HOT updates names them.
+/// The advice names the HOT updates that an index would prevent.
 #[test]
 fn names_updates_that_would_lose_hot() {
     let (plans, _) = document();

@@ -14,8 +14,8 @@ use model::plan::{
 use model::search::SearchResult;
 use model::{Nanos, Spacing};
 
-/// PostgreSQL with 50 slots and one of two CPUs. The words add nodes in front of it: `pooler` (20 servers, a tenth of a
-/// CPU), `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
+/// Setup of PostgreSQL with 50 slots and one of two CPUs. The words add nodes in front of it: `pooler` (20 server
+/// connections, a tenth of a CPU), `service` (`POOL_SIZE` 10, `THREADS` 5, 0.3 CPUs), or both, the service first.
 fn setup(words: &str) -> Setup {
     let mut setup = trial::setup(if words.contains("pooler") { "pooled" } else { "direct" });
     let postgres = setup.stack.nodes.last_mut().expect("the stack has PostgreSQL");
@@ -54,7 +54,7 @@ fn setup(words: &str) -> Setup {
     setup
 }
 
-/// `Cpu postgres 1 -> 1.5`, one line per suspect.
+/// Text of a suspect, such as `Cpu postgres 1 -> 1.5`.
 fn describe(suspect: &Suspect) -> String {
     let words =
         |it: String| it.replace(['"', '{', '}', ','], "").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -108,7 +108,7 @@ fn names_the_planted_cause_first() {
         &[service_pool(), service(0.3), queue(), cap()],
         "Cpu node: service | Cpu node: service 0.3 -> 0.45",
     );
-    // Disk quotas. Data that do not fit in memory are read again, whatever the quota.
+    // Disk quotas. Data that do not fit in memory are read again at any quota.
     check(
         "",
         &[memory(), reads(398.0, Some(400.0)), cap()],
@@ -164,7 +164,7 @@ fn names_the_planted_cause_first() {
     check("", &[wal(), cap()], "WalFlush | Setting name: synchronous_commit value: off");
     check("", &[wal(), replicas()], "SyncReplicas | Setting name: synchronous_commit value: local");
     check("", &[checkpoints(), cap()], "Checkpoints | Setting name: max_wal_size value: 8GB");
-    // A missing index keeps CPUs busy; a feed that fits in memory hides the limit of the CPUs.
+    // A missing index keeps CPUs busy. A feed that fits in memory hides the limit of the CPUs.
     check("", &[postgres(0.99), scans(), cap()], "Scan table: book.bookv2 ddl: None");
     check(
         "service",
@@ -176,7 +176,7 @@ fn names_the_planted_cause_first() {
     check("", &[slots(), postgres(0.95)], "Slots node: postgres | Slots node: postgres 50 -> 100");
     check("", &[cap()], "ClientCap | Clients 200 -> 400");
     check("", &[clients()], "Clients | Clients 20 -> 40");
-    // The machine itself, if no quota is exhausted.
+    // The machine itself, because no quota is exhausted.
     check("pooler", &[host(), queue(), cap()], "Host");
     check("", &[host(), postgres(0.99)], "Cpu node: postgres | Cpu node: postgres 1 -> 1.5");
     check("", &[], "");
@@ -359,7 +359,7 @@ fn cause_is_the_perturbation_with_an_effect() {
     assert_eq!(cause(&setup, &[], &[]), Cause::NotKnown);
 }
 
-/// Replicas have common limits: a perturbation changes all of them.
+/// Replicas share their limits: a perturbation changes all of them.
 #[test]
 fn perturbs_the_limits_of_all_replicas_together() {
     let replicated = |cpu| {
@@ -398,7 +398,7 @@ fn names_the_scan_behind_a_saturated_cpu() {
         Cause::Proven { proof: 0, by: None },
         "not PostgreSQL's"
     );
-    // An index that would help becomes the perturbation.
+    // A helpful index becomes the perturbation.
     let perturbation = Some(Perturbation { knob: Knob::Index { ddl: "CREATE INDEX".into() }, amount: None });
     let perturbed = [Suspect { perturbation, ..scan.clone() }, cpu.clone()];
     assert_eq!(cause(&setup, &perturbed, &limits(cpu)), Cause::Proven { proof: 0, by: None });

@@ -1,4 +1,4 @@
-//! Findings on pairs of cells with one setup: open and closed loop, or two feeds
+//! Findings on pairs of cells with the same setup: open and closed loop, or two feeds
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::figure::read_figure;
@@ -7,14 +7,14 @@ use model::finding::{CellResponse, ReadVolume};
 use model::matrix::Figure;
 use model::plan::{Operation, Setup};
 
-/// Ratio of two p99 values above which the cells describe different systems. Repeated runs on a busy machine differ by
+/// Ratio of two p99 values above which the cells describe different systems. On a busy machine, repeated runs differ by
 /// half.
 const TAIL_RATIO_MIN: f64 = 2.0;
-/// Likewise for throughput, which varies less.
+/// Ratio of two throughputs above which the cells describe different systems. Throughput varies less than p99.
 const RATE_RATIO_MIN: f64 = 1.5;
 
-/// For each open-loop cell: the closed-loop cell of the same setup with the highest throughput, if its tail latency is
-/// much lower. Below its capacity, the open-loop test has the lower tail latency, and the closed loop hides nothing.
+/// Findings on open-loop cells: the closed-loop cell of the same setup with the highest throughput, if its tail latency
+/// is much lower. Below its capacity, the open-loop test has the lower tail latency, and the closed loop hides nothing.
 pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     // A step of a search may use another model than the cell's load.
     let is_open = |cell: &CellTrials<'_>| cell.trials.iter().any(|it| it.setup.load.model.is_open());
@@ -36,7 +36,7 @@ pub fn open_and_closed(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     open.filter_map(one).collect()
 }
 
-/// Pairs of cells that differ only in one feed and in their results.
+/// Findings on pairs of cells that differ only in one feed and in their results.
 pub fn feeds_differ(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (at, with) in cells.iter().enumerate() {
@@ -60,7 +60,7 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
     }
     let (own, other) = (cell_response(cell)?, cell_response(with)?);
     let apart = |a: f64, b: f64, ratio: f64| a > ratio * b || b > ratio * a;
-    // Steps of a search have loads of their own, which determine their tail latencies.
+    // Steps of a search have different loads, which determine their tail latencies.
     let has_planned_load =
         |it: &CellTrials<'_>| it.trials.iter().all(|trial| trial.setup.load == it.setup.load);
     let comparable = has_planned_load(cell) && has_planned_load(with);
@@ -77,7 +77,7 @@ fn feed_differs(cell: &CellTrials<'_>, with: &CellTrials<'_>) -> Option<Finding>
 }
 
 /// True if both setups have the same system, data and operations. Rates of operations follow from the load, so only
-/// their proportions count.
+/// their proportions are compared.
 fn same_but_model(a: &Setup, b: &Setup) -> bool {
     let work = |setup: &Setup| -> Vec<Operation> {
         setup.operations.iter().map(|it| Operation { rate: None, ..it.clone() }).collect()
@@ -96,13 +96,13 @@ fn cell_response(cell: &CellTrials<'_>) -> Option<CellResponse> {
     Some(CellResponse { delivered: of(Figure::Tps)?, p99: of(Figure::P99), runs })
 }
 
-/// Arrivals per second.
+/// Offered rate: arrivals per second.
 fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
 }
 
-/// Bytes read per transaction. PostgreSQL's own counts lag by a second or two at both ends of the window.
+/// Bytes read per transaction. PostgreSQL's counters lag by a second or two at both ends of the window.
 pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
         cell.median(|it| {

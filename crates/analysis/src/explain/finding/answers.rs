@@ -6,7 +6,7 @@ use model::finding::SizeChange;
 use model::plan::{OperationKind, Setup};
 use model::{EmptyStatement, ReplayFigures, SizeHistogram};
 
-/// Drops in the sizes of a cell's answers, and sizes that form two populations.
+/// Findings on drops in the sizes of a cell's answers, and on sizes that form two groups.
 pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for place in requests_with_answers(cell) {
@@ -17,7 +17,7 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
             Some(it) => {
                 Some((SizeChange::Fell { before: it.before, after: it.after, second: it.second }, it.share))
             }
-            // Answers to a replayed log are compared with the recorded answers instead.
+            // Answers of a replayed log are compared with the recorded answers instead.
             None if is_replayed(cell, place.0) => None,
             None => populations(&total_sizes(&cell.trials, place))
                 .map(|it| (SizeChange::TwoPopulations { small: it.small, large: it.large }, it.share)),
@@ -27,13 +27,13 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// True if the log recorded the sizes of the operation's answers.
+/// True if the log has the sizes of the operation's answers.
 fn is_replayed(cell: &CellTrials<'_>, operation: u16) -> bool {
     let mut figures = cell.trials.iter().flat_map(|trial| trial.replayed);
     figures.any(|it| it.operation == operation && it.sized > 0)
 }
 
-/// Cells whose answers are small compared with those of another cell with the same requests.
+/// Findings on cells with small answers compared with another cell with the same requests.
 pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding> {
     let mut found = Vec::new();
     for cell in cells {
@@ -55,13 +55,13 @@ pub fn sizes_compared_with_other_cells(cells: &[CellTrials<'_>]) -> Vec<Finding>
     found
 }
 
-/// Minimum number of answers that are compared with recorded ones.
+/// Minimum number of answers that are compared with the recorded ones.
 const REPLAYED_MIN: u64 = 200;
-/// Minimum shares of differing answers that are reported: with another size than recorded, and with another status.
+/// Smallest reported share of answers whose size differs from the recorded size, and of answers whose status differs.
 const OTHER_SIZE: f64 = 0.25;
 const OTHER_STATUS: f64 = 0.05;
 
-/// Operations whose answers differ from those that a log recorded.
+/// Findings on operations with answers that differ from the recorded ones.
 pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let all = || cell.trials.iter().flat_map(|it| it.replayed);
@@ -97,7 +97,7 @@ pub fn recorded_answers(cell: &CellTrials<'_>) -> Vec<Finding> {
     found
 }
 
-/// Statements that find no row, each with the trial in which the largest share of its answers is empty.
+/// Findings on statements that find no rows, each with the trial in which the largest share of its answers is empty.
 pub fn empty_statements(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut all: Vec<EmptyStatement> = cell
         .trials
@@ -131,7 +131,7 @@ fn request_id(series: &SizeSeries) -> (u16, u16) {
     (series.operation, series.command)
 }
 
-/// Requests that were answered in any trial, ascending.
+/// Requests that have answers in any trial, ascending.
 fn requests_with_answers(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
     let mut all: Vec<(u16, u16)> =
         cell.trials.iter().flat_map(|it| it.answers.iter().map(request_id)).collect();

@@ -1,4 +1,4 @@
-//! Findings on CPUs and server pools that limit the throughput
+//! Findings on saturated CPUs and exhausted server pools
 
 use super::waits::sessions_wait;
 use super::{CellTrials, Finding, clients};
@@ -13,30 +13,30 @@ const SATURATED_SHARE: f64 = 0.9;
 /// Share of a quota's periods with throttling above which the quota limits the node. Chance does not explain such a
 /// large share.
 const THROTTLED_SHARE: f64 = 0.5;
-/// Share of lent servers above which a pool is full.
+/// Share of a pool's server connections assigned to clients, above which the pool is exhausted.
 const POOL_FULL_SHARE: f64 = 0.9;
 /// Share of busy server connections below which most of a pool is idle. A server connection is idle between two
-/// statements of its client, so even a pool that is the limiter is not always busy.
+/// statements of its client, so even a limiting pool is not always busy.
 const POOL_IDLE_SHARE: f64 = 0.5;
 
 /// CPU usage of a node.
 pub struct CpuUsage {
     pub used: f64,
-    /// CPUs that it could use.
+    /// Number of CPUs that the node can use.
     pub available: f64,
     pub throttled: Option<f64>,
     pub throttled_cpus: Option<f64>,
 }
 
 impl CpuUsage {
-    /// CPU usage of a node; `None` without a limit by quota, pinning or threads. On a shared machine, any program may
-    /// saturate the CPUs.
+    /// CPU usage of a node; `None` if no quota, pinning or number of threads limits it. On a shared machine, any
+    /// program may saturate the CPUs.
     pub fn measure(cell: &CellTrials<'_>, node: &Node) -> Result<Option<CpuUsage>, MissingInput> {
         let applied = |limit: &str| {
             let fails = |it: &UnappliedLimit| it.node == node.name && it.limit == limit;
             !cell.trials.iter().any(|it| it.not_applied.iter().any(fails))
         };
-        // Each copy of a service has its own threads.
+        // Each replica of a service has its threads.
         let (threads, copies) = match &node.kind {
             NodeKind::Pooler(it) => (it.usable_cpus(), 1.0),
             NodeKind::Service(it) => (None, f64::from(it.copies)),
@@ -61,8 +61,9 @@ impl CpuUsage {
     }
 }
 
-/// A CPU-bound pooler shows a full pool in its console, although its server connections are idle. PostgreSQL's view of
-/// the sessions distinguishes the two cases: a session that is idle in transaction waits for the pooler or the client.
+/// Findings on a CPU-bound or pool-bound pooler. The console of a CPU-bound pooler shows a full pool, although its
+/// server connections are idle. PostgreSQL's sessions distinguish the two cases: a session that is idle in transaction
+/// waits for the pooler or the client.
 pub fn pooler(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some((node, pool, cpu)) = pooler_usage(cell)? else { return Ok(Vec::new()) };
     let active = active(cell)?;
@@ -104,13 +105,13 @@ pub fn pool(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(bound.then(finding).into_iter().collect())
 }
 
-/// The pooler, its pool size and its CPU usage.
+/// The pooler, its pool size and its CPU usage; `None` without a pooler.
 fn pooler_usage<'a>(cell: &CellTrials<'a>) -> Result<Option<(&'a Node, u32, CpuUsage)>, MissingInput> {
     let Some((node, (_, size))) = cell.pooler().zip(clients::pool(cell)) else { return Ok(None) };
     Ok(CpuUsage::measure(cell, node)?.map(|cpu| (node, size, cpu)))
 }
 
-/// Server connections lent to clients, from the pooler's console.
+/// Number of server connections assigned to clients, from the pooler's console.
 fn lent_servers(cell: &CellTrials<'_>, node: &Node) -> Option<f64> {
     cell.median(|it| mean(&sums(it.samples, &node.name, samples::POOL_SERVERS_ACTIVE, |_| true)))
 }
@@ -120,7 +121,8 @@ fn active(cell: &CellTrials<'_>) -> Result<f64, MissingInput> {
     cell.median(|it| samples::sessions(it.samples, &server.name, "active")).ok_or(MissingInput::Server)
 }
 
-/// Without a quota for PostgreSQL the machine is the limit; another rule covers it.
+/// Findings on CPU-bound servers with a limit. Without a limit the machine is the bottleneck, which another rule
+/// covers.
 pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let full = |node: &Node| {
@@ -141,7 +143,7 @@ pub fn server(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(full(node)?.into_iter().chain(replica).map(finding).collect())
 }
 
-/// The other nodes of the same kind as the primary.
+/// Replicas, as nodes of the same kind as the primary.
 fn replicas(cell: &CellTrials<'_>, primary: &Node) -> Vec<Node> {
     let stack = &cell.setup.stack;
     let limits = stack.replication.as_ref().map(|it| it.limits.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Findings from comparing cells with each other
+//! Findings from comparisons between cells
 
 use super::clients::{pool, slots_exhausted, starved};
 use super::{CellTrials, Finding};
@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 
 /// Errors per thousand transactions above which a cell's work differs from that of a cell without errors.
 const ERRORS: f64 = 10.0;
-/// Ratio of transactions in flight above which the deadlocks of two cells are not comparable.
+/// Ratio of in-flight transactions above which the deadlocks of two cells are not comparable.
 const CONCURRENT: f64 = 1.5;
 
-/// Deadlocks per thousand transactions.
+/// Finding on the number of deadlocks per thousand transactions.
 pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
     let it = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
     let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
@@ -32,7 +32,7 @@ fn figure_values(cell: &CellTrials<'_>, figure: Figure) -> Vec<f64> {
     cell.trials.iter().filter_map(|it| read_figure(it, figure)).collect()
 }
 
-/// Ratio of throughputs, first cell to second, for each pair. All pairs are decided together; pairs without valid runs
+/// Ratio of throughputs, first cell to second, for each pair. All pairs are decided together. Pairs without valid runs
 /// are left out.
 fn throughputs<'a>(
     pairs: &Pairs<'a>,
@@ -101,8 +101,9 @@ fn incomparable_reason(cell: &CellTrials<'_>) -> Option<IncomparableReason> {
     (of_thousand > ERRORS).then_some(IncomparableReason::Errors { of_thousand })
 }
 
-/// Compares cells behind a pooler or balancer with the direct cell. If all connections have the same transport, the
-/// difference is the cost of the pooler or balancer. Otherwise it is an apparent cost that includes the transport.
+/// Findings on cells behind a pooler or balancer, compared with the direct cell. If all connections have the same
+/// transport, the difference is the cost of the pooler or balancer. Otherwise it is an apparent cost that includes the
+/// transport.
 fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let like = throughputs(like, seed);
     let unlike = throughputs(unlike, seed);
@@ -126,7 +127,7 @@ fn pooler_costs(like: &Pairs<'_>, unlike: &Pairs<'_>, seed: u64) -> Vec<Finding>
     found
 }
 
-/// True if both have the same load and data, and PostgreSQL and the generator have the same settings and limits.
+/// True if both setups have the same load and data, and PostgreSQL and the generator have the same settings and limits.
 fn same_but_stack(a: &Setup, b: &Setup) -> bool {
     let server = |setup: &Setup| setup.stack.nodes.last().map(|it| (it.kind.clone(), it.limits.clone()));
     a.load == b.load
@@ -136,7 +137,7 @@ fn same_but_stack(a: &Setup, b: &Setup) -> bool {
         && server(a) == server(b)
 }
 
-/// Pairs of cells that differ in the pool mode only.
+/// Pairs of cells that differ only in the pool mode.
 fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     let mut pairs = Vec::new();
     for (n, with) in cells.iter().enumerate() {
@@ -150,7 +151,7 @@ fn pairs_by_pool_mode<'a>(cells: &'a [CellTrials<'a>]) -> Pairs<'a> {
     pairs
 }
 
-/// Pairs of pool modes for which the trials show no difference in throughput.
+/// Findings on pairs of pool modes whose throughput does not differ.
 fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     let known = throughputs(pairs, seed).into_iter().filter(|it| it.2.verdict == ChangeVerdict::NoEvidence);
     let finding = |(cell, with, compared): (&CellTrials<'_>, &CellTrials<'_>, ThroughputComparison)| {
@@ -161,7 +162,7 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
     known.filter_map(finding).collect()
 }
 
-/// Nodes with all poolers set to the same mode.
+/// Nodes of the cell, with all poolers set to the same mode.
 fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
@@ -172,8 +173,8 @@ fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     nodes
 }
 
-/// Cells whose deadlocks differ from the baseline's while the number of transactions in flight in PostgreSQL differs
-/// too.
+/// Findings on cells whose deadlocks differ from the baseline's while the number of in-flight transactions in
+/// PostgreSQL differs too.
 pub fn concurrency_differs(cells: &[CellTrials<'_>], experiment: &Experiment) -> Vec<Finding> {
     let baseline = experiment.baseline.and_then(|number| cells.iter().find(|it| it.number == number));
     let Some(with) = baseline else { return Vec::new() };

@@ -9,7 +9,8 @@ use model::finding::{Circumstance, MissingInput, NormalizedRate};
 use model::validity::InvalidReason;
 use model::{LogEvent, Nanos};
 
-/// Feeds whose values touch less data than fits in the server's memory, although their table is larger.
+/// Findings on feeds whose values touch so little data that it fits in the server's memory, although their table does
+/// not.
 pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut known: Vec<&FeedCoverage> = Vec::new();
     for it in cell.trials.iter().flat_map(|it| it.reaches) {
@@ -37,17 +38,17 @@ pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Logins per transaction above which clients reconnect regularly. Fewer than `LOGINS_PER_SECOND_MIN` per second do not
-/// matter.
+/// Logins per transaction above which clients reconnect regularly. Fewer than `LOGINS_PER_SECOND_MIN` logins per second
+/// do not matter.
 const LOGINS_PER_TRANSACTION_MIN: f64 = 0.1;
 const LOGINS_PER_SECOND_MIN: f64 = 1.0;
-/// Minimum number of cancelled transactions per thousand that is reported. Such a cell did other work than a cell
-/// without errors.
+/// Smallest reported number of cancelled transactions per thousand. Such a cell did other work than a cell without
+/// errors.
 const CANCELLED_PER_1000_MIN: f64 = 10.0;
 const QUERY_CANCELED: &str = "57014";
 
-/// Reports cancelled statements, and logins by the server's count of sessions. Logins do not count if the load connects
-/// for each transaction.
+/// Findings on cancelled statements, and on logins by the server's count of sessions. Logins do not count if the load
+/// opens a connection for each transaction.
 pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let executed = |trial: &TrialFacts<'_>| {
@@ -68,8 +69,8 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
-/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. A service's
-/// clients receive other errors.
+/// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. Clients of a
+/// service receive other errors.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     let by_clients: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
@@ -79,7 +80,7 @@ fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
     (executed > 0.0).then(|| 1000.0 * by_clients.max(logged) as f64 / executed)
 }
 
-/// Trials that measured the generator or its host.
+/// Finding on trials that are invalid because of the generator or its host.
 pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. });
     let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
@@ -92,12 +93,11 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     Some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// Minimum share of the machine's CPU time, taken by the hypervisor for others, that is reported. Throughput differs by
-/// as much from run to run.
+/// Smallest reported share of CPU steal in the machine's CPU time. Throughput differs by as much between runs.
 const STEAL_SHARE_MIN: f64 = 0.01;
 /// Timer jitter of a busy machine, in seconds. A quiet machine has a tenth of it.
 const JITTER_MIN: f64 = 0.001;
-/// Idle share of the machine's CPUs below which the measured load itself causes the jitter.
+/// Idle share of the machine's CPUs below which the measured load itself explains the jitter.
 const IDLE: f64 = 0.2;
 
 pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
@@ -112,7 +112,7 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
 }
 
-/// Feeds whose coverage of their tables is unknown.
+/// Findings on feeds whose coverage of their table is unknown.
 pub fn unknown_feeds(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let feeds = &cell.setup.feeds;
     if feeds.is_empty() || cell.trials.iter().any(|it| !it.reaches.is_empty()) {

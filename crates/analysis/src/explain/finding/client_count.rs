@@ -1,4 +1,4 @@
-//! Findings on closed-loop tests with too few clients
+//! Finding on a closed-loop test with too few clients
 
 use super::bound::CpuUsage;
 use super::{CellTrials, Finding, TrialFacts};
@@ -7,16 +7,16 @@ use model::Nanos;
 use model::finding::{Bound, Circumstance, MissingInput};
 use model::plan::LoadModel;
 
-/// Smallest idle share of PostgreSQL's CPUs; with a fifth idle, a quarter more work would be possible.
+/// Smallest idle share of PostgreSQL's CPUs. With a fifth idle, they could do a quarter more work.
 const CPU_RESERVE_MIN: f64 = 0.2;
-/// Smallest ratio of delivered throughput to clients ÷ response time. Little's law is exact, but the mean covers only
+/// Smallest ratio of throughput to clients ÷ response time. Little's law is exact, but the mean covers only
 /// transactions that ended.
 const LITTLE_SHARE_MIN: f64 = 0.9;
 
-/// In a closed loop, N clients deliver at most N ÷ response time. If no resource is saturated, this limits the
-/// throughput. `found` has all other findings on the cell.
+/// Finding that the number of clients limits the throughput. In a closed loop, N clients deliver at most N ÷ response
+/// time, which is the limit if no resource is saturated. `found` has all other findings on the cell.
 pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
-    // Use the model of the trials: a search tries several.
+    // Use the model of the trials: a search tries several models.
     let closed = |it: &TrialFacts<'_>| match it.setup.load.model {
         LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
         _ => None,
@@ -45,7 +45,7 @@ pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>,
     Ok(few.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// True if the finding may be a limit of the throughput.
+/// True if the finding may name a limit of the throughput.
 fn may_be_limiting(finding: &Finding) -> bool {
     match finding {
         Finding::SlotsExhausted { .. }

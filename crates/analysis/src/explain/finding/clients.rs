@@ -10,9 +10,9 @@ use model::validity::Doubt;
 use model::{Code, EventKind, Nanos};
 
 const EXHAUSTED: &str = "53300";
-/// Share of starved clients that is not reported.
+/// Largest share of starved clients that is not reported.
 const STARVED_CLIENTS_SHARE: f64 = 0.05;
-/// Transactions per client above which chance does not explain a client without any.
+/// Mean number of transactions per client above which chance does not explain a client without any.
 const TRANSACTIONS_PER_CLIENT_MIN: f64 = 10.0;
 
 pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
@@ -34,7 +34,7 @@ pub fn slots_exhausted(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Limit named in PostgreSQL's message: `too many connections for role "few"`; source:
+/// Limit that PostgreSQL's message names, as in `too many connections for role "few"`. Source:
 /// `src/backend/utils/init/postinit.c`.
 fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     let summaries = cell.trials.iter().filter_map(|it| it.summary);
@@ -51,13 +51,14 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
     }
 }
 
-/// Refused logins. With a pooler, also transactions that failed with the server's code for it.
+/// Number of refused logins. With a pooler, it includes transactions that failed with the server's code for refused
+/// logins.
 fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
     let Some(it) = trial.summary else { return 0 };
     let refused = count(&it.connects.refused);
-    // With a connection per transaction, a refused login is also counted as a failed transaction.
+    // With a connection per transaction, a refused login also counts as a failed transaction.
     if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
 }
 
@@ -75,7 +76,7 @@ fn first_second(trial: &TrialFacts<'_>) -> Option<u64> {
     events.map(|it| it.at.0 / Nanos::from_secs(1).0).chain(ticks.map(|it| it.second)).min()
 }
 
-/// Starved clients. Only in the closed model: in the open model, any idle client takes the next arrival.
+/// Finding on starved clients, in the closed model only. In the open model, any idle client takes the next arrival.
 pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
     struct StarvationCounts {
         served: usize,
@@ -111,7 +112,7 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
     )
 }
 
-/// Mode and size of the pooler nearest to PostgreSQL.
+/// Pool mode and pool size of the pooler nearest to PostgreSQL.
 pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
     cell.pooler()?.kind.pooler().map(|it| (it.mode, it.size))
 }
@@ -135,8 +136,8 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Clients that stayed connected. If there is a service, the pooler's clients are the service's connections, which stay
-/// open.
+/// Findings on clients that stayed connected after the load. If there is a service, the pooler's clients are the
+/// service's connections, which stay open.
 pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
     let is_generator_side = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(is_generator_side).filter_map(|node| {
@@ -154,7 +155,8 @@ pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = F
     })
 }
 
-/// Codes of failed and unknown transactions, most frequent first. Slots and deadlocks have findings of their own.
+/// Findings on the codes of failed and unknown transactions, most frequent first. Slots and deadlocks have separate
+/// findings.
 pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
     let reported = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();

@@ -1,12 +1,13 @@
-//! Finding on trials of one cell that found different data on an attached server
+//! Finding on different data of an attached server in the trials of one cell
 
 use super::{CellTrials, Finding};
 use model::finding::Circumstance;
 use model::target::DataState;
 
-/// Minimum growth, in per cent, of data that count as different. A short trial with writes changes less.
+/// Smallest growth of data, in per cent, that is reported. A short trial with writes adds less.
 const GROWTH_PERCENT_MIN: f64 = 10.0;
-/// Smallest difference of sizes, in bytes. Smaller differences, such as a few pages of an index, do not matter.
+/// Smallest reported difference of sizes, in bytes. Smaller differences, such as a few pages of an index, do not
+/// matter.
 const SIZE_DIFFERENCE_MIN: u64 = 1 << 20;
 
 /// Finding if the sizes of the data differ, tables were replaced, or the server was restarted.

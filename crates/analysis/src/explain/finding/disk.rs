@@ -1,4 +1,4 @@
-//! Findings on disks and memory that limit the server
+//! Findings on limiting disks and memory
 
 use super::waits::{BOUND_SHARE_MIN, WaitClass, class_share};
 use super::{CellTrials, Finding};
@@ -6,25 +6,26 @@ use crate::facts::samples::{self, growth, mean, sums};
 use model::finding::{Bound, MissingInput};
 use model::plan::Limits;
 
-/// Share of a quota above which it is exhausted. The kernel allows 412 reads per second at a quota of 400. With a lower
+/// Share of a quota above which it is exhausted. The kernel allows 412 reads per second at a quota of 400. Below this
 /// share, the quota was not exhausted all the time.
 const QUOTA_USED_SHARE: f64 = 0.85;
 /// Smallest share of active sessions that wait for the disk if a quota is exhausted. Checkpoints and other programs
 /// also use the disk, without any session waiting for them.
 const WAIT_SHARE_MIN: f64 = 0.2;
-/// Share of its limit above which memory is full.
+/// Share of the memory limit above which memory is full.
 const FULL: f64 = 0.9;
 /// Bytes read from disk per transaction above which evicted pages are missed: one page for every two transactions.
 const MISSED: f64 = 4096.0;
 
-/// Use and quota of one direction of the disk.
+/// Usage and quota of reads or of writes.
 struct DiskUsage {
     per_second: Option<f64>,
     quota: Option<f64>,
     in_bytes: bool,
 }
 
-/// Usage of the quota in operations or in bytes, whichever is closer to exhaustion; operations if there is no quota.
+/// Usage of the quota in operations or in bytes, whichever is closer to exhaustion. Without a quota, usage in
+/// operations.
 fn disk_usage(
     cell: &CellTrials<'_>,
     series: [&'static str; 2],
@@ -52,7 +53,7 @@ fn disk_usage(
     })
 }
 
-/// True if the disk delays the sessions. `waits` is the share of sessions that wait for it.
+/// True if the disk delays the sessions. `waits` is the share of sessions that wait for it, 0..=1.
 fn is_limiting(usage: &DiskUsage, waits: Option<f64>) -> Result<bool, MissingInput> {
     match usage.quota {
         Some(quota) => {
@@ -78,7 +79,8 @@ pub fn reads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// WAL is written to the same disk. If the quota is exhausted, sessions that wait for WAL also wait for the quota.
+/// Findings on limiting disk writes. WAL is written to the same disk: if the quota is exhausted, sessions that wait for
+/// WAL also wait for the quota.
 pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Limits { write_iops, write_bps, .. } = node.limits;
@@ -97,8 +99,8 @@ pub fn writes(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         .collect())
 }
 
-/// The page cache eventually fills any memory limit. The limit delays the server only if transactions wait for evicted
-/// pages.
+/// Findings on a memory limit. The page cache eventually fills any memory limit, so the limit delays the server only if
+/// transactions wait for evicted pages.
 pub fn memory(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let Some(limit) = node.limits.memory.map(|it| it as f64) else { return Ok(Vec::new()) };

@@ -10,7 +10,7 @@ use model::{EventKind, LogEvent, LogSession, Nanos};
 const KINDS: [EventKind; 4] =
     [EventKind::Deadlock, EventKind::TooManyConnections, EventKind::Fatal, EventKind::Error];
 
-/// Errors of the trials by origin; none if no line names its session.
+/// Finding on the errors of the trials by origin; `None` if no log line names its session.
 pub fn error_origins(cell: &CellTrials<'_>) -> Option<Finding> {
     let mut errors: Vec<LoggedErrors> = Vec::new();
     for kind in KINDS {
@@ -31,17 +31,17 @@ pub fn error_origins(cell: &CellTrials<'_>) -> Option<Finding> {
     known.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
 }
 
-/// True for the server's events within the window. Clients log in before the window and may be refused then.
+/// True for the server's events within the window. Clients log in before the window, and may be refused then.
 fn is_in_trial(trial: &TrialFacts<'_>, event: &LogEvent) -> bool {
     let begun = event.at > Nanos::ZERO || event.kind == EventKind::TooManyConnections;
     begun && is_server(trial, &event.node)
 }
 
-/// Path of the session that caused an event.
+/// Origin of the session that caused an event.
 ///
 /// Poolers and balancers pass on the clients' `application_name`. A session of the load therefore belongs to the node
-/// next to PostgreSQL, if it uses that node's transport. A pooler's own login has no name yet, and a service sets its
-/// own name.
+/// next to PostgreSQL, if it uses that node's transport. A pooler's own login has no name yet. A service sets its own
+/// name.
 fn origin(trial: &TrialFacts<'_>, event: &LogEvent) -> SessionOrigin {
     let Some(session) = &event.session else { return SessionOrigin::Unknown };
     if session.is_own() {

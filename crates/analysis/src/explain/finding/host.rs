@@ -8,10 +8,10 @@ use crate::facts::usage::{
 
 /// Idle share of CPU time below which the machine is saturated.
 const IDLE: f64 = 0.05;
-/// Share of the machine above which the generator is a significant load.
+/// Share of the machine's CPUs above which the generator is a significant load.
 const LARGE: f64 = 0.3;
 
-/// Reports a saturated machine together with the generator's share.
+/// Finding on a saturated machine, with the generator's share.
 pub(super) fn host(cell: &CellTrials<'_>) -> Option<Finding> {
     let processors = cell.median(|it| total_processors(it.samples))?;
     let idle = cell.median(|it| idle_share(it.samples))?;

@@ -8,15 +8,15 @@ use model::plan::PoolMode;
 use model::{Nanos, Sample};
 use std::collections::BTreeMap;
 
-/// Transactions in the pooler: those with a server, and those that wait for one.
+/// Series of the transactions in the pooler: those with a server connection, and those that wait for one.
 const NUMBERS: [&str; 2] = [samples::POOL_SERVERS_ACTIVE, samples::POOL_CLIENTS_WAITING];
 /// Counters of the pooler: transactions, time with a server connection, time waiting for one.
 const TOTALS: [&str; 3] =
     [samples::POOL_TRANSACTIONS, samples::POOL_TRANSACTION_TIME, samples::POOL_WAIT_TIME];
 
-/// Compares the number of transactions in the pooler with the number that its own counts and times imply. The number is
-/// sampled each second from the console: clients with a server connection or waiting for one. In session mode, a client
-/// also keeps its server connection between transactions. A violation is reported if most trials show it.
+/// Finding on a pooler that violates Little's law. It compares the number of transactions in the pooler, sampled each
+/// second from the console, with the number that the pooler's counts and times imply. In session mode, a client also
+/// keeps its server connection between transactions. A violation is reported if most trials show it.
 pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let Some(node) = cell.pooler() else { return Ok(Vec::new()) };
     let lends = node.kind.pooler().is_some_and(|it| it.mode != PoolMode::Session);
@@ -41,7 +41,7 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
     Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
 }
 
-/// `None` if there are too few samples.
+/// Violation in one trial; `None` if there are too few samples.
 fn trial_violation(samples: &[Sample], node: &str) -> Option<Option<Violation>> {
     let grown = |series| growth(samples, node, series, |_| true);
     let [transactions, time, waited] = TOTALS;

@@ -6,10 +6,10 @@ use crate::facts::usage::busy_sessions;
 use model::Nanos;
 use model::plan::NodeKind;
 
-/// Share of clients that may wait without being reported.
+/// Largest share of waiting clients that is not reported.
 const FEW: f64 = 0.05;
 
-/// Minimum number of waiting clients that form a queue.
+/// Minimum number of waiting clients that counts as a queue.
 fn queue_min(cell: &CellTrials<'_>) -> f64 {
     (FEW * f64::from(cell.setup.load.model.clients())).max(1.0)
 }
@@ -19,7 +19,7 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         NodeKind::Balancer(balancer) => Some((it, balancer.maxconn)),
         _ => None,
     })?;
-    // Queues of the servers, and queue of the backend, which holds requests that have no server yet.
+    // Queues of the servers, and the queue of the backend, which holds requests without a server.
     let of = |series: &'static str| {
         move |it: &TrialFacts<'_>| mean(&sums(it.samples, &node.name, series, |_| true))
     };
@@ -36,8 +36,8 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Queue in a pooler. If the pooler does not report waiting clients, transactions in flight must exceed PostgreSQL's
-/// busy sessions by a twentieth of the clients.
+/// Finding on a queue in a pooler. If the pooler does not report waiting clients, in-flight transactions must exceed
+/// PostgreSQL's busy sessions by a twentieth of the clients.
 pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = cell.pooler()?;
     let under_way = cell.median(transactions_in_flight)?;
@@ -63,7 +63,7 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
     })
 }
 
-/// Mean transactions in flight, by Little's law: throughput × mean service time.
+/// Mean number of in-flight transactions, by Little's law: throughput × mean service time.
 fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
     let it = trial.valid()?;
     Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())

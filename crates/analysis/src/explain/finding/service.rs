@@ -1,4 +1,4 @@
-//! Findings on services limited by their CPU, their connections or their threads
+//! Findings on services limited by CPU, connections or threads
 
 use super::bound::CpuUsage;
 use super::{CellTrials, Finding, TrialFacts};
@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 const EXHAUSTED_SHARE: f64 = 0.9;
 /// Mean number of waiting requests above which there is a queue.
 const QUEUE_MIN: f64 = 1.0;
-/// Share of requests that waited above which chance does not explain it.
+/// Share of requests that waited above which chance does not explain the waits.
 const WAITED_SHARE_MIN: f64 = 0.1;
-/// SETs per transaction above which server connections move between sessions with different settings.
+/// SETs per transaction above which server connections alternate between sessions with different settings.
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
@@ -88,7 +88,7 @@ fn pools_of<'a>(cell: &CellTrials<'a>, node: &Node) -> BTreeSet<&'a str> {
     sizes.map(|it| &*it.label).collect()
 }
 
-/// A service without a thread limit cannot exhaust its threads.
+/// Findings on services with exhausted threads. A service without a thread limit cannot exhaust them.
 pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let mut found = Vec::new();
     for (node, _) in services(cell) {
@@ -107,8 +107,8 @@ pub fn threads(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     Ok(found)
 }
 
-/// Reports a service with more connections than its pooler has server connections, if connections wait in the pooler,
-/// or if server connections are reconfigured for other sessions.
+/// Findings on a service with more connections than its pooler has server connections, if connections wait in the
+/// pooler or server connections are reconfigured for other sessions.
 pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(pooler), Some((_, pool))) = (cell.pooler(), super::clients::pool(cell)) else {
         return Ok(Vec::new());

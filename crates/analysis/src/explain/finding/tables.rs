@@ -14,18 +14,18 @@ const ROWS: f64 = 10_000.0;
 const SMALL: f64 = 1000.0;
 /// Rows read per returned row below which an index would not help.
 const FOR_ONE: f64 = 100.0;
-/// Ratio of throughput during checkpoints to that of other seconds below which checkpoints are reported. With `SECONDS`
-/// of each kind, a tenth is more than random variation.
+/// Ratio of throughput during checkpoints to that of other seconds, below which checkpoints are reported. With
+/// `SECONDS` of each kind, a tenth exceeds random variation.
 const SLOWED: f64 = 0.9;
 const SECONDS: usize = 3;
 /// Growth of dead row versions from the first trial to the last, and their share of all rows, above which they are
 /// reported. Autovacuum starts at a fifth of all rows.
 const GROWN: f64 = 2.0;
 const DEAD: f64 = 0.02;
-/// Minimum number of trials that show a trend.
+/// Minimum number of trials from which a trend is judged.
 const TRIALS: usize = 3;
 
-/// Reports the table with the most rows read by scans.
+/// Finding on the table with the most rows read by scans.
 pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = cell.server().ok_or(MissingInput::Server)?;
     let by_transaction = |series: &str, table: &str| {
@@ -40,7 +40,7 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         tables.insert(&it.label);
     }
     if tables.is_empty() {
-        // A database without a scan has no table to report. A server that was not sampled has no figures at all.
+        // A database without scans has no table to report. A server that was not sampled has no figures at all.
         let is_sampled =
             cell.trials.iter().flat_map(|it| it.samples).any(|it| it.series == samples::PG_DEAD_ROWS);
         return if is_sampled { Ok(Vec::new()) } else { Err(MissingInput::Server) };
@@ -83,14 +83,14 @@ pub fn checkpoints(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> 
     Ok(felt.then_some(Finding::Bound { cell: cell.number, bound: by }).into_iter().collect())
 }
 
-/// Seconds of the trial, each with true if the checkpointer wrote.
+/// Seconds of the trial; true if the checkpointer wrote in the second.
 fn checkpoint_seconds(trial: &TrialFacts<'_>, node: &str) -> Vec<(usize, bool)> {
     let total = sums(trial.samples, node, samples::PG_BUFFERS_WRITTEN, |it| it == "checkpointer");
     let second = |at: Nanos| (at.0.saturating_sub(1) / Nanos::from_secs(1).0) as usize;
     total.windows(2).map(|it| (second(it[1].0), it[1].1 > it[0].1)).collect()
 }
 
-/// Throughput in seconds with checkpoint writes ÷ throughput in those without.
+/// Throughput in seconds with checkpoint writes ÷ throughput in other seconds.
 fn checkpoint_slowdown(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
     trial.valid()?;
     let (mut with, mut without) = (Vec::new(), Vec::new());
@@ -102,8 +102,8 @@ fn checkpoint_slowdown(trial: &TrialFacts<'_>, node: &str) -> Option<f64> {
     Some(mean(&with)? / mean(&without).filter(|it| *it > 0.0)?)
 }
 
-/// Dead row versions over the trials in order of repetition, valid or not: each trial leaves its dead row versions to
-/// the next unless vacuum removes them.
+/// Finding on dead row versions, over the trials in order of repetition, valid or not. Each trial leaves its dead row
+/// versions to the next one unless vacuum removes them.
 pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let node = &cell.server().ok_or(MissingInput::Server)?.name;
     let level = |it: &TrialFacts<'_>, series| mean(&sums(it.samples, node, series, |_| true));

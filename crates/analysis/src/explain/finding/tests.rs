@@ -10,14 +10,14 @@ mod reported;
 mod sampled;
 mod unused;
 
-/// Expects these findings from `runs` of `cells`; the first cell is the baseline.
+/// Checks the findings from `runs` of `cells`; the first cell is the baseline.
 #[track_caller]
 fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
     let experiment = experiment(cells, Some(0));
     check_in(&experiment, runs, expected);
 }
 
-/// Expects these findings for any experiment. Rules with missing inputs are not compared; other tests cover them.
+/// Checks the findings of any experiment. Rules with missing inputs are not compared; other tests cover them.
 #[track_caller]
 fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
@@ -29,7 +29,7 @@ fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     assert_eq!(found, expected, "\n{}", found.join("\n"));
 }
 
-/// Rounds numbers to four decimals.
+/// Text with its numbers rounded to four decimals.
 fn short(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -69,7 +69,7 @@ fn a_quiet_run_has_no_findings() {
 
 #[test]
 fn reports_failures_by_code() {
-    // Slots and deadlocks have findings of their own.
+    // Slots and deadlocks have separate findings.
     check(
         &["direct"],
         &[
@@ -100,7 +100,7 @@ fn reports_exhausted_connection_slots() {
             "SlotsExhausted { cell: 0, limit: Server, refused: 40, logged: 46, max_connections: Some(50), first_second: Some(3), trials: 2, total_trials: 3 }",
         ],
     );
-    // Behind Odyssey, transactions fail with the code of its server.
+    // Behind Odyssey, transactions fail with the code of Odyssey's server connection.
     check(
         &["odyssey"],
         &[run().failed(b"53300", 188)],
@@ -159,7 +159,7 @@ fn reports_starved_clients() {
     check(&["session"], &[run().clients(starved()).invalid()], &[]);
 }
 
-/// PostgreSQL's sessions: active, in a transaction, idle.
+/// Adds PostgreSQL's sessions: active, idle in transaction, idle.
 fn sessions(run: TestRun, active: f64, in_transaction: f64, idle: f64) -> TestRun {
     run.gauge("postgres", "pg_sessions", "active", active)
         .gauge("postgres", "pg_sessions", "idle in transaction", in_transaction)
@@ -231,7 +231,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolerBound { cell: 0, node: \"pooler\", cpu: 0.099, cpu_limit: 0.1, throttled: Some(0.9), throttled_cpu: None, pool: 20, lent: Some(20.0), active: 1.5 }",
         ],
     );
-    // In transactions with two statements, sessions that wait for the pooler are idle in transaction.
+    // With two statements per transaction, sessions that wait for the pooler are idle in transaction.
     check(
         &["pooled"],
         &[sessions(cpu(lent(20.0), "pooler", 0.06, 90.0), 4.0, 16.0, 0.0)],
@@ -269,7 +269,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
             "PoolBound { cell: 0, node: \"pooler\", pool: 20, lent: 20.0, busy: 10.0, cpu: 0.05, cpu_limit: 0.1 }",
         ],
     );
-    // Neither is reported: both are full, the pool is half empty, or no series distinguishes them.
+    // No finding: both are full, half of the pool is idle, or no series distinguishes the cases.
     check(&["pooled"], &[sessions(cpu(lent(20.0), "pooler", 0.1, 90.0), 18.0, 2.0, 0.0)], &[]);
     check(&["pooled"], &[sessions(cpu(lent(9.0), "pooler", 0.05, 3.0), 8.0, 1.0, 11.0)], &[]);
     check(&["pooled"], &[cpu(lent(20.0), "pooler", 0.1, 90.0)], &[]);
@@ -284,7 +284,7 @@ fn distinguishes_a_saturated_pooler_from_a_full_pool() {
     );
 }
 
-/// A machine of two CPUs with this idle share.
+/// Adds a machine of two CPUs with this idle share.
 fn host(run: TestRun, idle: f64) -> TestRun {
     run.counter("host", "host_cpu", "idle", 1.5 * idle)
         .counter("host", "host_cpu", "iowait", 0.5 * idle)
@@ -377,7 +377,7 @@ fn reports_deadlocks_per_thousand_transactions() {
 
 #[test]
 fn judges_a_ramp_by_its_last_third() {
-    // In the last third of ten seconds, server connections are lent but idle.
+    // In the last third of ten seconds, server connections are assigned but idle.
     let held = |run: TestRun| {
         let run = run.ramp("pooler", "pool_servers_active", |second| if second > 6 { 20.0 } else { 1.0 });
         let run = run.ramp("pooler", "cgroup_cpu", |second| 0.1 * second.saturating_sub(6) as f64);
@@ -402,7 +402,7 @@ fn judges_a_ramp_by_its_last_third() {
     }
 }
 
-/// A short search step: its last third is a single second, in which no counter grows.
+/// The last third of a short search step is a single second, in which no counter grows.
 #[test]
 fn judges_a_short_constant_rate_window_as_a_whole() {
     let busy = run().ramp("pooler", "cgroup_cpu", |second| second as f64);
@@ -435,7 +435,7 @@ fn reports_clients_that_remain_connected() {
         &[run().left("pooler", 3), TestRun::new(0, 1).left("pooler", 17), TestRun::new(0, 2)],
         &["ClientsLeftAfterTest { cell: 0, node: \"pooler\", clients: 17, trials: 2, of: 3 }"],
     );
-    // If there is a service, the remaining clients are its own connections, which stay open.
+    // If there is a service, the remaining clients are the service's connections, which stay open.
     let mut serviced = experiment(&["pooled"], None);
     let nodes = &mut serviced.cells[0].setup.stack.nodes;
     nodes.insert(0, trial::service());
@@ -458,7 +458,7 @@ fn compares_only_equal_transports() {
              verdict: Lower, runs: (5, 5) }, like: 0.8442 }",
         ],
     );
-    // The unfair comparison is not reported without the fair one.
+    // The unfair comparison is reported only together with the fair one.
     check(&["unix", "pooled"], &[unix, repeated(1, &[11_565.0])].concat(), &[]);
 }
 
@@ -517,7 +517,7 @@ fn reports_pool_modes_without_a_difference() {
            0.9987, interval: Some((0.992, 1.0061)), p: 0.8413, verdict: NoEvidence, runs: (5, 5) } }",
         ],
     );
-    // The matrix shows the difference; few runs are not enough for a finding.
+    // The matrix shows the difference. Too few runs are not enough for a finding.
     check(
         &["pooled", "statement"],
         &[transaction.clone(), repeated(1, &[9000.0, 9001.0, 9002.0, 9003.0])].concat(),

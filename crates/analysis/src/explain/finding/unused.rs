@@ -1,7 +1,7 @@
 //! Findings on nodes that the load did not pass through
 //!
-//! Compares the transactions that poolers and PostgreSQL count with those that clients completed. For balancers, it
-//! compares sessions instead. No limit is attributed to an unused node.
+//! The rule compares the transactions that poolers and PostgreSQL count with those that clients completed. For
+//! balancers, it compares sessions instead. No limit is attributed to an unused node.
 
 use super::{CellTrials, Finding, TrialFacts};
 use crate::facts::samples::{self, maximum, sums, total_growth};
@@ -12,23 +12,26 @@ use model::product::Role;
 /// Minimum number of completed transactions from which a node is judged.
 const ENOUGH: f64 = 100.0;
 /// Share of the completed transactions below which a node counts as unused. Each client transaction causes at least one
-/// transaction in every node on its path. A half allows for late counts.
+/// transaction in every node on its path. A share of one half allows for late counts.
 const DIRECT: f64 = 0.5;
-/// Share if a service is on the path, because it may answer most requests without its database.
+/// Share of the completed transactions below which a node behind a service counts as unused. A service may answer most
+/// requests without its database.
 const BEHIND_SERVICE: f64 = 0.01;
-/// Maximum of the monitoring's transactions that may still be uncounted, as a share of the completed transactions.
+/// Largest number of the monitoring's transactions that may still be uncounted, as a share of the completed
+/// transactions.
 const NOISE: f64 = 0.05;
-/// Shortest time between a server's first and last sample for which it is judged, in seconds.
+/// Shortest time, in seconds, between a server's first and last sample from which it is judged.
 const SHORTEST: f64 = 2.0;
-/// Delay with which PostgreSQL sessions report statistics, seconds; see the manual on the cumulative statistics system.
+/// Delay with which PostgreSQL sessions report statistics, in seconds. Source: PostgreSQL manual, "The Cumulative
+/// Statistics System".
 const LATE: f64 = 1.0;
 
-/// Count of a node in a trial, and the transactions that clients completed in the same time.
+/// Transactions that a node counted in a trial, and those that clients completed in the same time.
 struct Counts {
     counter: UsageCounter,
     counted: f64,
     completed: f64,
-    /// Possible error of `counted`.
+    /// Largest possible error of `counted`.
     noise: f64,
 }
 
@@ -107,7 +110,7 @@ pub fn blames(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> b
             | Bound::RowLocks { .. }
             | Bound::Scans { .. }
             | Bound::Checkpoints { .. }
-            // Its evidence is PostgreSQL's idle CPU time.
+            // The evidence is PostgreSQL's idle CPU time.
             | Bound::Clients { .. } => server(),
         },
         _ => false,
@@ -115,12 +118,12 @@ pub fn blames(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> b
 }
 
 /// True if clients had sessions at a server. PostgreSQL 15 counts a transaction that touches no table only when the
-/// session ends or counts something else. Its counters then do not show that the load reached it.
+/// session ends or reports other statistics. Until then, its counters do not show that the load reached it.
 fn has_sessions(trial: &TrialFacts<'_>, node: &Node) -> bool {
     maximum(&sums(trial.samples, &node.name, samples::PG_SESSIONS, |_| true)).is_some_and(|it| it >= 1.0)
 }
 
-/// True if transactions stayed open for half of a trial. Counters only include transactions that have ended.
+/// True if transactions stayed open for half of a trial. Counters include only transactions that have ended.
 fn stays_open(trial: &TrialFacts<'_>) -> bool {
     let window = trial.summary.map_or(0.0, |it| it.window.as_secs_f64());
     let oldest = trial
@@ -129,7 +132,7 @@ fn stays_open(trial: &TrialFacts<'_>) -> bool {
     oldest.is_some_and(|it| it >= window / 2.0)
 }
 
-/// `None` if the node was not sampled, or not for long enough.
+/// Counts of a node in a trial; `None` if it was not sampled, or not for long enough.
 fn counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     if is_server(node) {
         server_counts(trial, &node.name)
@@ -164,7 +167,7 @@ fn pooler_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     let moments = sums(trial.samples, &node.name, series, |_| true);
     let (from, to) = (moments.first()?.0.as_secs_f64(), moments.last()?.0.as_secs_f64());
     let all = sums(trial.samples, &node.name, counted, |_| true);
-    // The first use of a database creates its first row.
+    // The first use of a database creates its row.
     let counted = all.last().map_or(0.0, |last| last.1 - if all.len() > 1 { all[0].1 } else { 0.0 });
     if to - from < shortest {
         return None;
@@ -173,8 +176,8 @@ fn pooler_counts(trial: &TrialFacts<'_>, node: &Node) -> Option<Counts> {
     Some(Counts { counter, counted, completed: completed(trial, from, to)?, noise: 0.0 })
 }
 
-/// Sessions of a balancer's frontends: those that were open at once, and those that began. A balancer forwards bytes,
-/// so it counts no transactions, and it counts bytes only at the end of a session.
+/// Sessions of a balancer's frontends, as the maximum open at once plus those that began. A balancer forwards bytes, so
+/// it counts no transactions, and it counts bytes only at the end of a session.
 fn balancer_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     let frontend_sums = |series| sums(trial.samples, node, series, |it| it.ends_with("/FRONTEND"));
     let (open, begun) =
@@ -189,8 +192,8 @@ fn balancer_counts(trial: &TrialFacts<'_>, node: &str) -> Option<Counts> {
     })
 }
 
-/// Transactions that clients completed between two times of the window, given in seconds. Only whole seconds between
-/// the two times count.
+/// Number of transactions that clients completed between two times of the window, given in seconds. Only whole seconds
+/// between the two times count.
 fn completed(trial: &TrialFacts<'_>, from: f64, to: f64) -> Option<f64> {
     let summary = trial.summary?;
     if trial.delivered.is_empty() {

@@ -5,19 +5,19 @@ use crate::facts::samples::{self, maximum, sums};
 use model::finding::{Bound, MissingInput};
 use std::collections::BTreeMap;
 
-/// Minimum share of active sessions in one wait class that is reported. Without the wait, throughput would grow by at
-/// most half: 1 / (1 - 1/3).
+/// Smallest reported share of active sessions in one wait class. Without the wait, throughput would grow by at most
+/// half: 1 / (1 − 1/3).
 pub const BOUND_SHARE_MIN: f64 = 1.0 / 3.0;
-/// Minimum share of active sessions in one wait event that is reported although no known limiter explains it.
+/// Smallest reported share of active sessions in one wait event that no known limiter explains.
 const EVENT_SHARE_MIN: f64 = 0.5;
-/// Minimum number of active sessions that form a queue.
+/// Minimum number of active sessions that counts as a queue.
 const ACTIVE_SESSIONS_MIN: f64 = 2.0;
 /// Mean number of active sessions below which their waits delay no transaction.
 const WORKING: f64 = 0.5;
 /// Maximum number of reported statements.
 const STATEMENTS: usize = 3;
 
-/// Wait events with one cause. Names differ between versions of PostgreSQL, even in case.
+/// Wait events with a common cause. Their names differ between versions of PostgreSQL, even in case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitClass {
     Rows,
@@ -59,7 +59,7 @@ pub fn matches_class(by: &Bound, class: WaitClass) -> bool {
     }
 }
 
-/// Share of active sessions, 0..=1; `None` if waits were not sampled.
+/// Share of active sessions whose wait event `selects` accepts, 0..=1; `None` if waits were not sampled.
 pub fn share(cell: &CellTrials<'_>, of: impl Fn(&str) -> bool) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|trial| {
@@ -80,8 +80,8 @@ fn active(cell: &CellTrials<'_>) -> Option<f64> {
     cell.median(|it| samples::sessions(it.samples, node, "active"))
 }
 
-/// Bounds of commits and updates. `cell` has the samples under full load; `window` has those of the whole window, for
-/// series that are sampled rarely.
+/// Findings on bounds of commits and updates. `cell` has the samples under full load. `window` has those of the whole
+/// window, for series that are sampled rarely.
 pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let active = active(cell).ok_or(MissingInput::Server)?;
     // One session that waits for the disk at each commit is delayed as much as twenty. Without active sessions, none is
@@ -96,14 +96,14 @@ pub fn bounds(cell: &CellTrials<'_>, window: &CellTrials<'_>) -> Result<Vec<Find
     Ok(found.into_iter().map(|by| Finding::Bound { cell: cell.number, bound: by }).collect())
 }
 
-/// Longest lock wait of a session in a trial; the median over the trials.
+/// Median over the trials of the longest lock wait of a session, in seconds.
 fn longest_lock_wait(cell: &CellTrials<'_>) -> Option<f64> {
     let node = &cell.server()?.name;
     cell.median(|it| maximum(&sums(it.samples, node, samples::PG_LONGEST_LOCK_WAIT, |_| true)))
         .filter(|it| *it > 0.0)
 }
 
-/// Statements that waited for locks most often, over all trials.
+/// Statements that waited for locks, over all trials, most frequent first.
 pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
     let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
@@ -121,7 +121,7 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     waited.into_iter().filter_map(|(id, _)| text(id)).take(STATEMENTS).collect()
 }
 
-/// Wait event in which most active sessions are. A session in state `running` does not wait.
+/// Finding on the most frequent wait event of active sessions. A session in state `running` does not wait.
 pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
     let node = &cell.server()?.name;
     let active = active(cell)?;
@@ -130,7 +130,7 @@ pub fn sessions_wait(cell: &CellTrials<'_>) -> Option<Finding> {
         let waits = trial.samples.iter().filter(|it| it.node == *node && it.series == samples::PG_WAITS);
         events.extend(waits.map(|it| (&*it.label, ())));
     }
-    // For other sessions, a statement that sleeps on purpose, such as `pg_sleep`, counts as running.
+    // A statement that sleeps on purpose, such as `pg_sleep`, counts as running, because it occupies its session.
     let known = events.into_keys().filter(|it| *it != "running" && !it.starts_with("Timeout/"));
     let shares = known.filter_map(|event| Some((event, share(cell, |it| it == event)?)));
     let (event, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -1,12 +1,12 @@
-//! Twenty simulated soaks with a leak or drift and twenty without; each has 120 slices in two hours
+//! Twenty simulated soaks with a leak or drift, and twenty without
 
 use super::trend;
 use model::SplitMix64;
 use model::search::{TrendMetric, TrendVerdict};
 use std::f64::consts::TAU;
 
-/// Metric with its planted shape over the trial (0..=1), in the metric's unit, and the deviation and slice-to-slice
-/// correlation of its noise.
+/// Simulated metric: its shape over the trial (0..=1), in the metric's unit, and the standard deviation and
+/// slice-to-slice correlation of its noise.
 struct PlantedTrend {
     name: &'static str,
     what: TrendMetric,
@@ -41,7 +41,7 @@ fn saw(t: f64, teeth: f64) -> f64 {
     (t * teeth).fract()
 }
 
-/// Saturating curve towards 1.
+/// Curve that saturates at 1.
 fn filling(t: f64, tau: f64) -> f64 {
     1.0 - (-t / tau).exp()
 }

@@ -6,7 +6,7 @@ fn sample(at: u64, node: &'static str, series: &'static str, label: &'static str
     Sample { at: Nanos::from_secs(at), node: node.into(), series: series.into(), label: label.into(), value }
 }
 
-/// One second with 2,000 transactions; one in fifty takes `slow`.
+/// One second with 2,000 transactions, of which one in fifty takes `slow`.
 fn second(at: u64, slow: Nanos) -> Second {
     let mut response = LatencyHistogram::new();
     (0..2000).for_each(|n| response.record(if n % 50 == 0 { slow } else { Nanos::from_millis(2) }));
@@ -20,7 +20,7 @@ fn trends(soaking: SoakCollector) -> Vec<(TrendMetric, TrendVerdict, f64, f64)> 
     soaking.trends().into_iter().map(|it| (it.metric, it.verdict, it.from, it.to)).collect()
 }
 
-/// Twenty minutes in slices of ten seconds. p99, a service's memory and files, and the database grow; all other metrics
+/// Twenty minutes in slices of ten seconds. p99, a service's memory and files, and the database grow. All other metrics
 /// are constant.
 #[test]
 fn finds_trends_second_by_second() {
@@ -33,7 +33,7 @@ fn finds_trends_second_by_second() {
             // The process memory is known, so the memory including the page cache is ignored.
             sample(at + 1, "service", GROUP_MEMORY, "", 2e9 + grown),
             sample(at + 1, "postgres", GROUP_MEMORY, "", 3e9),
-            // Two users, one node.
+            // One node with two database users.
             sample(at + 1, "postgres", series::PG_USED, "one", 4.0),
             sample(at + 1, "postgres", series::PG_USED, "two", 6.0),
             sample(at + 1, "postgres", "pg_deadlocks", "", grown),
@@ -48,7 +48,7 @@ fn finds_trends_second_by_second() {
             ]);
         }
     }
-    // Before and after the window.
+    // Samples before and after the window.
     soaking.samples(&[
         sample(0, "postgres", DEAD_ROWS, "", 9e9),
         sample(1300, "postgres", series::PG_USED, "one", 900.0),
@@ -87,7 +87,8 @@ fn short_trials_have_no_verdict() {
     assert_eq!(trends(SoakCollector::new(Nanos::from_secs(20))), []);
 }
 
-/// 34 transactions per second for a quarter of an hour, as in document 004: a slice has 272, but p99 needs a thousand.
+/// 34 transactions per second for a quarter of an hour, as in document 004: a slice has 272 transactions, but p99 needs
+/// a thousand.
 #[test]
 fn merges_slices_with_few_transactions() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(900));
@@ -106,7 +107,7 @@ fn merges_slices_with_few_transactions() {
     assert_eq!(kinds, [median, p99, (&TrendMetric::Throughput, TrendVerdict::Steady)]);
 }
 
-/// A slice's quantile is that of its merged histograms. The mean of the seconds' p99 values would be 11 ms.
+/// The quantile of a slice is that of its merged histograms. The mean of the p99 values of its seconds would be 11 ms.
 #[test]
 fn quantiles_come_from_merged_histograms() {
     let mut soaking = SoakCollector::new(Nanos::from_secs(1200));
@@ -116,7 +117,7 @@ fn quantiles_come_from_merged_histograms() {
     }
     let found = trends(soaking);
     let p99 = found.iter().find(|it| it.0 == TrendMetric::P99).expect("there are samples");
-    // One in a hundred transactions is slow; 99 % take at most 2 ms.
+    // One in a hundred transactions is slow, so 99 % take at most 2 ms.
     assert!((p99.2 - 0.002).abs() < 1e-5, "{p99:?}");
 }
 
@@ -136,7 +137,7 @@ fn reports_the_level_as_a_share_of_the_maximum() {
     }
 }
 
-/// Growth that accelerates from zero: the fitted line starts below zero.
+/// Growth accelerates from zero, so the fitted line starts below zero.
 #[test]
 fn start_values_are_not_negative() {
     let points: Vec<(f64, f64)> = (0..40).map(f64::from).map(|at| (at / 40.0, at * at)).collect();

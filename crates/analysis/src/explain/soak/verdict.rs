@@ -1,18 +1,19 @@
 //! Verdict on a trend: leak, drift, steady or unknown
 //!
-//! A slope whose interval excludes 0 is not enough: caches fill and level off, garbage accumulates and is collected,
-//! and load varies over the day. With the first tenth left out, a leak or drift must meet all of these criteria:
+//! A slope whose interval excludes 0 is not enough: caches fill, garbage accumulates and is collected, and load varies
+//! over the day. With the first tenth left out, a leak or drift must meet all of these criteria:
 //!
 //! 1. Its slope by Theil and Sen differs from 0, with correlated neighbours taken into account (`slopes`). If
-//!    neighbours are too correlated for an interval, it moved by [`SCATTER_RATIO_MIN`] times the scatter of most points
-//!    around it.
-//! 2. It moved by a relevant amount: [`relevant_change`].
-//! 3. It continued from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. For held
-//!    resources, steps are between the lowest tenths: a resource that is sometimes released down to its start is no
-//!    leak.
-//! 4. It did not level off: in the second half it moved at least [`SLOWING`] times as fast as in the first.
+//!    neighbours are too correlated for an interval, the metric moved by [`SCATTER_RATIO_MIN`] times the scatter around
+//!    the line.
+//! 2. The metric moved by a relevant amount: [`relevant_change`].
+//! 3. The trend continued from quarter to quarter: each of the three steps is at least [`STEP`] of their mean. For
+//!    resources, steps are between the lowest tenths, because a resource that is sometimes released down to its start
+//!    is no leak.
+//! 4. The trend did not level off: in the second half the metric moved at least [`SLOWING`] times as fast as in the
+//!    first.
 //!
-//! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its future is unknown.
+//! A trend that fails 3 or 4 is steady if it stopped in the second half; otherwise its continuation is unknown.
 
 use crate::stats::quantile::quantile;
 use crate::stats::slopes::{SlopeEstimate, estimate};
@@ -20,18 +21,18 @@ use model::search::{FittedValue, Trend, TrendMetric, TrendVerdict};
 
 /// Share of the time that is left out as warm-up.
 const WARMUP: f64 = 0.1;
-/// Minimum number of points that can be divided into quarters.
+/// Minimum number of points, which are divided into quarters.
 const POINTS_MIN: usize = 24;
 const STEP: f64 = 0.25;
-/// Ratio of the second half's speed to the first half's below which a series levels off. A cache that fills as 1 −
-/// e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ; a leak has 1.
+/// Ratio of the second half's slope to the first half's below which a series levels off. A cache that fills as 1 −
+/// e^(−t/τ) has a ratio of 0.41 after two τ and of 0.64 after one τ. A leak has 1.
 const SLOWING: f64 = 0.5;
 const SCATTER_RATIO_MIN: f64 = 3.0;
 /// Distance of the interval's ends from 0, as a share of the level, above which a slope that may be 0 is unknown.
 const INTERVAL_SHARE_MAX: f64 = 0.25;
 
-/// Trend of the points, which are hours and values in the unit of `what`. They are in order of time and about evenly
-/// spaced; at least one point is required.
+/// Trend of the points: hours and values in the unit of `what`, in order of time and about evenly spaced. At least one
+/// point is required.
 pub fn trend(what: TrendMetric, points: &[(f64, f64)]) -> Trend {
     let (first, last) = (points[0].0, points[points.len() - 1].0);
     let warm = points.partition_point(|it| it.0 < first + WARMUP * (last - first));
@@ -83,13 +84,13 @@ fn verdict(what: &TrendMetric, points: &[(f64, f64)], line: &SlopeEstimate) -> T
     match (goes_on && !slows, held) {
         (true, true) => TrendVerdict::Leak,
         (true, false) => TrendVerdict::Drift,
-        // Remaining change at the final speed.
+        // Remaining change at the slope of the second half.
         (false, _) if after.slope.abs() * span < least => TrendVerdict::Steady,
         (false, _) => TrendVerdict::Unknown,
     }
 }
 
-/// Range of nine tenths of the residuals, from the lowest to the highest.
+/// Width of the middle nine tenths of the residuals.
 fn scatter(points: &[(f64, f64)], line: &SlopeEstimate) -> f64 {
     let rest: Vec<f64> = points.iter().map(|it| it.1 - line.value_at(it.0)).collect();
     quantile(&rest, 0.95) - quantile(&rest, 0.05)
@@ -102,7 +103,8 @@ fn verdict_without_interval(points: &[(f64, f64)], least: f64) -> TrendVerdict {
     if high - low <= least { TrendVerdict::Steady } else { TrendVerdict::Unknown }
 }
 
-/// Steps from each quarter to the next: between the lowest tenths for held resources, otherwise between the medians.
+/// Steps from each quarter to the next: between the lowest tenths for resources (`held`), otherwise between the
+/// medians.
 fn steps(points: &[(f64, f64)], held: bool) -> [f64; 3] {
     let quarter = |number: usize| {
         let (from, to) = (points.len() * number / 4, points.len() * (number + 1) / 4);
@@ -125,7 +127,7 @@ fn is_resource(what: &TrendMetric) -> bool {
     }
 }
 
-/// Smallest relevant change within the trial: a share of its level, and at least an absolute amount.
+/// Smallest relevant change within the trial: a share of the level, and at least an absolute amount.
 fn relevant_change(what: &TrendMetric, level: f64) -> f64 {
     const MIB: f64 = 1_048_576.0;
     let (share, least) = match what {

@@ -21,7 +21,7 @@ const NATURAL: [(&str, Law); 12] = [
     ("list of geometric length", |it| 30 + 180 * ((1.0 - it.uniform()).ln() / 0.8_f64.ln()) as u64),
 ];
 
-/// Sizes over 60 seconds with `rate` answers per second.
+/// Response sizes over 60 seconds, with `rate` answers per second.
 fn simulate_series(seed: u64, rate: u64, size: &dyn Fn(&mut SplitMix64, u64) -> u64) -> SizeSeries {
     let mut rng = SplitMix64(seed);
     let mut all = SizeSeriesSet::default();
@@ -62,7 +62,7 @@ fn does_not_report_natural_variation() {
 fn finds_error_pages_of_an_outage() {
     for (name, size) in NATURAL.into_iter().filter(|it| it.0 != "empty" && !it.0.contains("nothing")) {
         for seed in 0..5 {
-            // In the second half, all answers are a login page of 300 bytes, or smaller than usual.
+            // In the second half, all answers are a login page of 300 bytes, or are smaller than usual.
             let fallen = simulate_series(seed, 50, &|rng, second| {
                 let usual = size(rng).saturating_mul(20).saturating_add(10_000);
                 if second < 30 { usual } else { 300 }

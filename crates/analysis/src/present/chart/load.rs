@@ -1,10 +1,10 @@
-//! Chart series of the load: rates, response times, failures and transactions in flight
+//! Chart series of the load: rates, response times, failures and in-flight transactions
 
 use model::chart::{ChartKind, ChartSeries, ChartSeriesKind};
 use model::summary::FailureClass;
 use model::{FailureCounts, HistogramSum, Nanos, Second};
 
-/// Quantiles of response time, and their chart series.
+/// Quantiles of the response time, with their chart series.
 const QUANTILES: [(f64, ChartSeriesKind); 4] = [
     (0.5, ChartSeriesKind::Quantile(0.5)),
     (0.9, ChartSeriesKind::Quantile(0.9)),
@@ -14,14 +14,14 @@ const QUANTILES: [(f64, ChartSeriesKind); 4] = [
 const OF_OPERATION: [f64; 2] = [0.5, 0.99];
 const LAG: [f64; 3] = [0.5, 0.99, 0.999];
 
-/// Label of the codes that have no series of their own.
+/// Label of the codes without a separate series.
 const OTHER: &str = "other";
 
 #[derive(Clone, Debug)]
 pub struct LoadSeries {
     bin: u32,
     operations: Vec<String>,
-    /// Every code that occurred.
+    /// Failure codes that occurred, with their class.
     codes: Vec<(FailureClass, String)>,
     /// Complete points.
     points: Vec<LoadPoint>,
@@ -34,12 +34,12 @@ pub struct LoadSeries {
 struct LoadPoint {
     seconds: f64,
     offered: u64,
-    /// Delivered transactions by operation.
+    /// Number of delivered transactions, by operation.
     delivered: Vec<u64>,
-    /// Failures in the order of the codes. The list is shorter if a code first occurred later.
+    /// Number of failures, in the order of the codes. The list is shorter if a code first occurred later.
     failures: Vec<u64>,
     dropped: u64,
-    /// Sum of transactions in flight, and the number of its samples.
+    /// Sum of in-flight transactions over the samples, and the number of samples.
     in_flight: (u64, u64),
     queued: u64,
     quantiles: [Option<f64>; 4],
@@ -50,13 +50,13 @@ struct LoadPoint {
 
 #[derive(Clone, Debug)]
 struct OpenPoint {
-    /// `None` before the first second.
+    /// Index of the point; `None` before the first second.
     number: Option<u64>,
     point: LoadPoint,
     all: HistogramSum,
     /// Histograms by operation; empty if there is only one operation.
     by_operation: Vec<HistogramSum>,
-    /// Arrivals without an answer, by operation.
+    /// Number of arrivals without an answer, by operation.
     unanswered: Vec<u64>,
     lag: HistogramSum,
 }
@@ -115,7 +115,7 @@ impl LoadSeries {
         lag.add(&second.interval.send_lag);
     }
 
-    /// Series of the points from `from` on; only those with a value at any point.
+    /// Chart series of the points from `from` on. Series without any value are left out.
     pub fn tracks(&self, from: usize) -> Vec<(ChartKind, ChartSeries)> {
         let last = self.current.number.map(|_| self.current.to_point());
         let points: Vec<&LoadPoint> = self.points.iter().chain(&last).collect();
@@ -207,7 +207,7 @@ impl OpenPoint {
     }
 
     fn to_point(&self) -> LoadPoint {
-        // A quantile that falls on an arrival without an answer is not drawn.
+        // A quantile among the arrivals without an answer is not drawn.
         let at = |it: &HistogramSum, q: f64, unanswered| {
             it.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };

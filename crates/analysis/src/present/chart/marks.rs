@@ -5,10 +5,10 @@ use model::{EventKind, LogEvent};
 
 /// Maximum number of annotations of a chart. If there are more, events are merged over longer intervals.
 const ANNOTATIONS_MAX: usize = 200;
-/// Lengths in seconds of the intervals over which events are merged.
+/// Lengths of the intervals over which events are merged, in seconds.
 const WIDTHS: [u64; 12] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
-/// Log events; those of the same second, node and kind are merged.
+/// Log events. Events of the same second, node and kind are merged.
 #[derive(Clone, Debug, Default)]
 pub struct Annotations(Vec<(u64, Annotation)>);
 
@@ -43,7 +43,7 @@ impl Annotations {
     }
 }
 
-/// True for the kinds that are kept as they are and never merged.
+/// True for kinds of events that are never merged.
 fn is_important(kind: EventKind) -> bool {
     use EventKind::{Fatal, Fault, Lifecycle, Promoted, Rejoined, Reverted};
     matches!(kind, Lifecycle | Fatal | Fault | Reverted | Promoted | Rejoined)

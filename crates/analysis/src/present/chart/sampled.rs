@@ -13,9 +13,9 @@ struct SeriesRule {
     kind: ChartKind,
     what: ChartSeriesKind,
     how: SeriesKind,
-    /// Rule for the series' labels.
+    /// Use of the series' labels.
     label: LabelRule,
-    /// Rank: if a node has several series, those of the lowest rank are drawn.
+    /// Rank of the rule. If a node has several series, those of the lowest rank are drawn.
     rank: u8,
 }
 
@@ -24,10 +24,10 @@ enum SeriesKind {
     /// Gauge of a family that is sampled together. If another gauge of the family has a sample at some time, a missing
     /// value is zero.
     Gauge(&'static str),
-    /// Gauge that has no value at times without a sample.
+    /// Gauge without a value at times without a sample.
     Sparse,
     Counter,
-    /// Series that only shows that its family was sampled; it is not drawn.
+    /// Series that only shows that its family was sampled. It is not drawn.
     Presence(&'static str),
 }
 
@@ -41,9 +41,9 @@ enum LabelRule {
     Each,
 }
 
-/// Maximum number of sources drawn, by node and label.
+/// Maximum number of sources (combinations of node, series and label).
 const SOURCES_MAX: usize = 4096;
-/// Maximum number of wait events with their own chart series. The others are summed in one.
+/// Maximum number of wait events with a separate chart series. One series has the sum of the others.
 const WAITS_MAX: usize = 8;
 
 const fn row(
@@ -114,22 +114,22 @@ pub const SERIES: [&str; RULES.len()] = {
 #[derive(Clone, Debug)]
 pub struct SampledSeries {
     bin: f64,
-    /// Nodes in the order of the chain.
+    /// Nodes in the order of the path from the clients to PostgreSQL.
     nodes: Vec<String>,
-    /// State by node, series and label, which are joined by a zero byte.
+    /// State by node, series and label, joined by a zero byte.
     sources: HashMap<String, Option<SourceState>>,
     families: Vec<GaugeFamily>,
     lines: Vec<SeriesState>,
-    /// Buffer that is reused to avoid allocations.
+    /// Key buffer, reused to avoid allocations.
     key: String,
 }
 
-/// Chart series that receives the samples of one node, series and label.
+/// State of one combination of node, series and label, with the chart series that receives its samples.
 #[derive(Clone, Copy, Debug)]
 struct SourceState {
     line: Option<usize>,
     family: usize,
-    /// For a counter: time and value of the last sample, and the shortest time between two samples.
+    /// Time and value of a counter's last sample, and the shortest time between two of its samples, in seconds.
     last: Option<(f64, f64)>,
     period: f64,
 }
@@ -138,10 +138,10 @@ struct SourceState {
 #[derive(Clone, Debug)]
 struct GaugeFamily {
     name: (String, String),
-    /// By point: number of samples, and time of the last one.
+    /// Number of samples and time of the last sample, by point.
     moments: Vec<(u32, f64)>,
     last: Option<f64>,
-    /// Shortest time between two samples, seconds.
+    /// Shortest time between two samples, in seconds.
     period: f64,
 }
 
@@ -151,9 +151,9 @@ struct SeriesState {
     node: String,
     label: Option<String>,
     family: usize,
-    /// By point: sum of the samples. For a counter: growth, and the seconds in which it grew.
+    /// Sum of the samples by point. For a counter: growth, and the seconds in which it grew.
     sums: Vec<(f64, f64)>,
-    /// Interval of a counter that was added last.
+    /// Interval of the latest addition to a counter.
     covered: Option<(f64, f64)>,
 }
 
@@ -187,7 +187,7 @@ impl SampledSeries {
                 let is_gap = duration > 3.0 * source.period.max(1.0);
                 source.period = source.period.min(duration);
                 if !is_gap {
-                    // A counter that decreased was restarted.
+                    // A decrease means that the counter was restarted.
                     line.add_growth((before, at), (sample.value - value).max(0.0), self.bin);
                 }
             }
@@ -249,13 +249,13 @@ impl SampledSeries {
         })
     }
 
-    /// Chart series of these points, out of `all`, that have any value. They are ordered by rule, chain and label; wait
-    /// events by the number of waiting sessions.
+    /// Chart series of these points, out of `all` points. Series without any value are left out. The series are ordered
+    /// by rule, node and label, and wait events by the number of waiting sessions.
     pub fn tracks(&self, points: Range<usize>, all: usize) -> Vec<(ChartKind, ChartSeries)> {
         let drawn = |it: &&SeriesState| self.is_drawn(it, all);
         let mut lines: Vec<&SeriesState> = self.lines.iter().filter(drawn).collect();
         let node = |it: &SeriesState| self.nodes.iter().position(|name| *name == it.node);
-        // Nodes outside the chain, the generator and the machine, come last.
+        // Nodes outside the path, such as the generator and the machine, come last.
         lines.sort_by_key(|it| (it.row, node(it).unwrap_or(usize::MAX), &it.node, &it.label));
         let (mut waits, lines): (Vec<&SeriesState>, Vec<&SeriesState>) =
             lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
@@ -312,7 +312,7 @@ impl SampledSeries {
         let of = |at: usize| line.sums.get(at).copied().unwrap_or_default();
         if RULES[line.row].how == SeriesKind::Counter {
             let (grown, seconds) = of(point);
-            // Such a small part of a point is too short for a rate.
+            // A smaller part of a point is too short for a rate.
             return (seconds > 0.1 * self.bin).then(|| grown / seconds);
         }
         let family = &self.families[line.family];
@@ -321,7 +321,7 @@ impl SampledSeries {
         if moments(point).0 > 0 {
             return Some(mean(point));
         }
-        // No sample has been due since, so the last value still holds.
+        // No new sample has been due since the last one, so the last value still holds.
         let period = if family.period.is_finite() { family.period.max(1.0) } else { 1.0 };
         let since = point.saturating_sub((period / self.bin).ceil() as usize + 1);
         let last = (since..point).rev().find(|it| moments(*it).0 > 0)?;
@@ -334,10 +334,10 @@ impl SeriesState {
         self.sums.iter().map(|it| it.0).sum()
     }
 
-    /// Distributes the growth over the points of that interval.
+    /// Distributes the growth over the points of the interval.
     fn add_growth(&mut self, stretch: (f64, f64), by: f64, bin: f64) {
         let (from, to) = stretch;
-        // Labels that are summed have common sample times, so each interval counts once.
+        // Summed labels have the same sample times, so each interval counts once.
         let is_new = self.covered.replace(stretch) != Some(stretch);
         let mut at = from;
         while at < to {
@@ -351,7 +351,7 @@ impl SeriesState {
     }
 }
 
-/// True if `part` is a partition of the disk `whole`: `sda1` of `sda`, `nvme0n1p2` of `nvme0n1`.
+/// True if `part` is a partition of the disk `whole`, such as `sda1` of `sda` or `nvme0n1p2` of `nvme0n1`.
 fn is_partition_of(part: &str, whole: &str) -> bool {
     let Some(rest) = part.strip_prefix(whole) else { return false };
     let number = rest.strip_prefix('p').unwrap_or(rest);

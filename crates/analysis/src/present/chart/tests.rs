@@ -11,7 +11,7 @@ fn charting(word: &str, duration: u64) -> ChartBuilder {
     ChartBuilder::new(&setup, Some(2.0), Nanos::from_secs(duration))
 }
 
-/// A second in which each operation has `each` transactions of `millis` milliseconds.
+/// Second in which each operation has `each` transactions of `millis` ms.
 fn second(number: u64, each: u64, millis: u64) -> Second {
     let mut times = LatencyHistogram::new();
     (0..each).for_each(|_| times.record(Nanos::from_millis(millis)));
@@ -34,7 +34,7 @@ fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static
     Sample { at, node: node.into(), series: series.into(), label: label.into(), value }
 }
 
-/// One line per series: kind, node and label, values to three decimals, `-` without a value.
+/// Series of a chart, one line each: kind, node and label, and values to three decimals, with `-` for a missing value.
 fn lines(charts: &Charts, kind: ChartKind) -> Vec<String> {
     let Some(chart) = charts.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
     let value = |value: &Option<f64>| {
@@ -54,7 +54,7 @@ fn lines(charts: &Charts, kind: ChartKind) -> Vec<String> {
     chart.series.iter().map(line).collect()
 }
 
-/// Compares the lines of a chart from five seconds of samples of a pooled trial.
+/// Checks the lines of a chart from five seconds of samples of a pooled trial.
 #[track_caller]
 fn check(kind: ChartKind, samples: &[Sample], expected: &[&str]) {
     let mut it = charting("pooled", 5);
@@ -85,8 +85,8 @@ fn charts_the_load() {
             "Delivered write: 10 666.667 - 5",
         ]
     );
-    // Half of 20 samples lie beyond the median, two beyond the 90th percentile. With unanswered arrivals (21 of 2021)
-    // there is no maximum, and no quantile that falls on them.
+    // Half of 20 samples are beyond the median, and two are beyond the 90th percentile. With unanswered arrivals (21 of
+    // 2021), there is no maximum, and no quantile among these arrivals.
     assert_eq!(
         lines(&all, ChartKind::Response),
         ["Quantile(0.5): 0.005 0.008 - -", "Quantile(0.9): - 0.008 - -", "Max: 0.005 - - 0.002",]
@@ -133,13 +133,13 @@ fn charts_gauges() {
         &["Sessions active: 2 3 0 0 -", "Limit: 50 50 50 50 50"],
     );
     let pool = |millis, label, value| sample(millis, "pooler", "pool_servers_active", label, value);
-    // Pools are summed. A series that is sampled once per second holds for a second; a gap has no value.
+    // Pools are summed. A series that is sampled once per second holds for a second. A gap has no value.
     check(
         Pooler,
         &[pool(980, "a/a", 3.0), pool(980, "b/b", 2.0), pool(2010, "a/a", 4.0)],
         &["ServersActive: 5 5 4 4 -"],
     );
-    // Before the window all sample times are zero.
+    // All sample times before the window are zero.
     check(Pooler, &[pool(0, "a/a", 3.0)], &[]);
     // Odyssey counts idle clients as waiting.
     check(Pooler, &[sample(500, "pooler", "odyssey_cl_waiting", "a", 3.0)], &[]);
@@ -174,7 +174,7 @@ fn charts_counters_as_rates() {
     use ChartKind::{Disk, Processors};
     let cpu = |millis, value| sample(millis, "postgres", "cgroup_cpu", "", value);
     let own = |millis, value| sample(millis, "postgres", "process_cpu_user", "", value);
-    // Each second gets its part of the growth between two samples. After a restart the counter grows from 0.
+    // Each second gets its part of the growth between two samples. After a restart, the counter grows from 0.
     check(
         Processors,
         &[
@@ -193,7 +193,7 @@ fn charts_counters_as_rates() {
         &[cpu(500, 1.0), cpu(1500, 1.4)],
         &["Processors postgres: 0.4 0.4 - - -", "Limit postgres: 1 1 1 1 1"],
     );
-    // No samples for four seconds, so the distribution of the growth is unknown.
+    // Without samples for four seconds, the distribution of the growth is unknown.
     check(
         Processors,
         &[cpu(0, 0.0), cpu(900, 0.9), cpu(4900, 1.0)],

@@ -5,29 +5,30 @@
 //!
 //! The block length follows from the correlation of the seconds (Carlstein 1986). It is at least five seconds and at
 //! least a twelfth of the trial. The variance that blocks of this length miss is added, as for an autoregressive series
-//! of the same correlation. Few blocks estimate the variance poorly. Student's distribution, with one degree of freedom
-//! fewer than blocks, therefore replaces the normal distribution.
+//! of the same correlation. A few blocks give a poor estimate of the variance. Student's distribution, with one degree
+//! of freedom fewer than blocks, therefore replaces the normal distribution.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, bucket_start};
 use crate::stats::student::MeanDifference;
 use model::SplitMix64;
 use model::comparison::{self, Metric};
 
-/// Shortest block in seconds.
+/// Shortest block, in seconds.
 const BLOCK_SECONDS_MIN: f64 = 5.0;
 /// Minimum number of blocks from which an interval is computed.
 const BLOCKS_MIN: usize = 8;
-/// Number of blocks that estimate the variance well enough. Beyond it, longer blocks are better than more blocks,
-/// because they miss less of the correlation.
+/// Number of blocks above which longer blocks are better than more blocks. That many blocks estimate the variance well
+/// enough, and longer blocks miss less of the correlation.
 const BLOCKS_ENOUGH: f64 = 12.0;
 const DRAWS: usize = 400;
-/// Number of points at which a distribution is counted, between the smallest and the largest quantile of any block.
+/// Number of grid points at which a distribution is counted, between the smallest and the largest quantile of any
+/// block.
 const GRID: usize = 96;
 
 /// Estimate of one figure from the seconds of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BootstrapEstimate {
-    /// Value from all seconds together; a logarithm, except for shares.
+    /// Value from all seconds together: a logarithm, except for shares.
     pub value: f64,
     pub error: f64,
     pub blocks: comparison::Blocks,
@@ -38,7 +39,7 @@ impl BootstrapEstimate {
         f64::from(self.blocks.count) - 1.0
     }
 
-    /// Difference of the figure from zero.
+    /// Difference between the figure and zero.
     pub fn mean_difference(&self) -> MeanDifference {
         MeanDifference {
             difference: self.value,
@@ -48,7 +49,7 @@ impl BootstrapEstimate {
     }
 }
 
-/// Difference of `b` minus `a`.
+/// Difference `b` − `a`.
 pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifference {
     let [variance_a, variance_b] = [a, b].map(|it| it.error * it.error);
     let freedom = (variance_a + variance_b).powi(2)
@@ -61,7 +62,7 @@ pub fn difference(a: &BootstrapEstimate, b: &BootstrapEstimate) -> MeanDifferenc
     }
 }
 
-/// Bootstrap estimate over blocks of one group of bins per trial. `None` without bins, or with too few blocks.
+/// Bootstrap estimate from blocks of bins of each trial. `None` without bins, or with too few blocks.
 pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Option<BootstrapEstimate> {
     let first = trials.first()?;
     let series: Vec<BinSums> = match metric.quantile() {
@@ -78,7 +79,7 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     let by_correlation = (6f64.sqrt() * correlation / (1.0 - correlation * correlation)).powf(2.0 / 3.0)
         * (bins as f64).powf(1.0 / 3.0);
     let required_length = by_correlation.max(bins as f64 / BLOCKS_ENOUGH).floor();
-    // Block length that the correlation requires, if enough blocks remain.
+    // The block length follows from the correlation, as long as enough blocks remain.
     let length = required_length.ceil().min(longest).max(shortest) as usize;
     let count: usize = series.iter().map(|it| it.rows.len() / length).sum();
     if count < BLOCKS_MIN || series.iter().any(|it| it.rows.len() < length) {
@@ -112,15 +113,15 @@ pub fn resample(trials: &[&OperationFigures], metric: Metric, seed: u64) -> Opti
     Some(BootstrapEstimate { value, error, blocks })
 }
 
-/// Share of the variance of a long mean that blocks of `length` capture, for a first-order autoregressive series. `r` ≥
-/// 0 is the correlation of neighbours.
+/// Share of the variance of a long mean that blocks of `length` show, for a first-order autoregressive series. `r` ≥ 0
+/// is the correlation of neighbours.
 fn visible_variance(r: f64, length: usize) -> f64 {
     let l = length as f64;
     1.0 - 2.0 * r * (1.0 - r.powf(l)) / (l * (1.0 - r * r))
 }
 
-/// Correlation of neighbouring seconds over all trials, at least 0. It is corrected, because a short series
-/// underestimates it; source: Kendall, "Note on bias in the estimation of autocorrelation" (1954).
+/// Correlation of neighbouring seconds over all trials, at least 0. It is corrected because a short series
+/// underestimates it. Source: Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 fn correlation(trials: &[Vec<f64>]) -> f64 {
     let (mut together, mut squares, mut count) = (0.0, 0.0, 0usize);
     for it in trials {
@@ -136,15 +137,15 @@ fn correlation(trials: &[Vec<f64>]) -> f64 {
     (found + (1.0 + 3.0 * found) / count as f64).clamp(0.0, 0.95)
 }
 
-/// Parts of a trial's bins that one figure needs.
+/// Sums over each bin of a trial, as one figure requires.
 struct BinSums {
     rows: Vec<FigureSums>,
 }
 
-/// Sums over some bins, from which a figure is read.
+/// Sums over several bins, from which a figure is computed.
 #[derive(Clone, Debug)]
 enum FigureSums {
-    /// Sums over this number of bins.
+    /// Sums over `bins` bins.
     Rate {
         delivered: f64,
         bins: f64,
@@ -181,7 +182,7 @@ impl FigureSums {
         }
     }
 
-    /// `None` if the figure is not above 0, or there is no data.
+    /// Figure from the sums; `None` if it is not above 0, or without data.
     fn figure(&self) -> Option<f64> {
         match self {
             FigureSums::Rate { delivered, bins } => (*delivered > 0.0).then(|| (delivered / bins).ln()),
@@ -201,7 +202,7 @@ impl FigureSums {
         }
     }
 
-    /// Relative error due to counting or to the histogram's precision alone.
+    /// Relative error that counting or the histogram's precision causes.
     fn relative_floor(&self) -> f64 {
         match self {
             FigureSums::Rate { .. } | FigureSums::Quantile { .. } => 5e-4,
@@ -210,7 +211,7 @@ impl FigureSums {
     }
 }
 
-/// `None` if there is nothing to sum.
+/// Total of the sums; `None` if there are none.
 fn total(all: impl Iterator<Item = FigureSums>) -> Option<FigureSums> {
     all.reduce(|mut sum, it| {
         sum.add(&it);
@@ -231,7 +232,7 @@ impl BinSums {
         total(self.rows.iter().cloned()).expect("each trial has bins")
     }
 
-    /// Influence of each bin on the figure. It is linear, so its correlation is that of the figure.
+    /// Influence of each bin on the figure. It is linear, so its correlation equals that of the figure.
     fn influence(&self, total_sums: &FigureSums) -> Vec<f64> {
         let level = total_sums.figure().unwrap_or_default();
         let of = |sums: &FigureSums| match sums {
@@ -245,7 +246,7 @@ impl BinSums {
         self.rows.iter().map(of).collect()
     }
 
-    /// Blocks of `length` from each start, wrapping around.
+    /// Blocks of `length` bins from each start, wrapping around.
     fn blocks(&self, length: usize) -> Vec<FigureSums> {
         let n = self.rows.len();
         let block = |from: usize| {
@@ -257,7 +258,7 @@ impl BinSums {
     }
 }
 
-/// Counts on one grid for all trials. A quantile of merged blocks lies between the smallest and the largest of their
+/// Counts on one grid for all trials. A quantile of merged blocks is between the smallest and the largest of their
 /// quantiles, so the grid covers the range of the single bins.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
     let counts = |it: &TimeBin| -> BucketCounts {
@@ -278,7 +279,7 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
         greatest = greatest.max(bucket_start(bucket + 1));
     }
     let total: u64 = all.iter().flatten().flat_map(|it| &it.0).map(|it| u64::from(it.1)).sum();
-    // A quantile needs ten samples beyond it.
+    // A quantile requires ten samples beyond it.
     if total as f64 * (1.0 - q) < 9.5 {
         return None;
     }
@@ -286,11 +287,11 @@ fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec
     let step = (high - low) / (GRID - 1) as f64;
     let grid: std::sync::Arc<[f64]> = (0..GRID).map(|n| low + step * n as f64).collect();
     let row = |counts: &BucketCounts| {
-        // Increase of each point over the one before it.
+        // Increase of each grid point over the previous one.
         let mut below = vec![0.0; GRID];
         for (bucket, count) in &counts.0 {
             let (from, to) = (bucket_start(*bucket).ln(), bucket_start(bucket + 1).ln());
-            // The samples of a bucket are spread evenly over it.
+            // The samples of a bucket are spread evenly over its width.
             let mut place = ((from - low) / step).ceil().max(0.0) as usize;
             let mut counted = 0.0;
             while counted < 1.0 && place < GRID {

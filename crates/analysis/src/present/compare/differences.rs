@@ -1,7 +1,7 @@
 //! Differences between the setups of two runs
 //!
-//! Every setting, build and machine is represented as lines of a path and a value. A line that only one run has, or
-//! whose value differs, is a difference.
+//! Every setting, build and machine is represented as lines of a path and a value. A line is a difference if only one
+//! run has it, or if its values differ.
 
 use super::ComparedRun;
 use model::comparison::{Difference, DifferenceSubject};
@@ -16,7 +16,7 @@ use model::{Nanos, Spacing};
 /// Program, machine and nodes of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEnvironment<'a> {
-    /// Keys and values, such as `processor`.
+    /// Facts about the machine as keys and values, such as `processor`.
     pub machine: &'a [(String, String)],
     /// Nodes as they actually ran, by configuration.
     pub nodes: &'a [NodeInfo],
@@ -32,8 +32,8 @@ struct Fact {
     value: String,
 }
 
-/// Differences between two cells; those that make the comparison unfair come first. `expected` lists the paths, or
-/// parents of paths, that were changed on purpose.
+/// Differences between two cells. Those that make the comparison unfair come first. `expected` lists the paths of
+/// intended differences, or parents of them.
 pub fn differences(
     base: (&Experiment, RunEnvironment<'_>, usize),
     run: (&Experiment, RunEnvironment<'_>, usize),
@@ -74,7 +74,7 @@ pub fn differences(
     all
 }
 
-/// Differences of all pairs of cells; a difference that several pairs share is listed once.
+/// Differences of all pairs of cells. A difference that several pairs share is listed once.
 pub(super) fn cell_differences(
     base: &ComparedRun<'_>,
     run: &ComparedRun<'_>,
@@ -148,7 +148,7 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     all.0
 }
 
-/// True if this fact about the machine may affect figures, unlike the limit of open files.
+/// True if this fact about the machine may affect figures. The limit of open files does not.
 fn affects_figures(key: &str) -> bool {
     const IDLE: [&str; 2] = ["files", "ports"];
     !IDLE.iter().any(|it| key == *it || key.starts_with(&format!("{it}.")))
@@ -378,13 +378,13 @@ impl FactList {
     }
 }
 
-/// Formats a stage: `1000 at 50/s for 90s`.
+/// Text of a stage, such as `1000 at 50/s for 90s`.
 fn format_stage(stage: &UserStage) -> String {
     let rate = stage.spawn_rate.map_or(String::new(), |it| format!(" at {it}/s"));
     format!("{}{rate} for {}", stage.users, format_duration(stage.duration))
 }
 
-/// Formats a think time as in an experiment file.
+/// Think time as in an experiment file.
 fn format_think_time(think_time: ThinkTime) -> String {
     match think_time {
         ThinkTime::Constant(it) => format_duration(it),
@@ -393,7 +393,7 @@ fn format_think_time(think_time: ThinkTime) -> String {
     }
 }
 
-/// Formats a duration as in an experiment file: `1.5s`, `200ms`.
+/// Duration as in an experiment file, such as `1.5s` or `200ms`.
 fn format_duration(duration: Nanos) -> String {
     match duration.0 {
         0 => "0s".to_owned(),
@@ -403,7 +403,7 @@ fn format_duration(duration: Nanos) -> String {
     }
 }
 
-/// Formats bytes as in an experiment file: `400MB`, with 1 MB = 1024² bytes.
+/// Bytes as in an experiment file, such as `400MB`, with 1 MB = 1024² bytes.
 fn format_bytes(bytes: u64) -> String {
     let units = [("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)];
     let exact = units.into_iter().find(|(_, size)| bytes >= *size && bytes.is_multiple_of(*size));
@@ -447,7 +447,7 @@ mod tests {
 
     type Change = fn(&mut Setup, &mut Vec<(String, String)>, &mut NodeInfo);
 
-    /// Expects `! path base → run` of the second cell; `!` marks an unfair difference.
+    /// Checks the differences of the second cell, as `! path base → run`. `!` marks an unfair difference.
     #[track_caller]
     fn check(change: Change, expected: &[&str]) {
         let mut one = experiment(&["direct"], None);

@@ -1,8 +1,8 @@
-//! Parses and judges `--fail-if` conditions on a comparison
+//! Parser and judge of `--fail-if` conditions on a comparison
 //!
 //! Examples: `p99 > +10%`, `tps < -5%`, `errors > 1%`, `p99 of transfer > 200ms`. A condition has a figure, optionally
 //! an operation, a relation and a bound. A bound with a sign applies to the change relative to the base; for shares,
-//! the change is in percentage points. A bound without a sign applies to the run's own figure. A condition is met only
+//! the change is in percentage points. A bound without a sign applies to the figure of the run. A condition is met only
 //! if the whole interval exceeds its bound.
 
 use crate::verdict::rule::RuleDiagnostic;
@@ -11,12 +11,12 @@ use model::comparison::{
 };
 use model::matrix::ChangeVerdict;
 
-/// One condition.
+/// One condition of `--fail-if`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailCondition {
     text: String,
     metric: Metric,
-    /// Operation; all of them if `None`.
+    /// Name of the operation; `None` for all operations.
     operation: Option<String>,
     above: bool,
     bound: Bound,
@@ -30,7 +30,7 @@ enum Bound {
     Level(f64),
 }
 
-/// Parses one condition. `operations` are those of all runs.
+/// Parses one condition. `operations` are the names in all runs.
 pub fn parse(text: &str, operations: &[String]) -> Result<FailCondition, RuleDiagnostic> {
     let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     let wrong = |part: &str, instead: String| {
@@ -94,8 +94,8 @@ fn bound(metric: Metric, text: &str) -> Option<Bound> {
 }
 
 impl FailCondition {
-    /// Judges the condition for the cell with index `number`. A cell with one operation has only the figures of all
-    /// operations together.
+    /// Judges the condition for the cell with index `number`. A cell with a single operation has only the figures of
+    /// all operations together.
     pub fn judge(
         &self,
         number: usize,
@@ -155,7 +155,7 @@ impl FailCondition {
     }
 }
 
-/// Change in the unit of a condition; 0 is no change.
+/// Change and its interval in the unit of a condition; 0 is no change.
 fn change(comparison: &MetricComparison) -> (Option<f64>, Option<(f64, f64)>) {
     match comparison.change {
         Change::Ratio { value, interval } => {
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// A cell whose p99 is 100 ms in the base and `run` in the run. `interval` is the interval of the ratio.
+    /// Cell whose p99 is 100 ms in the base and `run` ms in the run. `interval` is the interval of the ratio.
     fn cell(run: f64, interval: Option<(f64, f64)>, verdict: ChangeVerdict) -> CellComparison {
         let level = |value| MetricEstimate { value, interval: Some((value * 0.9, value * 1.1)), trials: 5 };
         let figure = MetricComparison {

@@ -1,26 +1,26 @@
 //! Error rates of comparisons, measured on simulated systems whose true change is known
 //!
-//! The seconds are an autoregressive series, trials differ, machines drift, and tails are heavy. Each test makes a part
-//! of the comparisons. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture` makes a
-//! thousand comparisons of each kind and prints the tables.
+//! The seconds are an autoregressive series, trials differ, machines drift, and tails are heavy. Each test runs a few
+//! comparisons of each kind. `PGDYNO_PROOF_ROUNDS=1000 cargo test --release -p analysis comparisons -- --nocapture`
+//! runs a thousand of each kind and prints the tables.
 
 use super::trial_figures::{BucketCounts, OperationFigures, TimeBin, TrialFigures, bucket};
 use super::*;
 use model::comparison::Metric;
 use model::{Nanos, PerSecond, SplitMix64};
 
-/// Value of Student's distribution with three degrees of freedom, scaled to deviation 1.
+/// Random value of Student's distribution with three degrees of freedom, scaled to a standard deviation of 1.
 pub fn heavy_tailed(rng: &mut SplitMix64) -> f64 {
     let squares: f64 = (0..3).map(|_| rng.normal().powi(2)).sum();
     rng.normal() / squares.sqrt()
 }
 
-/// Simulated system, described by the deviations of its logarithms.
+/// Simulated system, described by the standard deviations of its logarithms.
 #[derive(Clone, Copy, Debug)]
 struct SimulatedSystem {
-    /// Deviation from trial to trial.
+    /// Standard deviation from trial to trial.
     trials: f64,
-    /// Deviation from second to second, and the correlation of neighbours.
+    /// Standard deviation from second to second, and the correlation of neighbouring seconds.
     seconds: f64,
     stays: f64,
     /// Drift from the first second of a trial to its last.
@@ -34,14 +34,14 @@ struct SimulatedSystem {
 const QUIET: SimulatedSystem =
     SimulatedSystem { trials: 0.0, seconds: 0.05, stays: 0.0, drift: 0.0, wear: 0.0, heavy: false };
 
-/// Design of the measurement.
+/// Number and order of the trials of both sides.
 #[derive(Clone, Copy, Debug)]
 struct TrialDesign {
     base: u32,
     run: u32,
     seconds: usize,
     by_time: bool,
-    /// True if trials of both sides alternate.
+    /// True if the trials of the two sides alternate.
     alternating: bool,
 }
 
@@ -49,7 +49,7 @@ struct TrialDesign {
 const RATE: usize = 100;
 
 impl SimulatedSystem {
-    /// Simulates a trial; `slow` is a factor on all times.
+    /// Simulates a trial. `slow` is a factor on all times.
     fn trial(
         &self,
         repetition: u32,
@@ -110,7 +110,7 @@ impl SimulatedSystem {
         TrialFigures { repetition, begun_ms, groups: vec![group], processors: [None; 3] }
     }
 
-    /// Comparison of two runs; response times of the second run are `slow` times as long.
+    /// Comparison of two runs. Response times of the second run are `slow` times as long.
     fn compared(&self, how: TrialDesign, slow: f64, seed: u64) -> Vec<MetricComparison> {
         let draw = &mut SplitMix64(seed);
         let mut both = [Vec::new(), Vec::new()];
@@ -138,15 +138,15 @@ impl SimulatedSystem {
     }
 }
 
-/// Results of many comparisons.
+/// Counts over many comparisons.
 #[derive(Clone, Debug, Default)]
 struct ComparisonTally {
     of: u32,
-    /// Comparisons that claim any change.
+    /// Number of comparisons that claim any change.
     claims: u32,
-    /// Comparisons that claim the actual change of p99.
+    /// Number of comparisons that claim the actual change of p99.
     detected: u32,
-    /// Number of intervals, and number of those that contain the truth, by metric.
+    /// Number of intervals and number of intervals that contain the truth, by metric.
     held: Vec<(Metric, u32, u32)>,
 }
 
@@ -183,7 +183,7 @@ impl ComparisonTally {
         tally
     }
 
-    /// Share of the intervals that contain the truth.
+    /// Share of the intervals of `metric` that contain the truth.
     fn coverage(&self, metric: Metric) -> Option<f64> {
         let it = self.held.iter().find(|it| it.0 == metric)?;
         Some(f64::from(it.2) / f64::from(it.1))
@@ -200,7 +200,7 @@ const fn seconds(seconds: usize) -> TrialDesign {
 
 const VARYING: SimulatedSystem = SimulatedSystem { trials: 0.02, stays: 0.6, ..QUIET };
 
-/// All kinds of systems and designs.
+/// Systems and designs, with their names.
 const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("5 + 5 trials, 2 % apart", VARYING, trials(5)),
     ("5 + 5 trials, heavy tails", SimulatedSystem { heavy: true, ..VARYING }, trials(5)),
@@ -226,7 +226,7 @@ const CASES: [(&str, SimulatedSystem, TrialDesign); 14] = [
     ("120 s by time, drift of 10 %, 0.3", SimulatedSystem { stays: 0.3, drift: 0.1, ..QUIET }, seconds(120)),
 ];
 
-/// Formats a line of the table.
+/// Line of the table for one case.
 fn line(name: &str, tally: &ComparisonTally) -> String {
     let metrics = [Metric::Tps, Metric::P50, Metric::P90, Metric::P99, Metric::Errors];
     let coverage =
@@ -238,10 +238,10 @@ fn line(name: &str, tally: &ComparisonTally) -> String {
 const HEADING: &str =
     "null comparisons                           alarms  tps    p50    p90    p99   errors  (coverage, %)";
 
-/// One case for each kind of method, to save time.
+/// Indices of the cases that are tested by default: one for each method, to save time.
 const SHARE: [usize; 5] = [0, 5, 6, 9, 11];
 
-/// Number of comparisons of every kind, from the environment.
+/// Number of comparisons of each case, from the environment.
 fn rounds() -> Option<u32> {
     let rounds = std::env::var("PGDYNO_PROOF_ROUNDS").ok();
     rounds.map(|it| it.parse().expect("a number of rounds"))

@@ -1,6 +1,6 @@
 //! Figures and time bins of each trial that a comparison keeps
 //!
-//! Figures come from all histograms of a trial; the seconds are condensed. One second takes a megabyte in a
+//! Figures come from all histograms of a trial. The seconds are condensed: a second takes a megabyte in a
 //! second-by-second file, but a few kilobytes here.
 
 use crate::facts::outage;
@@ -12,12 +12,12 @@ use model::{Interval, LatencyHistogram, Nanos, Outage, PerSecond, ScriptCounts, 
 /// Maximum number of time bins. If there are more, neighbours are merged pairwise.
 const BINS_MAX: usize = 600;
 
-/// One valid trial.
+/// Figures of one valid trial.
 #[derive(Clone, Debug, Default)]
 pub struct TrialFigures {
     /// Repetition, from 0.
     pub repetition: u32,
-    /// Start, Unix time in milliseconds.
+    /// Start of the trial, as Unix time in milliseconds.
     pub begun_ms: u64,
     /// Figures of all operations together, followed by those of each operation if there are several.
     pub groups: Vec<OperationFigures>,
@@ -25,7 +25,7 @@ pub struct TrialFigures {
     pub processors: [Option<f64>; 3],
 }
 
-/// CPUs used, as in [`TrialFigures::processors`].
+/// Number of CPUs used, as in [`TrialFigures::processors`].
 pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
     [usage::generator_processors(trial), usage::upstream_processors(trial), usage::server_processors(trial)]
 }
@@ -33,40 +33,41 @@ pub fn processors(trial: &TrialFacts<'_>) -> [Option<f64>; 3] {
 /// Figures of one operation in one trial, or of all operations.
 #[derive(Clone, Debug, Default)]
 pub struct OperationFigures {
-    /// Name; `None` for all operations together.
+    /// Name of the operation; `None` for all operations together.
     pub operation: Option<String>,
     pub tps: PerSecond,
-    /// Failed, unknown and dropped arrivals, and all arrivals.
+    /// Number of failed, unknown and dropped arrivals, and number of all arrivals.
     pub errors: (u64, u64),
-    /// p50, p90, p99, p99.9 of response time, and p99 of service time. A quantile is absent with fewer than ten samples
-    /// beyond it. It is a lower bound if some arrivals were not answered, or if an outage kept users from arriving.
+    /// p50, p90, p99 and p99.9 of the response time, and p99 of the service time. A quantile is absent with fewer than
+    /// ten samples beyond it. It is a lower bound if some arrivals were not answered, or if an outage kept users from
+    /// arriving.
     pub times: [Option<Nanos>; 5],
-    /// Bins of equal length in order of time.
+    /// Time bins of equal length, in order of time.
     pub bins: Vec<TimeBin>,
-    /// Seconds per bin.
+    /// Length of a bin, in seconds.
     pub bin: f64,
 }
 
-/// Interval of time.
+/// Counts of one time bin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeBin {
-    /// Transactions that succeeded within the window.
+    /// Number of transactions that succeeded within the window.
     pub delivered: u64,
     pub errors: u64,
-    /// Arrivals.
+    /// Number of arrivals.
     pub executed: u64,
     pub response: BucketCounts,
     pub service: BucketCounts,
 }
 
-/// Condensed distribution: fine buckets of durations with their counts, ascending. A bucket is at most 0.4 % wide.
+/// Condensed distribution: fine buckets of durations and their counts, ascending. A bucket is at most 0.4 % wide.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BucketCounts(pub Vec<(u16, u32)>);
 
-/// Bucket of arrivals without an answer: an hour, the largest time that a histogram can hold.
+/// Bucket of arrivals without an answer: one hour, the largest time that a histogram can hold.
 const UNANSWERED_BUCKET: u16 = 41 * BUCKETS_PER_OCTAVE as u16 + 163;
 
-/// Buckets of one octave.
+/// Number of buckets per octave.
 const BUCKETS_PER_OCTAVE: u64 = 256;
 
 impl BucketCounts {
@@ -101,7 +102,7 @@ impl BucketCounts {
     }
 }
 
-/// Bucket of a value, from its octave and its place within the octave.
+/// Bucket of a value, from its octave and its position within the octave.
 pub(super) fn bucket(value: Nanos) -> u16 {
     let value = value.0.max(1);
     let octave = u64::from(value.ilog2());
@@ -113,25 +114,25 @@ pub(super) fn bucket(value: Nanos) -> u16 {
     (octave * BUCKETS_PER_OCTAVE + part) as u16
 }
 
-/// Start of a bucket, nanoseconds.
+/// Start of a bucket, in nanoseconds.
 pub fn bucket_start(bucket: u16) -> f64 {
     let (octave, part) = (bucket / BUCKETS_PER_OCTAVE as u16, bucket % BUCKETS_PER_OCTAVE as u16);
     f64::from(octave).exp2() * (1.0 + f64::from(part) / BUCKETS_PER_OCTAVE as f64)
 }
 
-/// Collects a trial's ticks, one after the other.
+/// Collects a trial's ticks in order of time.
 #[derive(Debug)]
 pub struct TrialCollector {
     names: Vec<String>,
     total: Interval,
-    /// Bins by operation.
+    /// Time bins, by operation.
     bins: Vec<Vec<TimeBin>>,
-    /// Ticks per bin, and ticks in the last bin.
+    /// Number of ticks per bin, and number of ticks in the last bin.
     each: usize,
     filled: usize,
     /// Number of bins at which neighbours are merged.
     bins_max: usize,
-    /// Length of all whole ticks.
+    /// Total length of all whole ticks, in seconds.
     seconds: f64,
     ticks: usize,
 }
@@ -169,8 +170,8 @@ impl TrialCollector {
         }
     }
 
-    /// Figures of the trial. `window` lasts from the first intended start to the end of the window. `outages` are those
-    /// of the trial's summary.
+    /// Figures of the trial. `window` is the time from the first intended start to the end of the window. `outages` are
+    /// those of the trial's summary.
     pub fn finish(self, window: Nanos, outages: &[Outage]) -> Vec<OperationFigures> {
         let bin = if self.ticks == 0 { 0.0 } else { self.seconds / self.ticks as f64 * self.each as f64 };
         let mut all_cells = Interval::new(&[0]).scripts.remove(0);
@@ -185,7 +186,7 @@ impl TrialCollector {
             let each = self.names.into_iter().zip(&self.total.scripts).zip(self.bins);
             groups.extend(each.map(|((name, cell), bins)| group(Some(name), cell, window, bins, bin)));
         }
-        // If the last bin were shorter than the others, it would look slow.
+        // A last bin shorter than the others would look slow.
         if self.filled > 0 {
             groups.iter_mut().for_each(|it| drop(it.bins.pop()));
         }
@@ -258,11 +259,11 @@ fn group(
     }
 }
 
-/// Figure of one trial.
+/// Value of a figure in one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureValue {
     pub value: f64,
-    /// Deviation that counting alone causes.
+    /// Standard deviation that counting alone causes.
     pub floor: f64,
 }
 
@@ -283,7 +284,7 @@ impl TrialFigures {
             Metric::Errors => {
                 let (errors, executed) = group.errors;
                 let of = executed as f64;
-                // A difference of one error is chance.
+                // Chance explains a difference of one error.
                 let floor = (errors.max(1) as f64).sqrt() / of;
                 return (executed > 0).then_some(FigureValue { value: errors as f64 / of, floor });
             }
@@ -306,7 +307,7 @@ impl TrialFigures {
 mod tests {
     use super::*;
 
-    /// A second in which every transaction of operation 0 took `millis`.
+    /// Second in which every transaction of operation 0 took `millis` ms.
     fn tick(second: u64, millis: u64, count: u64) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));

@@ -1,8 +1,8 @@
 //! Times and queues of each hop of a cell's stack
 //!
-//! By Little's law, the number of transactions in flight is throughput times mean time. Transactions that have entered
+//! By Little's law, the number of in-flight transactions is throughput times mean time. Transactions that have entered
 //! a node, but not the node behind it, are in the hop between them. Their number divided by the throughput is the time
-//! that a transaction spends there.
+//! that a transaction spends in the hop.
 
 use crate::facts::samples::{self, mean, sums};
 use crate::facts::trial::TrialFacts;
@@ -18,10 +18,10 @@ use model::{CompactInterval, Nanos, Sample};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TailLoad {
     seconds: f64,
-    /// Transactions that succeeded, and those that ended otherwise, whose times are unknown.
+    /// Number of transactions that succeeded, and of those that ended otherwise, which have no time.
     ended: u64,
     failed: u64,
-    /// Sums in seconds: response times, service times, and waits of arrivals for a client.
+    /// Sums, in seconds, of response times, of service times, and of arrivals' waits for a client.
     response: f64,
     service: f64,
     backlog_wait: f64,
@@ -48,13 +48,13 @@ impl TailLoad {
         TailLoad { service: other.service, ..self }
     }
 
-    /// Transactions per second. `None` if none succeeded, or if more failed than succeeded: most transactions in flight
+    /// Transactions per second. `None` if none succeeded, or if more failed than succeeded: most in-flight transactions
     /// then are failing ones.
     fn rate(&self) -> Option<f64> {
         (self.ended > self.failed && self.seconds > 0.0).then(|| self.ended as f64 / self.seconds)
     }
 
-    /// Transactions in flight, from sending to the end.
+    /// Mean number of in-flight transactions, from sending to the end.
     fn transactions_in_flight(&self) -> Option<f64> {
         (self.count > 0).then(|| Some(self.rate()? * self.service / self.count as f64))?
     }
@@ -67,8 +67,8 @@ pub struct TrialPassage<'a> {
     pub late: TailLoad,
 }
 
-/// Hops of a cell's transactions, the generator first; medians over its valid trials. `processors` is the number of
-/// CPUs of the machine.
+/// Hops of a cell's transactions, generator first, as medians over its valid trials. `processors` is the number of CPUs
+/// of the machine.
 pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let each: Vec<Vec<HopMetrics>> = valid(trials).map(|it| trial_hops(setup, processors, it)).collect();
     let names = [GENERATOR].into_iter().chain(setup.stack.nodes.iter().map(|it| it.name.as_str()));
@@ -76,8 +76,8 @@ pub fn hops(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>])
     names.enumerate().map(|(place, name)| median_of_trials(name, &of(place))).collect()
 }
 
-/// Resources used by the nodes that start as a cell's replicas, even if one of them is promoted; medians over its valid
-/// trials.
+/// Resources used by the nodes that start as a cell's replicas, even if one of them is promoted, as medians over its
+/// valid trials.
 pub fn replicas(setup: &Setup, processors: Option<f64>, trials: &[TrialPassage<'_>]) -> Vec<HopMetrics> {
     let Some(plan) = &setup.stack.replication else { return Vec::new() };
     let lates: Vec<Vec<Sample>> = valid(trials).map(tail_samples).collect();
@@ -92,7 +92,7 @@ fn valid<'a, 'b>(trials: &'a [TrialPassage<'b>]) -> impl Iterator<Item = &'a Tri
     trials.iter().filter(|it| it.facts.valid().is_some())
 }
 
-/// Medians of one node.
+/// Medians over the trials for one node.
 fn median_of_trials(name: &str, each: &[&HopMetrics]) -> HopMetrics {
     let middle = |of: fn(&HopMetrics) -> Option<f64>| median(each.iter().filter_map(|it| of(it)));
     HopMetrics {
@@ -128,8 +128,8 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
         ..hop_metrics(GENERATOR, &setup.stack.generator, processors, &late)
     };
     let nodes = &setup.stack.nodes;
-    // Transactions in the node and all nodes behind it, if known. For the first node, these are all transactions in
-    // flight.
+    // Transactions in the node and all nodes behind it, if known. For the first node, these are all in-flight
+    // transactions.
     let mut inside: Vec<Option<f64>> = Vec::new();
     let mut all = vec![generator];
     for (place, node) in nodes.iter().enumerate() {
@@ -152,7 +152,7 @@ fn trial_hops(setup: &Setup, processors: Option<f64>, passage: &TrialPassage<'_>
             ..hop_metrics(&node.name, &node.limits, processors, &late)
         });
     }
-    // Only the transport of the load's own connections is known.
+    // Only the transport of the load's connections is known.
     let transport = passage.facts.summary.map(|it| &it.server.transport);
     if let (Some(Transport::TcpTls { version }), Some(first)) = (transport, all.get_mut(1)) {
         first.tls = Some(version.clone());

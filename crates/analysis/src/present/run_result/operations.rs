@@ -47,7 +47,8 @@ pub fn operation_results(
     Some((total, each.collect()))
 }
 
-/// `window` is the length of all windows together, in seconds; `longest` is the length of the longest.
+/// Result of one operation, or of all. `window` is the total length of all windows, and `longest` the length of the
+/// longest one, in seconds.
 fn operation_result(
     name: &str,
     parts: &[&OperationSecond],
@@ -62,8 +63,8 @@ fn operation_result(
         service.add(&it.service);
     }
     let delivered = sum(|it| it.ok - it.late) as f64;
-    // The histogram also includes transactions that ended after the window. They are assumed to take as long as the
-    // others.
+    // The histogram also includes transactions that ended after the window. They are assumed to have the same
+    // distribution of times as the others.
     let within = |limit: Nanos| 1.0 - response.count_above(limit) as f64 / response.count().max(1) as f64;
     OperationResult {
         name: name.to_owned(),
@@ -80,7 +81,7 @@ fn operation_result(
     }
 }
 
-/// Sizes of the answers to the HTTP requests of the wanted operations; `None` without answers.
+/// Sizes of the answers to the HTTP requests of the operations that `selects` accepts; `None` without answers.
 fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeFigures> {
     let mut all = SizeHistogram::new();
     let answers = parts.iter().flat_map(|it| &it.sum.answers);
@@ -89,7 +90,7 @@ fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeF
     figures(&all)
 }
 
-/// Shortest bound on response time among the objectives of this operation, or of all.
+/// Smallest bound on response times among the objectives of this operation, or of all operations.
 fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
     let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
     let bounds = of.filter(|it| it.operation == operation).filter_map(|it| match it.figure {

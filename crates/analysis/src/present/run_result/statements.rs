@@ -25,14 +25,14 @@ const STATEMENTS_MAX: usize = 10;
 /// because its earlier counts may be from before the window.
 #[derive(Clone, Debug, Default)]
 pub struct Statements {
-    /// Counts of the [`COUNTED`] series at the first and the last sample time, by queryid; an empty queryid stands for
+    /// Values of the [`COUNTED`] series at the first and the last sample time, by queryid. An empty queryid represents
     /// all statements.
     counts: BTreeMap<String, [Option<(f64, f64)>; COUNTED.len()]>,
     texts: BTreeMap<String, String>,
 }
 
 impl Statements {
-    /// Adds a sample, in order of time.
+    /// Adds a sample. Samples must arrive in order of time.
     pub fn push(&mut self, sample: &Sample) {
         if sample.series == TEXT {
             if let Some((id, text)) = sample.label.split_once(' ') {
@@ -53,7 +53,7 @@ impl Statements {
         }
     }
 
-    /// Growth by statement text; statements without calls in the window are left out.
+    /// Growth by statement text. Statements without calls in the window are left out.
     fn deltas(&self) -> BTreeMap<&str, StatementStats> {
         let growth = |it: Option<(f64, f64)>| it.map(|(first, last)| (last - first).max(0.0));
         let grown = |it| growth(it).unwrap_or(0.0);
@@ -87,7 +87,7 @@ impl Statements {
     }
 }
 
-/// Medians over the trials in which a statement was called, most expensive first.
+/// Medians over the trials in which a statement was called, most expensive statements first.
 pub fn statements(trials: &[&Statements]) -> Vec<StatementStats> {
     let each: Vec<BTreeMap<&str, StatementStats>> = trials.iter().map(|it| it.deltas()).collect();
     let mut texts: Vec<&str> = each.iter().flat_map(|it| it.keys().copied()).collect();

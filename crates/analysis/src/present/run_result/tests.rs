@@ -6,7 +6,7 @@ use model::{
     SizeUnit, StatementKind, StatementRows,
 };
 
-/// An operation with `count` transactions of these response and service times in milliseconds.
+/// Operation with `count` transactions of these response and service times, in milliseconds.
 fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
     let times = |millis| {
         let mut it = LatencyHistogram::new();
@@ -51,7 +51,7 @@ fn counts_good_transactions_within_the_objective() {
 fn sizes_of_answers_are_those_of_the_operation() {
     let mut setup = experiment(&["direct"], None).cells.remove(0).setup;
     setup.operations = ["read", "write", "sql"].map(|name| Operation::script(name, 1, "")).to_vec();
-    // Operation, request, number of answers, their size.
+    // Each tuple is operation, request, number of answers, and their size in bytes.
     let second = |all: &[(u16, u16, u64, u64)]| {
         let answers = all.iter().map(|&(operation, command, count, bytes)| {
             let mut it = AnswerSizes::new((operation, command));
@@ -109,7 +109,7 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     assert_eq!(hop(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
     assert_eq!(hop(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
     assert_eq!(hop(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
-    // If more transactions fail than succeed, most transactions in flight are failing ones.
+    // If more transactions fail than succeed, most in-flight transactions are failing ones.
     let mut times = |failed, unknown| {
         let mut it = OperationSecond::default();
         it.failed.add(Code::SqlState(*b"40P01"), failed);

@@ -1,34 +1,34 @@
-//! Bayesian estimate of the edge from votes of trials
+//! Bayesian estimate of the edge from the votes of trials
 //!
 //! At level x, a trial holds with probability λ + (1 − 2λ) / (1 + exp((ln x − θ) / s)). θ is the edge, s its blur, and
 //! λ the rate of failures unrelated to the level. Bayes' rule is applied on a grid of θ and s. Sources: Watson and
 //! Pelli, "QUEST" (1983); Kontsevich and Tyler, "Bayesian adaptive estimation of psychometric slope and threshold"
 //! (1999).
 
-/// Vote of one trial.
+/// Result of one trial, as evidence about the edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TrialVote {
     /// Natural logarithm of the level.
     pub at: f64,
     pub held: bool,
-    /// True if the level before it was overloaded too. The vote then has less weight, because some systems need a rest
-    /// to recover.
+    /// True if the previous trial's level was overloaded too. The vote then has less weight, because some systems need
+    /// a rest to recover.
     pub after_overload: bool,
 }
 
-/// Share of trials whose result is unrelated to their level.
+/// Share of trials with a result unrelated to their level.
 const LAPSE: f64 = 0.02;
-/// Share of such trials directly after an overloaded level.
+/// Share of trials with a result unrelated to their level, directly after an overloaded level.
 const LAPSE_TIRED: f64 = 0.15;
-/// Blurs (in the logarithm of the level) and their prior probabilities. The first three cover queues of usual length;
-/// the last one covers a system with two states.
+/// Blurs (in the logarithm of the level) and their prior probabilities. The first three cover queues of usual length.
+/// The last one covers a system with two states.
 const BLURS: [(f64, f64); 5] = [(0.003, 0.25), (0.007, 0.3), (0.015, 0.25), (0.035, 0.15), (0.08, 0.05)];
-/// Distance of the grid's points, as a share of the precision.
+/// Distance between the grid's points, as a share of the precision.
 const GRID_STEP: f64 = 0.08;
-/// Hint that an overloaded system delivers about its capacity: relative deviation and weight.
+/// Relative deviation and weight of the hint that an overloaded system's throughput is about its capacity.
 const HINT_WEIGHT: (f64, f64) = (0.05, 0.5);
 
-/// Probability distribution of the edge.
+/// Probability distribution of the edge and its blur.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeDistribution {
     from: f64,
@@ -84,7 +84,7 @@ impl EdgeDistribution {
         for (place, weight) in self.edge.iter().enumerate() {
             sum += weight;
             if sum >= share {
-                // Interpolates between two grid points, as if the weight were spread evenly.
+                // Interpolate between two grid points, as if the weight were spread evenly.
                 let within = if *weight > 0.0 { (share - last) / weight } else { 0.0 };
                 return (self.from + self.step * (place as f64 - 0.5 + within)).exp();
             }

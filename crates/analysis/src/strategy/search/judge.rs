@@ -1,7 +1,7 @@
-//! Judges one step of a search: sustained, overloaded or invalid
+//! Judge of one search step: sustained, overloaded or invalid
 //!
 //! A level is overloaded if an objective is violated, a stop rule fires, too little of the load is delivered, or
-//! transactions in flight keep growing. A trial that measured the generator has no result.
+//! in-flight transactions keep growing. A trial with an invalid measurement has no result.
 
 use crate::stats::quantile::upper_median;
 use crate::stats::slopes;
@@ -14,37 +14,36 @@ use model::summary::{LoadModelSummary, Summary};
 use model::validity::{Doubt, InvalidReason};
 use model::{Nanos, OperationSecond, Second};
 
-/// Smallest delivered share of the offered rate. Smaller deficits are detected by [`backlog_grows`], which is more
-/// sensitive, but requires a steady trend; this check does not.
+/// Smallest delivered share of the offered rate. [`backlog_grows`] detects smaller deficits, but requires a steady
+/// trend; this check does not.
 pub(super) const DELIVERED_SHARE_MIN: f64 = 0.98;
-/// Share of the window at its start that does not count, because connections are opened and caches fill.
+/// Share of the window at its start that is ignored, because connections are opened and caches fill.
 const START_SHARE: f64 = 0.25;
-/// Variance of arrivals and departures together, in units of their mean: 1 for Poisson arrivals, plus 1.4 for service
-/// times that vary slightly more than exponential ones.
+/// Variance of arrivals plus departures, in units of their mean: 1 for Poisson arrivals, and 1.4 for service times that
+/// vary slightly more than exponential ones.
 const DISPERSION: f64 = 2.4;
-/// Standard deviations by which transactions in flight may grow by chance. A system exactly at its capacity exceeds
-/// this in six of ten windows, so votes are about evenly split there. At 95 % of its capacity, hardly any window
-/// exceeds this.
+/// Standard deviations of in-flight growth that chance may cause. A system exactly at its capacity exceeds this in six
+/// of ten windows, so its votes are split about evenly. At 95 % of its capacity, almost no window exceeds this.
 const GROWTH_DEVIATIONS: f64 = 0.5;
-/// Standard deviations by which a delivered share may be lower by chance.
+/// Standard deviations by which chance may lower a delivered share.
 const CHANCE: f64 = 2.0;
-/// Minimum number of seconds that show a trend.
+/// Minimum number of seconds from which a trend is computed.
 const SECONDS_MIN: usize = 8;
-/// Share of arrivals that wait for a client above which chance does not explain the waits.
+/// Share of arrivals that wait for a client, above which chance does not explain the waits.
 const QUEUED_SHARE_MIN: f64 = 0.01;
 
-/// Data of one second that are needed to judge a trial. Histograms are left out, because a search of hours stores
-/// thousands of seconds.
+/// Counts of one second from which a trial is judged. They omit the histograms, because a search of several hours
+/// stores thousands of seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondSummary {
     second: u64,
     from: Nanos,
     to: Nanos,
-    /// Transactions within the window, without late ones: successes, and all outcomes.
+    /// Transactions that ended within the window and were not late: the successes, and all outcomes.
     succeeded: u64,
     ended: u64,
     in_flight: u64,
-    /// Answered transactions, and the sum of their response times.
+    /// Number of answered transactions, and the sum of their response times.
     responses: u64,
     response_ns: u128,
 }
@@ -67,19 +66,20 @@ impl From<&Second> for SecondSummary {
 
 /// Judges the trial of `step`.
 ///
-/// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has, so a
-/// ramp before the window (of `confirm`) may be included. `objectives` are the results of [`objective::judge`].
+/// `seconds` are those of the trial, in order of time. Only the last ones count, as many as the step's window has. They
+/// may therefore include a ramp before the window (as in `confirm`). `objectives` are the results of
+/// [`objective::judge`].
 ///
-/// - Invalid: the generator was late, saturated, throttled or stalled, had no file descriptors left, the machine was
-///   suspended, or a feed was used up before the end of the step.
-/// - Overloaded: a stop rule fired, an objective is violated, transactions in flight grew until the end, or less than
+/// - Invalid: the generator was late, saturated, throttled, stalled or out of file descriptors; the machine was
+///   suspended; or a feed was used up before the end of the step.
+/// - Overloaded: a stop rule fired, an objective is violated, in-flight transactions grew until the end, or less than
 ///   98 % of the offered rate was delivered and random variation does not explain it. Failed transactions count as not
 ///   delivered, unless an objective bounds their share.
-/// - Overloaded in an open model while arrivals waited for a client: still overloaded if service times alone violate an
-///   objective, or nothing succeeded for a while; otherwise [`SearchStopReason::ClientCap`]. `next` judges this step
-///   again once other levels show whether there were too few clients.
-/// - An objective is unknown because of too few samples: ignored in ramp and rest steps, which do not count as
-///   evidence. In other steps the trial is invalid, and the reason contains the text of the objective.
+/// - Overloaded in an open model while arrivals waited for a client: the step is overloaded if service times alone
+///   violate an objective, or nothing succeeded for a while. Otherwise the result is [`SearchStopReason::ClientCap`].
+///   `next` judges this step again once other levels show whether there were too few clients.
+/// - An objective has too few samples: ramp and rest steps ignore it, because they do not count as evidence. In other
+///   steps the trial is invalid, and the reason contains the text of the objective.
 pub fn judge(
     step: SearchStep,
     summary: &Summary,
@@ -147,7 +147,7 @@ fn stop_reason(invalid: &InvalidReason) -> SearchStopReason {
     }
 }
 
-/// Number of clients of an open model if all of them were busy for a significant time.
+/// Number of clients of an open model, if all of them were busy for a significant time.
 fn reached_cap(summary: &Summary) -> Option<u32> {
     let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
     let much = |it: &Doubt| match it {
@@ -159,7 +159,7 @@ fn reached_cap(summary: &Summary) -> Option<u32> {
     summary.validity.doubts.iter().any(much).then_some(summary.plan.clients)
 }
 
-/// True if an objective on times would be violated even without waiting for a client.
+/// True if an objective on times would be violated even if no arrival waited for a client.
 fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> bool {
     if broken.unit != ObjectiveUnit::Seconds {
         return false;
@@ -172,8 +172,8 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
     it.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
-/// Last whole seconds of the window, without its start. Seconds after `loaded`, the time with arrivals, are left out:
-/// after it, transactions in flight only drain, and the throughput is nearly 0.
+/// Last whole seconds of the window, without its start. Seconds after `loaded`, the duration of the arrivals, are left
+/// out: in-flight transactions only drain there, and the throughput is almost 0.
 fn window_seconds<'a>(
     step: &SearchStep,
     seconds: &'a [SecondSummary],
@@ -191,7 +191,8 @@ fn duration(second: &SecondSummary) -> f64 {
     second.to.0.saturating_sub(second.from.0) as f64 / 1e9
 }
 
-/// Counts only the seconds after the start, so that the initial filling of a pipeline does not count as falling behind.
+/// Reason if too little of the offered rate was delivered. It counts only the seconds after the start, so that filling
+/// a pipeline does not count as a deficit.
 fn falls_behind(
     level: f64,
     seconds: &[&SecondSummary],
@@ -209,11 +210,11 @@ fn falls_behind(
     (offered > 0.0 && share < DELIVERED_SHARE_MIN - deviation).then_some(OverloadReason::FellBehind { share })
 }
 
-/// Reason if transactions in flight grew until the end of the window, faster than in a system that just keeps up.
+/// Reason if in-flight transactions grew until the end of the window, faster than in a system at its capacity.
 ///
-/// The queue of a system that just keeps up is a random walk: after t seconds it has moved by about √(2.4 λ t). The
-/// slope is Theil and Sen's, which is robust against single bad seconds. The slope of the second half must be at least
-/// half as steep; otherwise the queue is settling.
+/// The queue of a system at its capacity is a random walk: after t seconds it has moved by about √(2.4 λ t). The slope
+/// is Theil and Sen's, which is robust against single bad seconds. The slope of the second half must be at least half
+/// as steep; otherwise the queue is settling.
 fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReason> {
     if seconds.len() < SECONDS_MIN {
         return None;
@@ -228,8 +229,8 @@ fn backlog_grows(level: f64, seconds: &[&SecondSummary]) -> Option<OverloadReaso
         .then_some(OverloadReason::InFlightGrows { per_second: slope })
 }
 
-/// Transactions that were sent and not yet answered, or, if greater, the number that follows from the second's mean
-/// response time by Little's law. The latter includes those that wait for a client.
+/// Transactions that were sent and not yet answered. If greater, the number from the second's mean response time by
+/// Little's law, which includes transactions that wait for a client.
 fn transactions_in_flight(level: f64, second: &SecondSummary) -> f64 {
     let by_time = match second.responses {
         0 => 0.0,
@@ -251,7 +252,7 @@ mod tests {
     use model::summary::{BenchPlan, Server};
     use model::{Code, CompactInterval, LatencyHistogram, Measurement};
 
-    /// Twenty valid seconds at 1000 per second; 30 transactions are in flight.
+    /// Twenty valid seconds at 1000 per second, with 30 transactions in flight.
     struct TestTrial {
         plan: BenchPlan,
         measured: Measurement,
@@ -339,14 +340,14 @@ mod tests {
         check(|_| {}, "held");
         check(|it| it.objectives = vec!["p50 < 1s", "p99 < 2ms"], "not: p99 < 2ms");
         check(|it| it.fired = true, "rule http(5xx,10%,5s)");
-        // 5 % less all the time; or 1.5 % less, which growth of transactions in flight would show.
+        // 5 % less in every second; or 1.5 % less, which growth of in-flight transactions would show.
         check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 950), "behind 0.950");
         check(|trial| trial.each(|_, it| it.interval.scripts[0].ok = 985), "held");
         // Transactions that ended after the window count as late.
         check(|trial| trial.each(|_, it| it.interval.scripts[0].late = 100), "behind 0.900");
-        // Only in the first quarter, while the system warms up.
+        // A deficit only in the first quarter, while the system warms up.
         check(|trial| trial.each(|n, it| it.interval.scripts[0].ok = if n < 5 { 0 } else { 1000 }), "held");
-        // After the last arrival, transactions in flight only drain.
+        // After the last arrival, in-flight transactions only drain.
         let ending = |it: &mut TestTrial| {
             let mut last = moved(&it.seconds[0], Nanos::from_secs(20));
             last.interval.scripts[0].ok = 2;
@@ -381,17 +382,17 @@ mod tests {
     fn detects_growing_backlogs() {
         let under_way =
             |of: fn(u64) -> u64| move |trial: &mut TestTrial| trial.each(|n, it| it.in_flight = of(n));
-        // The load exceeds the capacity by two per cent.
+        // The load exceeds the capacity by 2 %.
         check(under_way(|n| 30 + 20 * n), "growing 20.0");
-        // The random walk of a system that keeps up could move as far.
+        // The random walk of a system at its capacity could move as far.
         check(under_way(|n| 30 + 4 * n), "held");
-        // The queue fills and is full before the middle; it drains; or there is a checkpoint in the middle or at the
+        // The queue is full before the middle of the window; or it drains; or a checkpoint runs in the middle or at the
         // end.
         check(under_way(|n| 600 - 600 / (n + 1)), "held");
         check(under_way(|n| 600 - 20 * n), "held");
         check(under_way(|n| if (9..12).contains(&n) { 900 } else { 30 }), "held");
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
-        // In flight are at most as many as there are clients, but response times show the arrivals that wait for one.
+        // The clients limit the number in flight, but response times show the arrivals that wait for a client.
         let waiting = |trial: &mut TestTrial| {
             trial.each(|n, it| {
                 let mut times = LatencyHistogram::new();
@@ -400,7 +401,7 @@ mod tests {
             });
         };
         check(waiting, "growing 15.0");
-        // Too short for a trend.
+        // The window is too short for a trend.
         check(
             |it| {
                 under_way(|n| 30 + 20 * n)(it);
@@ -429,7 +430,7 @@ mod tests {
         check(|it| it.measured.thread_usage[0].longest_stall = Nanos::from_secs(1), "? Generator");
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
         check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
-        // Invalid even if an objective is violated.
+        // The step is invalid even if an objective is violated.
         let both = |it: &mut TestTrial| {
             it.measured.exhausted_connects = 3;
             it.objectives = vec!["p99 < 1ms"];
@@ -461,9 +462,9 @@ mod tests {
         fn waits(trial: &mut TestTrial) {
             trial.measured.interval.backlog_wait = millis(5000, 300);
         }
-        // The objective is met nevertheless.
+        // The objective is met despite the waits.
         check(waits, "held");
-        // Response times include the wait, service times do not. Other levels show whether clients are the cause.
+        // Response times include the wait; service times do not. Other levels show whether clients are the cause.
         let slow = |millis_served: u64| {
             move |it: &mut TestTrial| {
                 waits(it);
@@ -479,7 +480,7 @@ mod tests {
             trial.each(|_, it| it.interval.scripts[0].ok = 500);
         };
         check(behind, "? ClientCap { clients: 4 }");
-        // Too few arrivals waited for this to be the reason.
+        // Too few arrivals waited for a client.
         let hardly = |it: &mut TestTrial| {
             behind(it);
             it.measured.interval.backlog_wait = millis(50, 300);

@@ -1,4 +1,4 @@
-//! Interleaves searches of a base and its perturbations, and decides whether a perturbation moves the maximum
+//! Interleaved searches of a base and its perturbations, and the proof that a perturbation moves the maximum
 
 use super::track::SearchTrack;
 use super::{NextStep, answer, next};
@@ -16,15 +16,15 @@ pub struct SearchRun<'a> {
     pub start: f64,
     pub perturbation: Option<&'a Perturbation>,
     pub round: u32,
-    /// Its trials so far.
+    /// Trials of this search so far.
     pub done: &'a [StepResult],
 }
 
-/// Next step over all `subjects`, with the index of its subject; `None` if all searches have ended.
+/// Next step over all `subjects`, and the index of its subject; `None` if all searches have ended.
 ///
-/// Each subject takes one step, in an order determined by `seed`; then each takes the next one, in another order. Drift
-/// of the machine then affects all subjects alike. The result depends only on the number of trials of each subject, so
-/// an interrupted search resumes where it stopped.
+/// Each subject takes one step, in an order determined by `seed`. Then each takes the next step, in another order.
+/// Drift of the machine thus affects all subjects alike. The result depends only on the number of trials of each
+/// subject, so an interrupted search resumes where it stopped.
 pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
     let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
         NextStep::Measure(step) => {
@@ -45,22 +45,23 @@ pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, Searc
     open.into_iter().find(|it| it.0 == first)
 }
 
-/// Elasticity that separates limiters from other resources: a limit is proven if the whole interval is above it, and
-/// excluded if the whole interval is below. An unrelated resource has 0, and the only limiter has 1. Two limiters in
-/// series, each with half of the time, have a half each. If a quota is raised by a quarter and both maxima are known to
-/// ± 5 %, the whole interval of an unrelated resource is above this value once in 10⁵ cases.
+/// Elasticity that separates limiters from other resources. A limit is proven if the whole interval is above it, and
+/// excluded if the whole interval is below it. The elasticity is 0 for an unrelated resource and 1 for the only
+/// limiter. Two limiters in series, each with half of the time, have 0.5 each. Suppose a quota is raised by a quarter
+/// and both maxima are known to ± 5 %. Then the interval of an unrelated resource exceeds this value once in 10⁵ cases.
 const ELASTICITY_MIN: f64 = 0.3;
-/// Bound on the ratio of maxima for a switch; chance does not explain a rise of ten per cent.
+/// Ratio of maxima above which a perturbation that is a switch moved the maximum. Chance does not explain a rise of 10
+/// %.
 const SWITCH_RATIO_MIN: f64 = 1.1;
-/// Minimum number of votes for and against before a verdict may be decided early.
+/// Minimum number of votes for and against the level before a verdict may be decided early.
 const VOTES_MIN: usize = 2;
-/// Number of pairs of maxima that are drawn.
+/// Number of random pairs of maxima.
 const DRAWS: usize = 4000;
 /// Quantile of the normal distribution at 97.5 %.
 const Z: f64 = 1.959_964;
 
-/// Verdict on whether this perturbation, which tests `limit` as the cause, moved the maximum. It uses the interleaved
-/// trials of the base and of the perturbed subject.
+/// Verdict on whether this perturbation moved the maximum, which proves or excludes `limit` as the cause. It uses the
+/// interleaved trials of the base and of the perturbed subject.
 ///
 /// If the searches ended early because the verdict [`is_decided`], their levels are the edges estimated from their
 /// votes.
@@ -86,7 +87,7 @@ pub fn proof(
 }
 
 /// True if the verdict is certain before both searches end, because it is the same for all edges within their
-/// intervals. Both searches need some votes for and against, because an estimate from few votes is a guess.
+/// intervals. Both searches need votes for and against, because an estimate from few votes is unreliable.
 pub fn is_decided(
     perturbation: &Perturbation,
     base: &[StepResult],
@@ -115,13 +116,13 @@ pub fn is_decided(
     least > bound || most < bound
 }
 
-/// Edge estimated from a search's votes, whether or not the search has ended.
+/// Edge and its interval, estimated from a search's votes, whether or not the search has ended.
 fn edge(max: &MaxSearch, done: &[StepResult]) -> Option<(f64, (f64, f64))> {
     let track = SearchTrack::new(max, done.first()?.step.level, done);
     Some((track.belief()?.quantile(0.5), track.interval()?))
 }
 
-/// Proof from two answers, such as those of several rounds together.
+/// Verdict from two answers, such as the combined answers of several rounds.
 pub fn prove(
     limit: Limit,
     perturbation: Perturbation,
@@ -153,8 +154,8 @@ pub fn prove(
 /// A value and its interval.
 type Estimate = (f64, Option<(f64, f64)>);
 
-/// True if the perturbation should lower the maximum. With all rows of the table it falls, if the feed's rows were
-/// cached before.
+/// True if the perturbation should lower the maximum. Requesting all rows of the table lowers it if the feed's rows
+/// were cached before.
 fn should_fall(perturbation: &Perturbation) -> bool {
     perturbation.amount.is_none() && matches!(perturbation.knob, Knob::FeedRows { .. })
 }
@@ -163,7 +164,7 @@ fn inverse(of: Option<Estimate>) -> Option<Estimate> {
     of.map(|(value, interval)| (1.0 / value, interval.map(|(low, high)| (1.0 / high, 1.0 / low))))
 }
 
-/// Middle 95 % of ln changed − ln base over random draws of both, extended to contain the estimate.
+/// Middle 95 % of ln changed − ln base over random draws of both, extended to include the estimate.
 fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -> Option<(f64, f64)> {
     let mut rng = SplitMix64(seed);
     let mut all = Vec::with_capacity(DRAWS);
@@ -176,7 +177,7 @@ fn difference_interval(base: &SearchResult, changed: &SearchResult, seed: u64) -
     Some((all[beyond].min(found), all[DRAWS - 1 - beyond].max(found)))
 }
 
-/// Random level from an answer's distribution: normal in logarithms around its level, with the width of its interval.
+/// Random level from an answer's distribution: log-normal around its level, with the width of its interval.
 pub(super) fn draw_level(result: &SearchResult, rng: &mut SplitMix64) -> Option<f64> {
     let (level, (low, high)) = (result.level?, result.interval?);
     let deviation = (high / low).ln() / 2.0 / Z;

@@ -1,18 +1,18 @@
-//! Combines several rounds of one search
+//! Combined answer of several rounds of one search
 
 use super::proof::draw_level;
 use crate::stats::quantile::median;
 use model::search::{OverloadReason, SearchResult, SearchStopReason};
 use model::{Nanos, SplitMix64};
 
-/// Resamples.
+/// Number of resamples.
 const DRAWS: usize = 4000;
 
-/// Combined answer of all rounds: the median of their levels with its 95 % interval, by resampling rounds and drawing
-/// each from its own interval. With fewer than three rounds, the interval also contains the intervals of all rounds,
-/// because two rounds do not show how rounds differ.
+/// Combined answer of all rounds: the median of their levels with its 95 % interval. The interval is computed by
+/// resampling rounds and drawing each level from its own interval. With fewer than three rounds, it also contains the
+/// intervals of all rounds, because two rounds do not show the variation between rounds.
 ///
-/// If more than half of the rounds have no level, the result has no level, but the most frequent reason.
+/// If more than half of the rounds have no level, the result has no level and has the most frequent reason.
 ///
 /// # Panics
 /// Panics if `rounds` is empty.
@@ -74,7 +74,7 @@ fn interval(known: &[&SearchResult], seed: u64) -> Option<(f64, f64)> {
     Some((low.min(level), high.max(level)))
 }
 
-/// First element of the most frequent kind.
+/// First element of the most frequent kind; `kind` maps an element to its kind.
 fn most_frequent<'a, T: 'a>(all: impl Iterator<Item = &'a T>, own: impl Fn(&T) -> T) -> Option<T> {
     let all: Vec<&T> = all.collect();
     let kind = std::mem::discriminant::<T>;
@@ -109,7 +109,7 @@ mod tests {
             (vec![Some(100.0)], (Some(100.0), None)),
             (vec![Some(100.0), Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), Some(104.0), Some(101.0)], (Some(101.0), None)),
-            // One round of three without a level does not matter; half of the rounds do.
+            // One round of three without a level does not matter, but half of the rounds do.
             (vec![Some(100.0), None, Some(104.0)], (Some(102.0), None)),
             (vec![Some(100.0), None], (None, Some(SearchStopReason::Generator))),
             (vec![None, None], (None, Some(SearchStopReason::Generator))),
@@ -128,7 +128,7 @@ mod tests {
         assert!(low <= 88.2 + 1e-9 && high >= 112.2 - 1e-9, "{low} {high}: the interval covers both rounds");
     }
 
-    /// Rounds with an error of 2 %, as in their intervals. The system is constant or varies by 2 %.
+    /// Each round has an error of 2 %, equal to its interval. The system is constant or varies by 2 %.
     #[test]
     fn interval_covers_the_truth() {
         for (rounds, differ, least) in

@@ -1,7 +1,7 @@
 //! Simulated systems with known capacity
 //!
-//! Every trial is simulated arrival by arrival, with Poisson arrivals, first come first served, and c servers. Its
-//! results are passed to `judge` like those of a real trial.
+//! Each trial simulates every arrival: Poisson arrivals, first come first served, c servers. `judge` judges its results
+//! like those of a real trial.
 
 use super::{SecondSummary, judge};
 use crate::fixture::{open_plan, quiet_measurement};
@@ -18,21 +18,21 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Behaviour {
     None,
-    /// The speed is 1 + `by` sin(2πt / `period`), where t is the time spent measuring, in seconds.
+    /// Speed of 1 + `by` sin(2πt / `period`), where t is the time spent measuring, in seconds.
     Drift {
         by: f64,
         period: f64,
     },
-    /// Every trial is randomly in one of two states; one of them is slower by this share.
+    /// Every trial is randomly in one of two states. One of them is slower by this share.
     TwoStates {
         by: f64,
     },
-    /// Once overloaded, the system is slower by this share until a trial is below six tenths of its capacity or starts
-    /// from a fresh state.
+    /// After an overload, the system is slower by this share until a trial is below 60 % of its capacity or starts from
+    /// a fresh state.
     Metastable {
         by: f64,
     },
-    /// In this share of trials, a noisy neighbour takes a third of the capacity.
+    /// In this share of trials, another program on the host takes a third of the capacity.
     Neighbour {
         share: f64,
     },
@@ -43,12 +43,12 @@ pub struct SimulatedSystem {
     pub servers: usize,
     /// Mean service time, in seconds.
     pub service: f64,
-    /// Standard deviation of the logarithm of the service time; exponential times if `None`.
+    /// Standard deviation of the logarithm of the service time; `None` for exponential times.
     pub sigma: Option<f64>,
     pub behaviour: Behaviour,
     /// Bound of the objective on p99, in seconds.
     pub p99: Option<f64>,
-    /// Rate at and above which the generator is late.
+    /// Rate, per second, from which on the generator is late.
     pub generator: f64,
     /// In-flight cap.
     pub clients: Option<usize>,
@@ -74,7 +74,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Arrivals per second above which the queue grows without end.
+    /// Capacity: arrivals per second above which the queue grows without bound.
     pub fn capacity(&self) -> f64 {
         self.servers as f64 / self.service
     }
@@ -190,7 +190,7 @@ impl SimulatedSystem {
         }
     }
 
-    /// Speed over time for the next trial, according to the time measured so far.
+    /// Speed over time for the next trial, which starts at the time measured so far.
     fn speed(&mut self) -> impl Fn(f64) -> f64 + use<> {
         let draw = self.rng.uniform();
         let (steady, by, period) = match self.behaviour {
@@ -204,8 +204,8 @@ impl SimulatedSystem {
     }
 }
 
-/// Highest rate at which p99 of response time is `bound` seconds in a system with exponential service times: exact, by
-/// Erlang's formula.
+/// Highest rate, per second, at which the p99 response time is `bound` seconds with exponential service times. Exact,
+/// by Erlang's formula.
 pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     let mu = 1.0 / service;
     let beyond = |rate: f64| {
@@ -213,7 +213,7 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
         let blocked = (1..=servers).fold(1.0, |b, n| load * b / (n as f64 + load * b));
         let waits = blocked / (1.0 - load / servers as f64 * (1.0 - blocked));
         let drains = servers as f64 * mu - rate;
-        // If both rates are equal, the quotient is undefined; a value close by is accurate enough.
+        // If both rates are equal, the quotient is undefined. A value close by is accurate enough.
         let drains = if (drains / mu - 1.0).abs() < 1e-6 { drains * (1.0 + 1e-5) } else { drains };
         let served = (-mu * bound).exp();
         let both = (mu * (-drains * bound).exp() - drains * served) / (mu - drains);
@@ -222,8 +222,8 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
     bisect(servers as f64 / service, |rate| beyond(rate) > 0.01)
 }
 
-/// Highest such rate for any service times, by simulating `arrivals` arrivals at each rate. The system's irregular
-/// behaviour is ignored.
+/// Highest rate, per second, at which the p99 response time is `bound` seconds, for any service times. Simulates
+/// `arrivals` arrivals at each rate and ignores the system's irregular behaviour.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
         let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
@@ -250,7 +250,7 @@ fn bisect(most: f64, too_much: impl Fn(f64) -> bool) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// Server that becomes free first.
+/// Time at which the first server becomes free.
 fn next_free_server(of: &mut [f64]) -> Option<&mut f64> {
     of.iter_mut().min_by(|a, b| a.total_cmp(b))
 }

@@ -7,67 +7,66 @@ use model::Nanos;
 use model::plan::{LoadScale, MaxSearch};
 use model::search::{LevelOutcome, OverloadReason, SearchStopReason, StepPurpose, StepResult};
 
-/// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon; later
+/// Factors between levels. The first steps are small, so that a search that starts near its answer ends soon. Later
 /// steps double the level.
 const FACTORS: [f64; 3] = [1.25, 1.6, 2.0];
 /// Factor between numbers of clients. Two steps double them, because a curve is fitted to the results.
 const FACTOR_OF_CLIENTS: f64 = std::f64::consts::SQRT_2;
-/// Level of a rest, as a share of the level that held. A rest follows two overloaded levels in a row, so that the
+/// Level of a rest, as a share of the best level that held. A rest follows two overloaded levels in a row, so that the
 /// system can recover.
 const REST: f64 = 0.5;
-/// Maximum number of trials of a level whose trials are invalid, and of a level whose trials fail for an unrelated
-/// reason.
+/// Maximum number of trials of a level if they are invalid, or if they fail for an unrelated reason.
 const TRIES_MAX: usize = 2;
 const FAILED_TRIES_MAX: usize = 3;
 /// Maximum number of steps downwards from an overloaded start.
 const DOWNWARD_STEPS_MAX: usize = 6;
 /// Minimum number of arrivals in a window.
 const FEWEST_ARRIVALS: f64 = 20.0;
-/// Arrivals that a window at the edge should have. 1,000 arrivals determine p99, but neighbours in a queue are
-/// correlated.
+/// Target number of arrivals in a window at the edge. 1,000 independent arrivals determine p99, but neighbours in a
+/// queue are correlated.
 const ARRIVALS: f64 = 5_000.0;
 /// Largest factor by which a window is lengthened to reach `ARRIVALS`.
 const LONGEST: u64 = 3;
-/// Arrivals and factor if an objective on a tail decides. A window of 5,000 arrivals misses the rare clusters of long
-/// times that form a tail, so half of its votes are too optimistic. More votes do not correct that; fewer and longer
-/// windows do.
+/// Target number of arrivals and largest factor, if an objective on a tail decides. A window of 5,000 arrivals misses
+/// the rare clusters of long times that form a tail, so half of its votes are too optimistic. Fewer and longer windows
+/// correct that; more votes do not.
 const OF_TAIL: (f64, u64) = (10_000.0, 6);
 const VOTES_OF_TAIL: usize = 14;
-/// Arrivals below which a window is lengthened by a factor of up to `LONGEST_OF_FEW`.
+/// Number of arrivals below which a window is lengthened by a factor of up to `LONGEST_OF_FEW`.
 const FEWEST_AT_EDGE: f64 = 1_100.0;
 const LONGEST_OF_FEW: u64 = 8;
-/// Votes after which the blur is attributed to the system.
+/// Number of votes after which the blur is attributed to the system.
 const VOTES_MAX: usize = 18;
-/// Steps after which the search gives up.
+/// Maximum number of steps; the search then ends without an answer.
 const STEPS_MAX: usize = 60;
-/// Half-width of the interval, as a share of the precision, at which holds begin.
+/// Half-width of the interval, as a share of the precision, at which confirming trials begin.
 const SURE_WIDTH: f64 = 0.85;
-/// Probability with which a confirming trial should hold.
+/// Required probability that a confirming trial holds.
 const SAFE_PROBABILITY: f64 = 0.8;
 /// Largest distance of a confirmed level below the median, as a share of the precision. It is limited because an answer
-/// that is too low is also wrong.
+/// that is too low is wrong as well.
 const BELOW: f64 = 0.6;
 /// Reduction of the level after a failed confirming trial, as a share of the precision.
 const DOWNWARDS: f64 = 0.4;
-/// Maximum number of levels that are held for confirmation.
+/// Maximum number of levels that are confirmed.
 const HOLDS_MAX: usize = 4;
-/// Ratio of a transaction's time with all clients busy to its time at levels that held, below which more clients would
-/// increase the throughput. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), a system of queues with N / R₀ at 1.5
-/// times the knee is within a few per cent of 1 / D. Source: Denning and Buzen, "The Operational Analysis of Queueing
-/// Network Models" (1978).
+/// Ratio below which more clients would increase the throughput. It divides a transaction's time with all clients busy
+/// by its time at levels that held. By the asymptotic bounds X ≤ min(N / R₀, 1 / D), a system of queues with N / R₀ at
+/// 1.5 times the knee is within a few per cent of 1 / D. Source: Denning and Buzen, "The Operational Analysis of
+/// Queueing Network Models" (1978).
 const CROWDED_RATIO: f64 = 1.5;
-/// Trials that prove a single state if 0, 1, 2 or 3 of them were slow. A system that alternates between two states at
-/// random passes in one of thirty searches. If no trial was ever slow, `STATE_TRIALS_UNSUSPECTED` trials are enough;
-/// such a system passes that in one of sixteen.
+/// Number of trials that prove a single state if 0, 1, 2 or 3 of them were slow. A system that alternates between two
+/// states at random passes in one of thirty searches. If no trial was ever slow, `STATE_TRIALS_UNSUSPECTED` trials are
+/// enough; such a system then passes in one of sixteen searches.
 const STATE_TRIALS: [usize; 4] = [5, 8, 11, 14];
 const STATE_TRIALS_UNSUSPECTED: usize = 4;
-/// Number of client steps after which the throughput is flat if it rose by less than `GAIN` in total.
+/// Number of client steps after which the throughput counts as flat if it rose by less than `GAIN` in total.
 const FLAT_STEPS: usize = 3;
 const GAIN: f64 = 0.02;
 
 /// Margins of the interval downwards and upwards, as shares of the precision. A short window is too optimistic, because
 /// it probably misses rare long delays, and a drifting system changes later. A system that was sometimes slow may also
-/// be slow by less than is visible. The values were determined on simulated systems, 200 of each kind: the interval
+/// be slow by less than is visible. The values were determined on simulated systems, 200 of each kind. The interval
 /// contains the truth of 194 to 200 of them, and of 190 with log-normal times.
 const ALIKE: (f64, f64) = (0.5, 0.25);
 const ALIKE_SUSPECTED: f64 = 1.0;
@@ -77,7 +76,7 @@ const ALIKE_SUSPECTED: f64 = 1.0;
 pub(super) struct TrackedTrial {
     pub level: f64,
     pub stage: StepPurpose,
-    /// `None` if the trial was invalid.
+    /// True if the level was sustained; `None` if the trial was invalid.
     pub held: Option<bool>,
     pub broke: Option<OverloadReason>,
     pub hindered: Option<SearchStopReason>,
@@ -98,7 +97,7 @@ pub(super) enum NextAction {
         level: f64,
         stage: StepPurpose,
     },
-    /// Trial for a part of the window, at a level so low that a system recovers.
+    /// Rest: a trial for a part of the window, at a level so low that a system recovers.
     Rest {
         level: f64,
     },
@@ -115,11 +114,11 @@ pub(super) enum SearchEnd {
     Hindered(SearchStopReason),
 }
 
-/// Counts of trials by speed state, to detect a slower state.
+/// Counts of trials by speed state, from which a slower state is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct SpeedStates {
     slow: usize,
-    /// Trials that allow a conclusion about the state.
+    /// Number of trials that allow a conclusion about the state.
     conclusive: usize,
     /// True if any trial was slow, including those without a conclusion.
     suspected: bool,
@@ -128,7 +127,7 @@ struct SpeedStates {
 }
 
 impl SpeedStates {
-    /// True if slow trials are too frequent for a noisy neighbour, which affects one trial of twenty.
+    /// True if slow trials are too frequent for a busy neighbour on the host, which affects one trial of twenty.
     fn are_two(self) -> bool {
         self.slow >= 2 && 3 * self.slow >= self.conclusive
             || self.slow >= 3 && 4 * self.slow >= self.conclusive
@@ -148,14 +147,14 @@ impl<'a> SearchTrack<'a> {
         SearchTrack { max, start, trials }
     }
 
-    /// Duration of a rest: a quarter of the window, in whole seconds, which schedules need.
+    /// Duration of a rest: a quarter of the window, in whole seconds because schedules require them.
     pub fn rest(&self) -> Nanos {
         Nanos::from_secs(self.max.window.0.div_ceil(4 * Nanos::from_secs(1).0))
     }
 
-    /// Window of a trial at `level`.
+    /// Duration of a trial at `level`.
     pub fn window(&self, level: f64, stage: StepPurpose) -> Nanos {
-        // After a successful long hold, further holds only check the state.
+        // After a successful long hold, further holds only check the state of the system.
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
         let long = stage == StepPurpose::Hold && !self.trials.iter().any(held);
@@ -170,7 +169,7 @@ impl<'a> SearchTrack<'a> {
         planned.max(window(arrivals, longest)).max(window(FEWEST_AT_EDGE, LONGEST_OF_FEW))
     }
 
-    /// Distribution of the edge from the votes; `None` until a level was overloaded.
+    /// Distribution of the edge from the votes; `None` as long as no level was overloaded.
     pub fn belief(&self) -> Option<EdgeDistribution> {
         let mut before = true;
         let mut votes = Vec::new();
@@ -195,7 +194,7 @@ impl<'a> SearchTrack<'a> {
         votes.iter().any(|it| !it.held).then(|| EdgeDistribution::new(&votes, hint, self.max.precision))
     }
 
-    /// Interval of the edge at 95 %: that of the votes, plus a margin for errors common to all votes.
+    /// Interval of the edge (95 %): that of the votes, plus a margin for errors common to all votes.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let belief = self.belief()?;
         let (low, high) = belief.interval();
@@ -222,7 +221,7 @@ impl<'a> SearchTrack<'a> {
         if best == 0.0 { self.ramp_down() } else { self.narrow(best) }
     }
 
-    /// Retries an invalid level, or ends the search.
+    /// Next action after an invalid trial: repeat its level, or end the search.
     fn retry(&self) -> Option<NextAction> {
         let last = self.trials.last()?;
         let why = last.hindered.clone()?;
@@ -238,7 +237,7 @@ impl<'a> SearchTrack<'a> {
         None
     }
 
-    /// Lowest level that was invalid too often, with the reason. No result is known from there on.
+    /// Lowest level that was invalid too often, with the reason. Levels from there on have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
         let of = |it: &TrackedTrial| match &it.hindered {
             Some(SearchStopReason::Failed { .. }) | None => None,
@@ -252,7 +251,7 @@ impl<'a> SearchTrack<'a> {
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
-    /// Next level while no level was overloaded.
+    /// Next level as long as no level was overloaded.
     fn ramp_up(&self, best: f64) -> NextAction {
         let (max, stage) = (self.max, StepPurpose::Ramp);
         if let Some((ceiling, why)) = self.ceiling() {
@@ -287,7 +286,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level: (best * factor).min(most), stage }
     }
 
-    /// Long trial at a level that held, while no overloaded level is known.
+    /// Long trial at a level that held, as long as no overloaded level is known.
     fn confirm(&self, level: f64, beyond: Option<SearchStopReason>) -> NextAction {
         let held =
             |it: &TrackedTrial| it.stage == StepPurpose::Hold && it.level == level && it.held == Some(true);
@@ -297,7 +296,7 @@ impl<'a> SearchTrack<'a> {
         NextAction::Measure { level, stage: StepPurpose::Hold }
     }
 
-    /// Number of clients above which throughput does not rise, if known.
+    /// Number of clients above which throughput does not rise; `None` if unknown.
     fn saturation_clients(&self) -> Option<f64> {
         let mut points: Vec<(f64, f64)> = self
             .trials
@@ -313,7 +312,7 @@ impl<'a> SearchTrack<'a> {
         (!rose).then(|| points.iter().find(|it| it.1 >= enough).expect("the best point is enough").0)
     }
 
-    /// Next level while no level held.
+    /// Next level as long as no level held.
     fn ramp_down(&self) -> NextAction {
         let last =
             self.trials.iter().rev().find(|it| it.held == Some(false)).expect("a level was overloaded");
@@ -348,7 +347,7 @@ impl<'a> SearchTrack<'a> {
             if refused >= 2 {
                 return NextAction::Rest { level: self.rounded_level(best * REST.powi(refused as i32 - 1)) };
             }
-            // A lower level after an overloaded one, and a higher one after one that held.
+            // Below the median after an overloaded level, above it after one that held.
             let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
@@ -367,7 +366,7 @@ impl<'a> SearchTrack<'a> {
         self.confirm_edge(&belief, narrowing)
     }
 
-    /// Searches for a level below the known edge that holds for long.
+    /// Confirming trial at a level below the known edge, or the end of the search.
     fn confirm_edge(&self, belief: &EdgeDistribution, narrowing: usize) -> NextAction {
         let precision = self.max.precision;
         let holds: Vec<&TrackedTrial> =
@@ -384,7 +383,7 @@ impl<'a> SearchTrack<'a> {
         let slowly = here().filter(|it| self.is_slow(it, level)).count();
         let held = here().filter(|it| it.held == Some(true)).count();
         let failed = here().count() - held - slowly;
-        // Number of holds required, and number of failures allowed before any hold.
+        // Number of holds required, and number of failures allowed before the first hold.
         let doubted = self.is_contradictory() || narrowing >= self.votes_max();
         let (needed, allowed) = if doubted { (2, 1) } else { (1, 0) };
         let again = NextAction::Measure { level, stage: StepPurpose::Hold };
@@ -400,7 +399,7 @@ impl<'a> SearchTrack<'a> {
         if levels.len() >= HOLDS_MAX {
             return end_hindered(SearchStopReason::Undecided { level: middle });
         }
-        // It was slow even on a fresh state. The slow state's level holds in both states.
+        // The system was slow even on a fresh state. The slow state's level holds in both states.
         let below = slower.unwrap_or(below);
         let lowest = levels.iter().copied().fold(f64::INFINITY, f64::min);
         let lower = below.min(lowest * (1.0 - DOWNWARDS * precision));
@@ -421,7 +420,7 @@ impl<'a> SearchTrack<'a> {
         if self.max.scale == LoadScale::Clients { level.floor().max(1.0) } else { level }
     }
 
-    /// True if an overloaded trial delivered clearly less than `level`.
+    /// True if an overloaded trial's throughput was clearly below `level`.
     fn is_slow(&self, trial: &TrackedTrial, level: f64) -> bool {
         let arrivals = trial.level * trial.window.as_secs_f64();
         let rate = self.max.scale == LoadScale::Rate && trial.held == Some(false);
@@ -429,11 +428,11 @@ impl<'a> SearchTrack<'a> {
             < level * (1.0 - (self.max.precision / 2.0).max(2.5 * (1.2 / arrivals).sqrt()))
     }
 
-    /// Speed states of trials around `level` and above. Trials after an overloaded one count only on a fresh state:
-    /// some systems stay slow until they get a rest.
+    /// Speed states of the trials around `level` and above. Trials after an overloaded one count only on a fresh state,
+    /// because some systems stay slow until they get a rest.
     fn states(&self, level: f64) -> SpeedStates {
         if self.max.scale == LoadScale::Clients {
-            // In a closed model, the throughput has another unit than the level.
+            // In a closed model, throughput and level have different units.
             return SpeedStates { conclusive: usize::MAX, ..SpeedStates::default() };
         }
         let votes: Vec<&TrackedTrial> = self.trials.iter().filter(|it| it.held.is_some()).collect();
@@ -465,7 +464,7 @@ impl<'a> SearchTrack<'a> {
         (last.take_while(|it| it.held == Some(false)).count(), rested)
     }
 
-    /// True if a level held that is above one that did not, by more than the precision.
+    /// True if a level held that exceeds an overloaded one by more than the precision.
     fn is_contradictory(&self) -> bool {
         let held = |outcome| self.trials.iter().filter(move |it| it.held == Some(outcome)).map(|it| it.level);
         held(true).any(|yes| held(false).any(|no| yes > no * (1.0 + self.max.precision)))
@@ -484,8 +483,8 @@ fn narrow(level: f64) -> NextAction {
     NextAction::Measure { level, stage: StepPurpose::Narrow }
 }
 
-/// Reads a trial. If all clients were busy, the trials that held show whether there were too few clients; see
-/// [`CROWDED_RATIO`].
+/// Interprets the result of a trial. If all clients were busy, the trials that held show whether there were too few
+/// clients; see [`CROWDED_RATIO`].
 fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
     let trial = |held, broke, hindered| TrackedTrial {
         level: step.step.level,
@@ -503,7 +502,7 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
             if lacks_clients(step, *clients, done) =>
         {
             let share = step.delivered.0 / step.step.level;
-            // By chance, more transactions may have arrived than planned.
+            // More transactions than planned may have arrived by chance.
             let behind = share < DELIVERED_SHARE_MIN;
             let broke = if behind {
                 OverloadReason::FellBehind { share }
@@ -516,8 +515,8 @@ fn read(step: &StepResult, done: &[StepResult]) -> TrackedTrial {
     }
 }
 
-/// True if a transaction takes much longer than at levels that held. By Little's law, its time is clients ÷ delivered
-/// rate when all clients are busy.
+/// True if a transaction takes much longer than at levels that held. By Little's law, its time is the number of clients
+/// divided by the delivered rate if all clients are busy.
 fn lacks_clients(step: &StepResult, clients: u32, done: &[StepResult]) -> bool {
     let held = done.iter().filter(|it| it.outcome == LevelOutcome::Yes).filter_map(|it| it.mean);
     let Some(least) = held.map(Nanos::as_secs_f64).reduce(f64::min) else { return false };

@@ -14,11 +14,11 @@ pub enum Threshold {
 }
 
 impl Threshold {
-    /// True if the level is reached or exceeded; false without responses.
+    /// True if the count reaches the threshold; false without responses.
     pub fn is_reached(self, count: MatchCount) -> bool {
         match self {
             Threshold::Count(level) => count.matching >= level,
-            // Compare products: 29 of 100 are 29 %, but a binary quotient may be slightly less.
+            // Compare products: 29 of 100 are 29 %, but the binary quotient may be slightly less.
             Threshold::Percent(level) => {
                 count.of > 0 && count.matching as f64 * 100.0 >= level * count.of as f64
             }
@@ -26,7 +26,7 @@ impl Threshold {
     }
 }
 
-/// One argument without the spaces around it, and its position in the whole text.
+/// One argument without surrounding spaces, and its offset in the whole text.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a> {
     pub offset: usize,
@@ -37,17 +37,17 @@ pub struct Argument<'a> {
 #[derive(Debug)]
 pub struct Arguments<'a> {
     remaining: std::vec::IntoIter<Argument<'a>>,
-    /// Position of the closing parenthesis.
+    /// Offset of the closing parenthesis.
     close: usize,
     context: &'a RuleContext,
-    /// The rule and its arguments, for diagnostics.
+    /// The rule's name and arguments as documented, for diagnostics.
     form: String,
     pub warnings: Vec<TankDifference>,
     pub series: Option<SeriesName>,
 }
 
 impl<'a> Arguments<'a> {
-    /// Arguments of a rule. `text` is the text between the parentheses, and `at` is its position.
+    /// Reader of a rule's arguments. `text` is the text between the parentheses, and `at` is its offset.
     pub fn new(text: &'a str, at: usize, context: &'a RuleContext, form: String) -> Arguments<'a> {
         let mut given = Vec::new();
         let mut from = 0;
@@ -63,7 +63,7 @@ impl<'a> Arguments<'a> {
         Arguments { remaining: given.into_iter(), close: at + text.len(), context, form, warnings, series }
     }
 
-    /// Reads the next argument, which diagnostics call `what`.
+    /// Reads the next argument. Diagnostics name it `what`.
     pub fn next(&mut self, what: &str) -> Result<Argument<'a>, RuleDiagnostic> {
         let missing = |at| diagnostic(at, "", &format!("{what}: {}", self.form));
         match self.remaining.next() {
@@ -73,7 +73,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Reports a diagnostic if arguments remain.
+    /// Returns a diagnostic if arguments remain.
     pub fn expect_end(&mut self) -> Result<(), RuleDiagnostic> {
         match self.remaining.next() {
             Some(it) => Err(diagnostic(it.offset, it.text, &format!("no more arguments: {}", self.form))),
@@ -81,7 +81,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Reads a time limit; milliseconds without a unit.
+    /// Reads a time limit. A number without a unit is in milliseconds.
     pub fn time(&mut self) -> Result<Nanos, RuleDiagnostic> {
         let it = self.next("a time such as `200ms`")?;
         match duration(it.text, 1) {
@@ -165,8 +165,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Milliseconds of a text such as `1m`, `1s500ms`, `27h103m645`; a part without a unit counts `bare` milliseconds per
-/// unit. `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
+/// Milliseconds of a duration such as `1m`, `1s500ms` or `27h103m645`. A part without a unit counts `bare` milliseconds
+/// per unit. `None` for anything else, including fractions such as `1.5s`, which Tank reads as 1 s + 5 s.
 fn duration(text: &str, bare: u64) -> Option<u64> {
     let mut sum: u64 = 0;
     let mut rest = text;
@@ -191,7 +191,7 @@ fn duration(text: &str, bare: u64) -> Option<u64> {
         rest = &rest[letters..];
         sum = sum.checked_add(number.checked_mul(unit)?)?;
     }
-    // Longer than any run, and within the range of nanoseconds.
+    // The bound is longer than any run, and within the range of nanoseconds.
     (sum < 1_000_000_000_000).then_some(sum)
 }
 

@@ -6,7 +6,7 @@ use super::window::Consecutive;
 use super::{RuleDiagnostic, RuleState, TriggerSecond};
 use model::Tick;
 
-/// One of the four rules.
+/// State of a rule `http`, `net`, `sql` or `errors`.
 #[derive(Debug)]
 struct CodesRule {
     mask: CodeMask,

@@ -3,15 +3,16 @@
 use super::RuleContext;
 use model::{ClientId, Code, Interval, Nanos, Outcome, Record, Sample, ScriptCounts, ScriptId, Tick};
 
-/// Operations `a` and `b`, at most 100 transactions in flight.
+/// Context with operations `a` and `b` and at most 100 transactions in flight.
 pub fn context() -> RuleContext {
     RuleContext { operations: vec!["a".into(), "b".into()], in_flight_max: 100, connect_each: false }
 }
 
-/// Parses a second: `10ms*8` transactions that succeeded; `net110*2`, `unknown104*1`, `http503*2`, `sql40P01*1`
-/// failures; `text*2` and `capture*2` answers that lack a text or a capture; `refused111*3` or `refused53300*3`
-/// connections; `dropped*2`; `flight7` in flight; `postgres.cpu=5` a sample, or with a label `postgres.cpu:user=5`.
-/// Without `*` a word counts once. Words after `b:` belong to operation b.
+/// Parses the text of one second. `10ms*8`: eight transactions of 10 ms succeeded. `net110*2`, `unknown104*1`,
+/// `http503*2`, `sql40P01*1`: failures. `text*2`, `capture*2`: answers that lack a text or a capture. `refused111*3`,
+/// `refused53300*3`: refused connections. `dropped*2`: dropped arrivals. `flight7`: seven in flight. `postgres.cpu=5`:
+/// a sample, or with a label `postgres.cpu:user=5`. Without `*` a word counts once. Words after `b:` belong to
+/// operation b.
 pub fn tick(second: u64, text: &str) -> Tick {
     let mut interval = Interval::new(&[0, 0]);
     (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));

@@ -7,7 +7,7 @@ use model::Tick;
 
 #[derive(Debug)]
 struct InstancesRule {
-    /// Transactions in flight above which a second is bad.
+    /// Number of transactions in flight above which a second is bad.
     above: f64,
     seconds: Consecutive,
 }

@@ -1,4 +1,4 @@
-//! Stop rule `limit`: ends a trial after a time
+//! Stop rule `limit`: ends a trial after a duration
 
 use super::arguments::Arguments;
 use super::{RuleDiagnostic, RuleState, TriggerSecond};

@@ -8,7 +8,7 @@ enum CodeKind {
     Http,
     Net,
     Sql,
-    /// Any failure; no code is compared.
+    /// All failures; codes are not compared.
     Any,
 }
 
@@ -17,25 +17,25 @@ enum CodeKind {
 pub struct CodeMask {
     kind: CodeKind,
     pattern: Vec<u8>,
-    /// True if a transaction without a fault, code 0, may match.
+    /// True if code 0, a transaction without a network error, may match.
     zero: bool,
 }
 
-/// Transactions that a rule counts.
+/// Transactions that a rule reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionScope {
-    /// Index of one operation, or all.
+    /// Index of one operation; `None` for all.
     pub operation: Option<usize>,
-    /// True if refused connections count as failed transactions. They do not if the rule names an operation, because
-    /// they belong to none.
+    /// True if refused connections count as failed transactions. They do not count if the rule names an operation,
+    /// because they belong to none.
     pub refused: bool,
 }
 
-/// Counts of one second.
+/// Numbers of matching and of all responses in one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchCount {
     pub matching: u64,
-    /// All responses. Dropped arrivals are not responses, and count only if no code is compared.
+    /// Number of all responses. Dropped arrivals are not responses, and are included only if codes are not compared.
     pub of: u64,
 }
 
@@ -70,7 +70,7 @@ impl CodeMask {
         CodeMask { kind: CodeKind::Any, pattern: Vec::new(), zero: true }
     }
 
-    /// The mask, extended to 0 if the pattern matches it.
+    /// Extends the mask to code 0 if its pattern matches 0.
     pub fn with_zero(self) -> CodeMask {
         CodeMask { zero: true, ..self }
     }
@@ -80,7 +80,7 @@ impl CodeMask {
         matches!(self.kind, CodeKind::Http | CodeKind::Net) && self.pattern.iter().all(|it| *it == b'x')
     }
 
-    /// Number of the second's responses whose code matches.
+    /// Counts the second's responses whose code matches.
     pub fn count(&self, tick: &Tick, scope: TransactionScope) -> MatchCount {
         let mut sum = MatchCount::default();
         for cell in scope.cells(tick) {
@@ -99,7 +99,7 @@ impl CodeMask {
         sum
     }
 
-    /// Codes beyond those that are counted one by one match no mask.
+    /// Adds the failures whose code matches. Codes that are not counted one by one match no mask.
     fn add(&self, sum: &mut MatchCount, failures: &FailureCounts) {
         sum.of += failures.total();
         sum.matching += match self.kind {

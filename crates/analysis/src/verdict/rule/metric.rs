@@ -1,8 +1,8 @@
 //! Stop rules `metric_higher`, `metric_lower`: a sampled figure is out of bounds, in consecutive seconds
 //!
-//! A figure is a series name, `pg_backends`, optionally with a label, `pg_backends:active`. Each matching node and
-//! label counts by its last sample of the second; one out of bounds is enough. Samples may arrive less often than every
-//! second: a second without a sample neither counts nor resets the count.
+//! A figure is the name of a series, such as `pg_backends`, optionally with a label, as in `pg_backends:active`. Each
+//! matching node and label counts with its last sample of the second; one that is out of bounds is enough. Samples may
+//! arrive less often than every second: a second without a sample neither counts nor resets the count.
 
 use super::arguments::Arguments;
 use super::window::Consecutive;
@@ -12,12 +12,12 @@ use std::cmp::Ordering;
 
 #[derive(Debug)]
 struct MetricRule {
-    /// Pattern of node names: `*` matches any characters, `?` one.
+    /// Pattern of node names: `*` matches any characters, `?` matches one.
     node: String,
     series: String,
     label: Option<String>,
     bound: f64,
-    /// Order of a bad value relative to the bound.
+    /// Result of comparing a bad value with the bound.
     violation: Ordering,
     seconds: Consecutive,
     /// True if no second has had a sample yet.

@@ -1,8 +1,8 @@
 use super::fixture::{context, tick};
 use super::*;
 
-/// Seconds at which `rule` fires over `seconds`, which start at 0: `2<1` means that it fires at second 2 because of
-/// second 1. All consecutive seconds at which it fires are listed, because it continues to fire, as Tank's rules do.
+/// Checks the seconds, from 0 on, at which `rule` fires. `2<1` means that it fires at second 2 because of second 1. All
+/// consecutive seconds at which it fires are listed, because it continues to fire, as Tank's rules do.
 #[track_caller]
 fn check(rule: &str, seconds: &[&str], expected: &str) {
     let mut rule = parse(rule, &context()).unwrap_or_else(|it| panic!("{rule}: {it:?}")).rule;
@@ -31,14 +31,14 @@ fn fires_on_mean_times() {
         // The mean must be strictly greater.
         ("time(200ms, 1)", &["200ms"; 3], "-"),
         ("time(199ms, 1)", &["200ms"; 3], "0<0"),
-        // The mean counts, not single responses.
+        // The rule compares the mean, not single responses.
         ("time(100ms, 1)", &["10ms*9 900ms*1"], "-"),
         ("time(100ms, 1)", &["10ms*9 911ms*1"], "0<0"),
         // A second without responses is good.
         ("time(100ms, 2s)", &["", "", ""], "-"),
         ("time(100ms, 2s)", &["200ms", "", "200ms", ""], "-"),
         ("time(100ms, 2s)", &["net110*5", "sql40P01*5"], "-"),
-        // A second is bad if all responses were unanswered, or if transactions in flight still wait.
+        // A second is bad if all responses were unanswered, or if in-flight transactions are still waiting.
         ("time(100ms, 2s)", &["10ms*9", "unknown104*4", "dropped*9"], "2<1"),
         ("time(100ms, 2s)", &["10ms*9", "10ms*9 dropped*9"], "-"),
         ("time(2s, 2s)", &["10ms*9", "flight4", "flight4", "flight4", "flight4"], "4<3"),
@@ -73,7 +73,7 @@ fn fires_on_quantiles() {
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 dropped*9 b: 50ms*9"], "-"),
         ("quantile(99, 100ms, 1s, b)", &["50ms*100 b: 50ms*9 unknown104*1"], "0<0"),
         ("quantile(99, 100ms, 2s)", &["200ms", "", "200ms"], "-"),
-        // The quantile of one operation, or of both together.
+        // The quantile of one operation, or of both operations together.
         ("quantile(99, 100ms, 1s, b)", &["10ms*10 b: 500ms*10"], "0<0"),
         ("quantile(99, 100ms, 1s, a)", &["10ms*10 b: 500ms*10"], "-"),
         ("quantile(50, 100ms, 1s)", &["10ms*60 b: 500ms*50"], "-"),
@@ -91,7 +91,7 @@ fn fires_on_http_statuses() {
         ("http(5XX, 1, 1s)", &["http500 1ms*9"], "0<0"),
         ("http(5xx, 10%, 1s)", &["http503*5 1ms*95"], "-"),
         ("http(5xx, 10%, 1s)", &["http503*15 1ms*85"], "0<0"),
-        // The rule fires at the level and above.
+        // The rule fires at the threshold and above.
         ("http(5xx, 10%, 1s)", &["http503*10 1ms*90"], "0<0"),
         ("http(5xx, 10%, 1s)", &["", ""], "-"),
         ("http(5xx, 3, 2s)", &["http500*3"; 5], "1<0"),
@@ -102,7 +102,7 @@ fn fires_on_http_statuses() {
         ("http(50x, 11, 1)", &["http503*2 http502*9 http510*9"], "0<0"),
         ("http(50x, 12, 1)", &["http503*2 http502*9 http510*9"], "-"),
         ("http(5xx , 1, 1s)", &["http500 1ms*9"], "0<0"),
-        // A success counts as 200; a transaction without a status as 0.
+        // A success counts as 200, and a transaction without a status as 0.
         ("http(2xx, 90%, 1s)", &["1ms*9 http404"], "0<0"),
         ("http(0, 3, 1s)", &["net110*2 sql40P01"], "0<0"),
         ("http(5xx, 1, 1s, b)", &["http500*9"], "-"),
@@ -135,7 +135,7 @@ fn fires_on_failures_of_all_kinds() {
 #[test]
 fn fires_on_network_codes() {
     for (rule, seconds, expected) in [
-        // Code 0 never counts as a failure, with any mask.
+        // Code 0 never counts as a failure, whatever the mask.
         ("net(0, 1, 1s)", &["1ms*10"][..], "-"),
         ("net(x, 1, 1s)", &["1ms*10 sql40P01*5 http500*5"], "-"),
         ("net(110, 1, 1s)", &["net110 1ms*9"], "0<0"),
@@ -144,10 +144,10 @@ fn fires_on_network_codes() {
         ("net(11x, 3, 1s)", &["net110 unknown111 net104"], "-"),
         ("net(xx, 50%, 1s)", &["net110*5 1ms*5"], "0<0"),
         ("net(xx, 50%, 1s)", &["", ""], "-"),
-        // An answer without its expected text is a failure, but not a network failure.
+        // An answer that lacks its expected text is a failure, but not a network failure.
         ("net(xx, 1, 1s)", &["text*5 capture*5"], "-"),
         ("errors(10, 1s)", &["text*5 capture*5"], "0<0"),
-        // A refused connection is a network failure; a refused login is not.
+        // A refused connection is a network failure. A refused login is not.
         ("net(111, 5, 1s)", &["refused111*5"], "0<0"),
         ("net(xx, 5, 1s)", &["refused53300*5"], "-"),
         ("net(xx, 50%, 1s)", &["refused111*5 1ms*6"], "-"),
@@ -232,7 +232,7 @@ fn fires_on_metrics() {
         ),
         ("metric_higher(postgres, cpu, 1, 2)", &["postgres.cpu=2", "postgres.cpu=0", "postgres.cpu=2"], "-"),
         ("metric_higher(p*, cpu, 1, 1)", &["host.cpu=9", "pooler.cpu=9"], "1<1"),
-        // The last sample of the second counts.
+        // The last sample of the second decides.
         ("metric_higher(*, cpu, 1, 1)", &["a.cpu=9 a.cpu=0"], "-"),
         ("metric_higher(*, cpu, 1, 1)", &["a.cpu=9 b.cpu=0"], "0<0"),
         ("metric_higher(*, backends, 1, 1)", &["a.backends:idle=9 a.backends:active=0"], "0<0"),
@@ -247,7 +247,7 @@ fn fires_on_times_over_a_window() {
     for (rule, seconds, expected) in [
         ("total_time(300ms, 70%, 3s)", &[SLOW; 10][..], "2<0"),
         ("total_time(300ms, 70%, 3s)", &[FAST; 10], "-"),
-        // The share is that of all responses of the window, not the mean of the seconds' shares.
+        // The share is that of all responses of the window, not the mean of the shares of its seconds.
         ("total_time(300ms, 70%, 2s)", &["60ms*30", "1500ms*70"], "1<0"),
         ("total_time(300ms, 70%, 2s)", &["60ms*31", "1500ms*69"], "-"),
         ("total_time(300ms, 50%, 1s)", &["100ms*10 300ms*40 1000ms*50"], "0<0"),
@@ -269,8 +269,8 @@ fn fires_on_times_over_a_window() {
     }
 }
 
-/// The four rules on a window of codes, each with its own bad code: `http500` for the first rule, `net110` for the
-/// second. For the negative rules, every code that does not match is bad.
+/// Four rules at this level, each with a bad code: `http500` for the first rule, `net110` for the second. For the
+/// negative rules, every code that does not match is bad.
 fn families(level: &str) -> [(String, &'static str); 4] {
     [
         ("total_http(5xx", "http500"),
@@ -289,7 +289,7 @@ fn fires_on_codes_over_a_window() {
         ("11, 5s", &["1ms*8 BAD*2"; 10], "-"),
         // A rule does not fire before the window is full.
         ("1, 3s", &["BAD*100"; 10], "2<0"),
-        // The level is just reached.
+        // The share equals the threshold.
         ("10%, 2s", &["1ms*90 BAD*10"; 5], "1<0"),
         ("10%, 2s", &["1ms*91 BAD*9"; 5], "-"),
         ("29%, 1s", &["1ms*71 BAD*29"], "0<0"),

@@ -9,14 +9,14 @@ use super::window::Consecutive;
 use super::{RuleDiagnostic, RuleState, TankDifference, TriggerSecond, diagnostic};
 use model::{LatencyHistogram, Nanos, Tick};
 
-/// Quantiles that Tank keeps, in percent.
+/// Quantiles that Tank supports, in percent.
 const TANK_QUANTILES: [f64; 9] = [25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 100.0];
 
-/// Statistic of the second's response times that is compared.
+/// Statistic of a second's response times that the rule compares with its limit.
 #[derive(Clone, Copy, Debug)]
 enum TimeStatistic {
     Mean,
-    /// Quantile, 0..=1, for any number of samples beyond it.
+    /// Quantile (0..=1), however few samples are beyond it.
     Quantile(f64),
 }
 
@@ -26,7 +26,7 @@ struct TimeRule {
     limit: Nanos,
     scope: TransactionScope,
     seconds: Consecutive,
-    /// Time in which transactions were in flight and none ended.
+    /// Duration for which transactions have been in flight and none has ended.
     stalled: Nanos,
 }
 
@@ -37,7 +37,7 @@ impl RuleState for TimeRule {
             ended += cell.arrivals() - cell.dropped;
             unanswered += cell.unanswered();
         }
-        // Transactions in flight are not counted by operation.
+        // In-flight transactions are not counted by operation.
         let waiting = ended == 0 && tick.in_flight > 0 && self.scope.operation.is_none();
         let length = tick.interval.to - tick.interval.from;
         self.stalled = if waiting { self.stalled + length } else { Nanos::ZERO };
@@ -58,7 +58,7 @@ enum TimeValue {
 }
 
 impl TimeStatistic {
-    /// Reads the statistic. A mean is that of the answered arrivals if there are any.
+    /// Value of the statistic in one second. The mean is that of the answered arrivals, if there are any.
     fn read(self, tick: &Tick, scope: TransactionScope, unanswered: u64) -> TimeValue {
         let count: u64 = scope.cells(tick).map(|it| it.response.count()).sum();
         let time = match self {
@@ -72,7 +72,7 @@ impl TimeStatistic {
                 let answered_rank = (rank / count as f64).min(1.0);
                 match &scope.cells(tick).collect::<Vec<_>>()[..] {
                     _ if rank > count as f64 => None,
-                    // Rounded as in the histogram.
+                    // The quantile is rounded as in the histogram.
                     [cell] if unanswered == 0 => cell.response.quantile_unchecked(quantile),
                     [cell] => cell.response.quantile_unchecked(answered_rank),
                     cells => {

@@ -1,7 +1,7 @@
 //! Stop rules `total_*`, `negative_*`: too many transactions in a sliding window
 //!
-//! A count is the sum over the window. A percentage of codes is the mean of the seconds' percentages with equal
-//! weights; seconds without responses are left out. A percentage of times is that of all responses of the window.
+//! A count is the sum over the window. A percentage of codes is the mean of the percentages of its seconds with equal
+//! weights; seconds without responses are left out. A percentage of times is computed from all responses of the window.
 
 use super::arguments::{Arguments, Threshold};
 use super::mask::{CodeMask, MatchCount, TransactionScope};
@@ -12,7 +12,7 @@ use model::{Nanos, Tick};
 #[derive(Debug)]
 struct TotalCodesRule {
     mask: CodeMask,
-    /// True if transactions that do not match are counted.
+    /// True if the rule counts transactions that do not match.
     negative: bool,
     level: Threshold,
     scope: TransactionScope,
@@ -31,7 +31,7 @@ impl RuleState for TotalCodesRule {
             Threshold::Percent(level) => {
                 let with: Vec<&MatchCount> = self.window.values().filter(|it| it.of > 0).collect();
                 let sum: f64 = with.iter().map(|it| 100.0 * it.matching as f64 / it.of as f64).sum();
-                // A sum of quotients may be too small because of rounding.
+                // Rounding may make the sum of quotients slightly too small.
                 !with.is_empty() && sum / with.len() as f64 >= level * (1.0 - 1e-12)
             }
         };
@@ -88,8 +88,8 @@ pub fn negative_http(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, Rul
     build(from, CodeMask::http, true)
 }
 
-/// Parses the rule. Unlike in its other rules, Tank counts code 0 here: `negative_net(0, …)` counts every code except
-/// 0.
+/// Parses a `negative_net` rule. Here, unlike in its other rules, Tank counts code 0: `negative_net(0, …)` counts every
+/// code except 0.
 pub fn negative_net(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
     build(from, |text| CodeMask::net(text).map(CodeMask::with_zero), true)
 }

@@ -1,4 +1,4 @@
-//! Stop rule `http_trend`: responses with a code become fewer
+//! Stop rule `http_trend`: the number of responses with a code decreases
 //!
 //! The rule fires if the mean change from second to second plus its standard error is below 0. As in Tank, the first
 //! change is the whole count of the first second. A window of n seconds is therefore complete from second n + 1 on.
@@ -17,7 +17,7 @@ struct TrendRule {
     last: u64,
     size: u64,
     changes: VecDeque<f64>,
-    /// Seconds of all changes except the first.
+    /// Seconds of all changes except the first one.
     seconds: SlidingWindow<()>,
 }
 
@@ -35,7 +35,7 @@ impl RuleState for TrendRule {
     }
 }
 
-/// Mean and its standard error, √(Σ(x − mean)² / (n (n − 1))); 0 for one value.
+/// Mean of `values` and its standard error, √(Σ(x − mean)² / (n (n − 1))); the error is 0 for one value.
 fn mean_and_error(values: &VecDeque<f64>) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,10 +1,10 @@
-//! Memory of stop rules: consecutive bad seconds, and a sliding window
+//! Recent seconds of a stop rule: consecutive bad seconds, and a sliding window
 
 use super::TriggerSecond;
 use model::Tick;
 use std::collections::VecDeque;
 
-/// Consecutive bad seconds; a good one resets the count.
+/// Number of consecutive bad seconds. A good second resets it.
 #[derive(Debug)]
 pub struct Consecutive {
     needed: u64,
@@ -17,7 +17,7 @@ impl Consecutive {
         Consecutive { needed, bad: 0, cause: None }
     }
 
-    /// First of the bad seconds, once there are enough.
+    /// First of the consecutive bad seconds, once there are enough of them.
     pub fn tick(&mut self, tick: &Tick, bad: bool) -> Option<TriggerSecond> {
         if !bad {
             (self.bad, self.cause) = (0, None);
@@ -48,7 +48,7 @@ impl<T> SlidingWindow<T> {
         }
     }
 
-    /// Values of the seconds; empty until the window is full.
+    /// Values of the window's seconds; empty until the window is full.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         let full = self.seconds.len() as u64 >= self.size;
         self.seconds.iter().filter(move |_| full).map(|(_, it)| it)

@@ -1,4 +1,4 @@
-//! Findings from which the tests derive causes
+//! Findings for the tests of causes
 
 use super::*;
 

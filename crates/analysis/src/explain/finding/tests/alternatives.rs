@@ -1,10 +1,10 @@
-//! Findings on pairs of cells with one setup
+//! Findings on pairs of cells with the same setup
 
 use super::*;
 use model::feed_coverage::{FeedCoverage, TableCoverage};
 use model::plan::{CacheState, Content, Dataset, Feed, FeedOrder, FeedSource, Operation};
 
-/// Cells of one setup: `open`, `closed`, `few` and `many` (feeds with few and many rows), and `cold`.
+/// Experiment of cells with one setup: `open`, `closed`, `few` and `many` (feeds with few and many rows), and `cold`.
 fn experiment_of(cells: &[&str]) -> Experiment {
     let mut experiment = experiment(&vec!["direct"; cells.len()], None);
     for (cell, word) in experiment.cells.iter_mut().zip(cells) {
@@ -60,7 +60,7 @@ fn reports_a_tail_hidden_by_the_closed_model() {
              1 }, closed: CellResponse { delivered: 47.7, p99: Some(0.171), runs: 1 } }",
         ],
     );
-    // No finding in four cases: both cells agree; the open-loop cell is better, below its capacity; the other cell has
+    // No finding in four cases: both cells agree; the open-loop cell is faster, below its capacity; the other cell has
     // another system; the trial is invalid.
     check_in(&experiment_of(&["open", "closed"]), &[open(44.9, 340), measured_run(1, 47.7, 171)], &[]);
     check_in(&experiment_of(&["open", "closed"]), &[open(18.4, 60), measured_run(1, 47.7, 171)], &[]);
@@ -74,7 +74,7 @@ fn reports_a_tail_hidden_by_the_closed_model() {
 
 #[test]
 fn reports_feeds_that_change_the_result() {
-    // 1000 transactions per second ended, whatever rate was planned.
+    // 1000 transactions per second ended, although another rate was planned.
     let read = |run: TestRun, blocks: f64| {
         run.counter("postgres", "pg_blocks_read", "app", 1000.0 * blocks)
             .counter("postgres", "cgroup_read_bytes", "", 8_192_000.0)

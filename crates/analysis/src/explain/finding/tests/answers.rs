@@ -46,7 +46,7 @@ fn reports_answers_of_another_size() {
     assert_eq!(of(&[run().answers(&[page; 40])], &["direct"]), [""; 0]);
 }
 
-/// Findings about the only operation, `read`.
+/// Texts of the findings on the only operation, `read`.
 fn finding_texts(runs: &[TestRun], predicate: fn(&Finding) -> bool) -> Vec<String> {
     let mut experiment = experiment(&["direct"], None);
     experiment.cells[0].setup.operations = vec![model::plan::Operation::script("read", 1, "SELECT 1")];

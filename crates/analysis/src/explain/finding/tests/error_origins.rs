@@ -6,7 +6,7 @@ use model::EventKind::{self, Deadlock, Error, SlowStatement, TooManyConnections}
 use model::finding::{LoggedErrors, SessionOrigin};
 use model::plan::Transport;
 
-/// Errors of a trial, as kind, origin and count.
+/// Errors of a trial, as text of kind, origin and count.
 fn origins(experiment: &Experiment, run: &TestRun) -> Vec<String> {
     let of = |it: Finding| match it {
         Finding::Circumstance { circumstance: Circumstance::ErrorOrigins { errors }, .. } => Some(errors),
@@ -36,7 +36,7 @@ fn names_the_origin_of_logged_errors() {
         ("pooled", false, ("[unknown]", "127.0.0.1"), "pooler"),
         ("pooled", false, ("pgdyno monitor", "127.0.0.1"), "Own"),
         ("pooled", false, ("pgdyno", "[local]"), "Own"),
-        // The pooler reaches PostgreSQL by TCP.
+        // The pooler connects to PostgreSQL over TCP.
         ("pooled", false, ("pgdyno load", "[local]"), "Direct"),
         ("pooled", false, ("[unknown]", "[local]"), "[unknown] at [local]"),
         ("pooled", false, ("psql", "127.0.0.1"), "psql at 127.0.0.1"),
@@ -63,7 +63,7 @@ fn counts_logged_errors_by_kind_and_origin() {
     let log = |run: TestRun, kind: EventKind, session| run.logs_session("postgres", kind, session);
     let run = log(log(TestRun::new(0, 0), Error, own), Error, load);
     let run = log(log(log(run, Error, load), TooManyConnections, load), Deadlock, load);
-    // The pooler's log repeats a message, one message is not an error, and one log does not name sessions.
+    // The pooler's log repeats a message; one message is not an error; one log does not name sessions.
     let run = run.logs("pooler", Deadlock, &["ERROR 40P01 deadlock detected"]);
     let run = log(run, SlowStatement, load).logs("postgres", Error, &["an error"; 3]);
     let expected = [

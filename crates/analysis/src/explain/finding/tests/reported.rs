@@ -36,7 +36,7 @@ fn reports_cancelled_statements() {
     );
     let few = "Failures { cell: 0, code: \"57014\", name: Some(\"query_canceled\"), count: 20, of: 10020 }";
     check(&["direct"], &[begun(run().failed(b"57014", 20))], &[few]);
-    // A service's clients receive another error, but the server logs the cancellation.
+    // Clients of a service receive another error, but the server logs the cancellation.
     check(
         &["direct"],
         &[begun(run().logged("57014", 200))],
@@ -73,7 +73,7 @@ fn reports_a_noisy_host() {
         &["Circumstance { cell: 0, circumstance: NoisyHost { stolen: None, jitter: Some(0.005) } }"],
     );
     check(&["direct"], &[host(run(), 0.5)], &[]);
-    // On a busy machine, the measured load causes late timers.
+    // On a busy machine, the measured load itself makes timers late.
     check(&["direct"], &[jitter(host(run(), 0.1), 5)], &[]);
 }
 
@@ -90,7 +90,7 @@ fn reports_bloat() {
             "Circumstance { cell: 0, circumstance: Bloat { from: 1000.0, to: 50000.0, live: 100000.0, vacuums: 0.0, trials: 3 } }",
         ],
     );
-    // Two trials show no trend, these trials do not grow, and these have too few dead rows to matter.
+    // Two trials show no trend; trials without growth; too few dead rows to matter.
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0)], &[]);
     check(&["direct"], &[dead(0, 1000.0), dead(1, 20_000.0), dead(2, 1500.0)], &[]);
     check(&["direct"], &[dead(0, 100.0), dead(1, 500.0), dead(2, 1500.0)], &[]);
@@ -104,7 +104,7 @@ fn reports_bloat() {
     );
 }
 
-/// Two of five transactions stay idle for five seconds each; other cases are not reported.
+/// Two of five transactions stay idle for five seconds each. Other cases are not reported.
 #[test]
 fn reports_idle_transactions() {
     let idle = |sessions: f64, longest: f64, horizon: f64, blocked: f64| {
@@ -127,7 +127,7 @@ fn reports_idle_transactions() {
     // Odyssey's console does not report waiting clients.
     check(&["odyssey"], &[idle(1.6, 5.0, 0.0, 0.0)], &[&found("0.0", "0.0", "None")]);
     // Every transaction is idle for milliseconds between its statements. One transaction in a hundred seconds is idle
-    // for two.
+    // for two seconds.
     check(&["direct"], &[idle(0.0, 0.02, 0.0, 0.0)], &[]);
     check(&["direct"], &[idle(0.02, 2.0, 0.0, 0.0)], &[]);
     // One idle transaction at the end of one of three trials is not reported; one in every trial is.
@@ -138,7 +138,7 @@ fn reports_idle_transactions() {
 
 #[test]
 fn reports_violations_of_littles_law() {
-    // A thousand transactions per second of 4 ms, plus 1 ms of waiting: five are in the pooler.
+    // A thousand transactions per second, each with 4 ms of service and 1 ms of waiting: five are in the pooler.
     let passing = |inside| {
         run()
             .counter("pooler", "pool_transactions", "app", 1000.0)
@@ -155,9 +155,9 @@ fn reports_violations_of_littles_law() {
         ],
     );
     check(&["pooled"], &[passing(3.0)], &[]);
-    // In session mode a client keeps its server while it thinks.
+    // In session mode, a client keeps its server connection during its think time.
     check(&["session"], &[passing(12.0)], &[]);
-    // Most trials must show it.
+    // Most trials must show the violation.
     let mut other = passing(3.0);
     other.repetition = 1;
     check(&["pooled"], &[passing(12.0), other], &[]);
@@ -209,14 +209,14 @@ fn reports_an_unused_pooler() {
         found.iter().map(|it| format!("{it:?}")).filter(|it| it.contains("NotUsed")).collect::<Vec<_>>()
     };
     let counted = |rate| console().counter("pooler", "pool_transactions", "app", rate);
-    // The console has no row of a database that a client used, or has a row that does not grow.
+    // The console has no row for a database that a client used, or has a row that does not grow.
     assert_eq!(found(console(), "pooled"), [unused]);
     assert_eq!(found(counted(0.0), "pooled"), [unused]);
     assert_eq!(found(counted(1000.0), "pooled"), [""; 0]);
     // The console was not sampled, or no transaction completed anywhere.
     assert_eq!(found(TestRun::new(0, 0), "pooled"), [""; 0]);
     assert_eq!(found(console().without_summary(), "pooled"), [""; 0]);
-    // Odyssey counts in its own intervals.
+    // Odyssey counts transactions in its own intervals.
     let odyssey = TestRun::new(0, 0).counter("pooler", "pool_transactions", "app", 0.0);
     assert_eq!(found(odyssey, "odyssey"), [""; 0]);
 }

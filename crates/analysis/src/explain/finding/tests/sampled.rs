@@ -1,21 +1,21 @@
-//! Rules on samples: for each rule, cases that it reports, and cases that it does not
+//! Rules on samples: for each rule, cases with and without a finding
 
 use super::*;
 use model::plan::{Limits, Replication, SyncMode};
 
-/// One cell for `word`, changed by `change`.
+/// Experiment with one cell for `word`, changed by `change`.
 fn cell(word: &str, change: impl FnOnce(&mut Setup)) -> Experiment {
     let mut experiment = experiment(&[word], None);
     change(&mut experiment.cells[0].setup);
     experiment
 }
 
-/// PostgreSQL with these limits and one CPU.
+/// Experiment in which PostgreSQL has these limits and one CPU.
 fn limited(limits: Limits) -> Experiment {
     cell("direct", |it| it.stack.nodes[0].limits = Limits { cpu: Some(1.0), ..limits })
 }
 
-/// A service with 0.3 CPUs before the cell for `word`.
+/// Experiment in which a service with 0.3 CPUs precedes the cell for `word`.
 fn serviced(word: &str, copies: u32) -> Experiment {
     cell(word, |it| {
         let mut node = trial::service();
@@ -52,7 +52,7 @@ fn reports_a_cpu_bound_server() {
     check_in(&pinned(&[0, 1]), &[busy(0.95)], &[]);
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
-    // Replicas have limits of their own; the busiest one counts.
+    // Replicas have separate limits; the busiest replica counts.
     let replicated = cell("direct", |it| {
         let plan = Replication::with_defaults(2, SyncMode::Async);
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
@@ -145,7 +145,7 @@ fn reports_exhausted_service_threads() {
 
 #[test]
 fn reports_two_pools_in_a_row() {
-    // The pooler handles a thousand transactions a second.
+    // The pooler executes a thousand transactions per second.
     let pools = |connections: f64, sets: f64, waiting: f64| {
         run()
             .gauge("service", "service_pool_size", "pool", connections)
@@ -184,7 +184,7 @@ fn reports_commits_that_wait_for_wal() {
     let both =
         waiting(run(), "IO/WALSync", 1.0, 2.0).gauge("postgres", "pg_active_waits", "LWLock/WALWrite", 1.0);
     check(&["direct"], &[both], &["Bound { cell: 0, bound: WalFlush { share: 0.5, active: 3.0 } }"]);
-    // Hardly any session is active.
+    // Almost no session is active.
     check(&["direct"], &[waiting(run(), "IO/WALSync", 0.04, 0.01)], &[]);
     // A single client waits at each commit too.
     let one = waiting(run(), "IO/WALSync", 0.8, 0.2);
@@ -294,7 +294,7 @@ fn reports_writes_bound_by_the_disk() {
 #[test]
 fn reports_memory_smaller_than_the_working_set() {
     const MB: f64 = 1_048_576.0;
-    // A thousand transactions a second.
+    // A thousand transactions per second.
     let full = |used: f64, each: f64, waits: f64| {
         waiting(run(), "IO/DataFileRead", waits, 10.0 - waits)
             .gauge("postgres", "cgroup_memory", "", used * MB)
@@ -333,7 +333,7 @@ fn reports_sequential_scans() {
     check(&["direct"], &[books(900.0, 200_000.0)], &[finding]);
     check(&["direct"], &[books(10.0, 200_000.0)], &[]);
     check(&["direct"], &[books(50_000.0, 900.0)], &[]);
-    // A report returns all rows that it reads.
+    // An aggregate query returns all rows that it reads.
     let returned = |rows| books(900.0, 200_000.0).counter("postgres", "pg_statement_rows", "", rows);
     check(&["direct"], &[returned(1_000_000.0)], &[finding]);
     check(&["direct"], &[returned(100_000_000.0)], &[]);
@@ -370,7 +370,7 @@ fn reports_slowdowns_by_checkpoints() {
 
 #[test]
 fn reports_too_few_clients() {
-    // 200 clients with 2.5 ms each deliver at most 80,000 transactions per second.
+    // 200 clients with 2.5 ms each execute at most 80,000 transactions per second.
     let half = |tps, cpu| {
         run().tps(tps).counter("postgres", "cgroup_cpu", "", cpu).gauge(
             "postgres",
@@ -395,7 +395,7 @@ fn reports_too_few_clients() {
     check(&["direct"], &[half(40_000.0, 0.5)], &[]);
     let thinking = cell("direct", |it| it.load.model = LoadModel::Closed { clients: 200, think: Nanos(1) });
     check_in(&thinking, &[half(79_000.0, 0.5)], &[]);
-    // Another resource is full.
+    // Another resource is exhausted.
     check(
         &["direct"],
         &[waiting(half(79_000.0, 0.5), "IPC/SyncRep", 3.0, 1.0)],

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::trial::service;
 use model::plan::{Replication, SyncMode};
 
-/// Unused nodes that are found, each with its count; clients completed 10,000 transactions.
+/// Findings on unused nodes, each as name and counts. Clients completed 10,000 transactions.
 fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
     let of = |it: Finding| match it {
@@ -17,8 +17,8 @@ fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u
     findings(experiment, &facts).into_iter().filter_map(of).collect()
 }
 
-/// PgBouncer's console, which counts `rate` transactions per second. With `None`, the console has no row for a used
-/// database.
+/// Adds PgBouncer's console, which counts `rate` transactions per second. With `None`, the console has no row for a
+/// used database.
 fn console(rate: Option<f64>) -> TestRun {
     let run = TestRun::new(0, 0).gauge("pooler", "pool_size", "app", 20.0);
     match rate {
@@ -27,7 +27,7 @@ fn console(rate: Option<f64>) -> TestRun {
     }
 }
 
-/// PostgreSQL's counters per second: commits, rollbacks, and the monitoring's share of both.
+/// Adds PostgreSQL's counters per second: commits, rollbacks, and the monitoring's share of both.
 fn server(commits: f64, rollbacks: f64, own: f64) -> TestRun {
     let run = TestRun::new(0, 0).counter("postgres", "pg_commits", "app", commits);
     let run = run.counter("postgres", "pg_rollbacks", "app", rollbacks);
@@ -43,9 +43,9 @@ fn reports_nodes_that_count_far_fewer_transactions() {
         ("direct", false, server(1028.0, 0.0, 28.0), None),
         ("direct", false, server(28.0, 1000.0, 28.0), None),
         ("direct", false, server(328.0, 0.0, 28.0), Some(("postgres", 2700))),
-        // PostgreSQL counts statements that touch no table late; its sessions show that the load reached it.
+        // PostgreSQL counts statements that touch no table late, but its sessions show that the load reached it.
         ("direct", false, sessions(server(328.0, 0.0, 28.0), 2.0, 0.0, 2.0), None),
-        // The transactions may be the load's or those of other clients.
+        // The transactions may belong to the load or to other clients.
         ("direct", false, server(5000.0, 0.0, 28.0), None),
         // A run stored by an older version has no count of the monitoring's transactions.
         ("direct", false, TestRun::new(0, 0).counter("postgres", "pg_commits", "app", 0.0), None),
@@ -73,11 +73,11 @@ fn reports_nodes_that_count_far_fewer_transactions() {
     }
 }
 
-/// HAProxy's frontend: open sessions, and sessions begun per second.
+/// Adds HAProxy's frontend: open sessions, and sessions begun per second.
 fn frontend(open: f64, begun: f64) -> TestRun {
     let run = TestRun::new(0, 0).gauge("balancer", "balancer_sessions", "pg/FRONTEND", open);
     let run = run.counter("balancer", "balancer_sessions_begun", "pg/FRONTEND", begun);
-    // Rows of the health checks and of the sum of the servers.
+    // Rows of the health checks, and of the sum over the servers.
     run.gauge("balancer", "balancer_sessions", "pg/BACKEND", 1.0)
 }
 
@@ -86,7 +86,7 @@ fn reports_a_balancer_without_sessions() {
     for (run, expected) in [
         (frontend(0.0, 0.0), Some(("balancer".to_owned(), 0, 10_000, 1))),
         (frontend(200.0, 0.0), None),
-        // A session for each transaction.
+        // One session for each transaction.
         (frontend(0.0, 1000.0), None),
         (TestRun::new(0, 0), None),
     ] {
@@ -105,7 +105,7 @@ fn does_not_report_a_node_used_in_one_trial() {
     assert_eq!(unused(&experiment(&["direct"], None), &[server(28.0, 0.0, 28.0), second]), []);
 }
 
-/// Replicas may serve all reads.
+/// No finding, because replicas may serve all reads.
 #[test]
 fn does_not_judge_a_primary_with_replicas() {
     let mut experiment = experiment(&["direct"], None);

@@ -2,7 +2,7 @@ use super::*;
 use model::search::{Knob, OverloadReason, ProofVerdict};
 use model::{Nanos, PerSecond};
 
-/// Result of a trial that held, or did not.
+/// Result of a trial that was sustained or overloaded at `edge`.
 fn result(step: SearchStep, held: bool, edge: f64) -> StepResult {
     let outcome = if held {
         LevelOutcome::Yes
@@ -20,7 +20,7 @@ fn vote(step: SearchStep, edge: f64, blur: f64, rng: &mut SplitMix64) -> StepRes
     result(step, held, edge)
 }
 
-/// Complete search by votes.
+/// Trials of a complete search by random votes.
 fn by_votes(edge: f64, blur: f64, rng: &mut SplitMix64) -> Vec<StepResult> {
     let mut done = Vec::new();
     while let NextStep::Measure(step) = next(&MaxSearch::DEFAULT, edge * 0.8, &done) {
@@ -30,7 +30,8 @@ fn by_votes(edge: f64, blur: f64, rng: &mut SplitMix64) -> Vec<StepResult> {
     done
 }
 
-/// Two interleaved searches until the verdict is decided or both have ended, and the number of their trials.
+/// Verdict of two interleaved searches, and the number of their trials. They end as soon as the verdict is decided if
+/// `until_plain`, otherwise when both searches end.
 fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> (ProofVerdict, usize) {
     let perturbation = Perturbation { knob: Knob::Cpu { node: "db".to_owned() }, amount: Some((1.0, 1.5)) };
     let (max, edges) = (MaxSearch::DEFAULT, [500.0, 500.0 * 1.5f64.powf(elasticity)]);
@@ -51,7 +52,7 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> 
     (it.verdict, done[0].len() + done[1].len())
 }
 
-/// Counts of the verdicts over `pairs` pairs (limits, does not limit, undecided), and the mean number of trials of a
+/// Counts of the verdicts over `pairs` pairs (limits, does not limit, undecided), and the mean number of trials per
 /// pair.
 fn verdicts(pairs: u64, elasticity: f64, until_plain: bool) -> ([usize; 3], f64) {
     let mut rng = SplitMix64(7);
@@ -147,7 +148,8 @@ fn judges_switches_and_searches_without_an_answer() {
     }
 }
 
-/// A feed that fits a cache is the cause if the maximum falls with all rows of the table, but not if it rises.
+/// A feed that fits a cache is the cause if requesting all rows of the table lowers the maximum, but not if it raises
+/// it.
 #[test]
 fn a_falling_maximum_proves_a_feed() {
     let mut rng = SplitMix64(9);
@@ -167,8 +169,8 @@ fn a_falling_maximum_proves_a_feed() {
     }
 }
 
-/// All searches take one step each, in changing orders, until the last one ends. After an interruption at any point,
-/// the sequence is unchanged.
+/// All searches take one step each, in changing orders, until the last one ends. An interruption at any point does not
+/// change the sequence.
 #[test]
 fn interleaves_all_searches() {
     let perturbation = Perturbation { knob: Knob::Clients, amount: Some((8.0, 16.0)) };
