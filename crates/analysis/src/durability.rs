@@ -101,8 +101,11 @@ pub(crate) fn conclude(findings: &[Anomaly], doubts: &[InconclusiveReason]) -> C
 
 /// True unless a doubt shows that the evidence contradicts itself or comes from several systems.
 pub(crate) fn is_sound(doubts: &[InconclusiveReason]) -> bool {
-    let undermines = |it: &InconclusiveReason| {
-        matches!(it, InconclusiveReason::LedgerContradictsItself { .. } | InconclusiveReason::MultipleSystems)
+    let undermines = |doubt: &InconclusiveReason| {
+        matches!(
+            doubt,
+            InconclusiveReason::LedgerContradictsItself { .. } | InconclusiveReason::MultipleSystems
+        )
     };
     !doubts.iter().any(undermines)
 }

@@ -52,9 +52,9 @@ pub fn quiet_measurement() -> Measurement {
 
 /// Histogram with `count` samples of `millis` ms each.
 pub fn millis(count: u64, millis: u64) -> LatencyHistogram {
-    let mut it = LatencyHistogram::new();
-    (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));
-    it
+    let mut histogram = LatencyHistogram::new();
+    (0..count).for_each(|_| histogram.record(Nanos::from_millis(millis)));
+    histogram
 }
 
 pub fn closed_plan() -> BenchPlan {

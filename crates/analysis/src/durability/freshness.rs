@@ -37,11 +37,11 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
     let trials: Vec<&Freshness> = trials.iter().filter(|it| it.acknowledged > 0).copied().collect();
     let bound = trials.first()?.bound;
     let mut replicas: BTreeMap<&str, (ReadCounts, u64, Vec<u64>)> = BTreeMap::new();
-    for it in trials.iter().flat_map(|it| &it.replicas) {
-        let (own, unanswered, visible_us) = replicas.entry(&it.node).or_default();
-        *own = sum(*own, it.own_writes);
-        *unanswered += it.unanswered;
-        visible_us.extend(&it.visible_us);
+    for replica in trials.iter().flat_map(|it| &it.replicas) {
+        let (own, unanswered, visible_us) = replicas.entry(&replica.node).or_default();
+        *own = sum(*own, replica.own_writes);
+        *unanswered += replica.unanswered;
+        visible_us.extend(&replica.visible_us);
     }
     let replica = |(node, (own, unanswered, mut visible_us)): (&str, (ReadCounts, u64, Vec<u64>))| {
         visible_us.sort_unstable();
@@ -72,7 +72,7 @@ fn cell_freshness(cell: usize, promised: bool, trials: &[&Freshness]) -> Option<
 /// cluster manager may wait for fewer replicas if one is unavailable.
 fn promises_to_apply(setup: &Setup) -> bool {
     let Some(replication) = &setup.stack.replication else { return false };
-    let settings = setup.stack.nodes.last().and_then(|it| match &it.kind {
+    let settings = setup.stack.nodes.last().and_then(|node| match &node.kind {
         NodeKind::Postgres(it) => Some(&it.settings),
         _ => None,
     });

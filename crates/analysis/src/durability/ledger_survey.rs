@@ -143,10 +143,10 @@ impl LedgerSurvey {
         self.acknowledgements.add_attempt(attempt.ended);
         if let WriteOutcome::Acknowledged | WriteOutcome::AcknowledgedLocally = attempt.outcome {
             self.acknowledgements.add_acknowledgement(attempt.ended);
-            if let Some(Some(it)) = server {
-                it.first = Some(it.first.map_or(attempt.ended, |known| known.min(attempt.ended)));
-                it.acknowledged_in_recovery |=
-                    it.recovering.iter().any(|span| span.0 < attempt.invoked && attempt.ended < span.1);
+            if let Some(Some(server)) = server {
+                server.first = Some(server.first.map_or(attempt.ended, |known| known.min(attempt.ended)));
+                server.acknowledged_in_recovery |=
+                    server.recovering.iter().any(|span| span.0 < attempt.invoked && attempt.ended < span.1);
             }
         }
     }
@@ -155,10 +155,10 @@ impl LedgerSurvey {
     fn order_servers(&mut self) {
         let ranks: Vec<_> =
             self.servers.iter().filter_map(|it| Some((it.server.timeline, it.first?, it.id))).collect();
-        for it in &mut self.servers {
-            let Some(first) = it.first else { continue };
-            let rank = (it.server.timeline, first, it.id);
-            it.superseded =
+        for server_state in &mut self.servers {
+            let Some(first) = server_state.first else { continue };
+            let rank = (server_state.server.timeline, first, server_state.id);
+            server_state.superseded =
                 ranks.iter().filter(|other| **other > rank).map(|other| other.1).min().unwrap_or(Nanos::MAX);
         }
     }

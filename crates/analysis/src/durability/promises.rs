@@ -52,8 +52,8 @@ impl<'a> PromiseHistory<'a> {
         let mut strengths = in_force.into_iter();
         let Some(first) = strengths.next() else { return PromiseStrength::Unknown };
         let (mut least, mut most) = (first, first);
-        for it in strengths {
-            (least, most) = (least.min(it), most.max(it));
+        for strength in strengths {
+            (least, most) = (least.min(strength), most.max(strength));
         }
         match (least.outlives_primary(), most.outlives_primary(), least) {
             (true, _, _) => PromiseStrength::Replicated,

@@ -67,16 +67,16 @@ pub fn is_safe(promotion: &PromotionDecision) -> bool {
     match &promotion.standbys {
         None => positions().all(|(_, it)| it <= promoted),
         // Each synchronous standby has all acknowledged writes.
-        Some(it) if it.method == SyncMethod::First => {
+        Some(standbys) if standbys.method == SyncMethod::First => {
             positions().any(|(answer, received)| answer.synchronous && received <= promoted)
         }
         // Each acknowledged write is on `count` of the standbys. If enough standbys answered, at least one of them has
         // the write.
-        Some(it) => {
-            let is_member = |answer: &StandbyPosition| priority(it, &answer.name) > 0;
+        Some(standbys) => {
+            let is_member = |answer: &StandbyPosition| priority(standbys, &answer.name) > 0;
             let members = promotion.positions.iter().filter(|answer| is_member(answer)).count();
-            let named = if it.names.iter().any(|name| name == "*") { 0 } else { it.names.len() };
-            let needed = members.max(named) + 1 - (it.count as usize).min(members.max(named));
+            let named = if standbys.names.iter().any(|name| name == "*") { 0 } else { standbys.names.len() };
+            let needed = members.max(named) + 1 - (standbys.count as usize).min(members.max(named));
             let mut compared = positions().filter(|(answer, _)| is_member(answer)).map(|(_, it)| it);
             compared.clone().count() >= needed && compared.all(|it| it <= promoted)
         }

@@ -45,8 +45,8 @@ pub fn cell_result(
     let control = control.filter(|it| !it.1.is_empty()).map(|(cell, trials)| control_summary(cell, trials));
     let failovers = trials.iter().map(|it| failovers(it)).sum();
     let mut doubts = Vec::new();
-    for it in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
-        merge_doubt(&mut doubts, *it);
+    for doubt in verdicts.iter().flat_map(|it| &it.doubts).filter(|it| !is_about_control(it)) {
+        merge_doubt(&mut doubts, *doubt);
     }
     let all_read_back = verdicts.len() == trials.len();
     if !verdicts.is_empty() && !all_read_back {
@@ -161,10 +161,10 @@ fn durations_since_fault(
 /// Last fault, before the promotion, on the server that the promotion replaced. If there is none, the last fault before
 /// the promotion. A fault that blocks replication is ignored, because it causes no promotion.
 fn causing_fault<'a>(of: &'a FaultInjection, promoted: &PromotionRecord) -> Option<&'a InjectedFault> {
-    let may_be = |it: &&InjectedFault| {
-        !it.nodes.is_empty()
-            && it.at <= promoted.at
-            && !matches!(it.action, FaultAction::BlockReplication { .. })
+    let may_be = |fault: &&InjectedFault| {
+        !fault.nodes.is_empty()
+            && fault.at <= promoted.at
+            && !matches!(fault.action, FaultAction::BlockReplication { .. })
     };
     let before: Vec<&InjectedFault> = of.injected.iter().filter(may_be).collect();
     let on_old_primary = before.iter().rfind(|it| it.nodes.contains(&promoted.from));
@@ -192,12 +192,12 @@ fn sum(a: WriteCounts, b: WriteCounts) -> WriteCounts {
 /// Anomalies of all verdicts, one for each kind, the worst first.
 fn merge_anomalies(verdicts: &[&DurabilityVerdict]) -> Vec<Anomaly> {
     let mut all: BTreeMap<AnomalyKind, Anomaly> = BTreeMap::new();
-    for it in verdicts.iter().flat_map(|it| &it.anomalies) {
-        let none = || Anomaly { kind: it.kind, count: 0, examples: Vec::new() };
-        let known = all.entry(it.kind).or_insert_with(none);
-        known.count += it.count;
+    for anomaly in verdicts.iter().flat_map(|it| &it.anomalies) {
+        let none = || Anomaly { kind: anomaly.kind, count: 0, examples: Vec::new() };
+        let known = all.entry(anomaly.kind).or_insert_with(none);
+        known.count += anomaly.count;
         let room = EXAMPLES - known.examples.len();
-        known.examples.extend(it.examples.iter().take(room));
+        known.examples.extend(anomaly.examples.iter().take(room));
     }
     all.into_values().collect()
 }

@@ -142,10 +142,10 @@ fn classifies_losses_when_promises_change() {
     check_with("0a", &[""], change(1012), "Broken lost 1 0/0");
     let late = |text: &mut HistoryText| {
         text.history.read_backs[0].started += Nanos::from_secs(10);
-        for it in &mut text.entries {
-            if let LedgerEntry::Completed(it) = it {
-                it.invoked += Nanos::from_secs(10);
-                it.ended += Nanos::from_secs(10);
+        for entry in &mut text.entries {
+            if let LedgerEntry::Completed(attempt) = entry {
+                attempt.invoked += Nanos::from_secs(10);
+                attempt.ended += Nanos::from_secs(10);
             }
         }
     };
@@ -187,10 +187,10 @@ fn finds_split_brain_and_deposed_primaries() {
     check("0a @1 1a 1a", &["0/0 1/0 1/1"], "Kept");
     // Writes in flight when the new server first acknowledged may be acknowledged legitimately.
     let just_then = |text: &mut HistoryText| {
-        if let Some(LedgerEntry::Completed(it)) =
+        if let Some(LedgerEntry::Completed(attempt)) =
             text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(_)))
         {
-            it.invoked = Nanos::from_millis(31);
+            attempt.invoked = Nanos::from_millis(31);
         }
     };
     check_with("0a @1 1a @0 0a", &["0/0 0/1 1/0"], just_then, "Kept");
@@ -276,7 +276,7 @@ fn incomplete_ledgers_raise_doubts() {
     check_with("0a 0a 0a", &["0/0 0/1 0/2"], without(0), "Unknown; gaps 1");
     let twisted = |change: fn(&mut WriteAttempt)| {
         move |text: &mut HistoryText| {
-            let last = text.entries.iter_mut().rev().find_map(|it| match it {
+            let last = text.entries.iter_mut().rev().find_map(|entry| match entry {
                 LedgerEntry::Completed(it) => Some(it),
                 _ => None,
             });
@@ -466,8 +466,8 @@ fn counts_writes_by_outcome() {
     let misrouted = WriteOutcome::Failed(model::Code::SqlState(*b"25006"));
     let last =
         text.entries.iter_mut().rfind(|it| matches!(it, LedgerEntry::Completed(it) if it.key.session == 1));
-    if let Some(LedgerEntry::Completed(it)) = last {
-        it.outcome = misrouted;
+    if let Some(LedgerEntry::Completed(attempt)) = last {
+        attempt.outcome = misrouted;
     }
     let counts = text.judge().counts;
     let expected = WriteCounts {

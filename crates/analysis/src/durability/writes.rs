@@ -232,8 +232,8 @@ impl<'a> WriteJudge<'a> {
         point.count += 1;
         point.sessions += sessions;
         point.longest_run = point.longest_run.max(run);
-        if let (Some((first, last)), Some(it)) = (&mut point.window_ns, distance) {
-            (*first, *last) = ((*first).min(it), (*last).max(it));
+        if let (Some((first, last)), Some(distance)) = (&mut point.window_ns, distance) {
+            (*first, *last) = ((*first).min(distance), (*last).max(distance));
         }
     }
 }

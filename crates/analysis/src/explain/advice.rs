@@ -27,8 +27,8 @@ const NEARLY_EQUAL: f64 = 0.95;
 /// Advice from the plans and from the statements' times within the window. `cells` is copied to the result.
 pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> Advice {
     let plans = &most_expensive_first(plans, counted);
-    let with_same_text = |it: &StatementPlan| -> Vec<&StatementStats> {
-        counted.iter().filter(|other| normalize_placeholders(&other.text) == it.text).collect()
+    let with_same_text = |statement: &StatementPlan| -> Vec<&StatementStats> {
+        counted.iter().filter(|other| normalize_placeholders(&other.text) == statement.text).collect()
     };
     let known: Vec<Vec<&StatementStats>> = plans.statements.iter().map(with_same_text).collect();
     let chosen = choose_indexes(plans, &weights(plans, &known));
@@ -71,11 +71,11 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
             text: statement.text.clone(),
             share: (!known[number].is_empty()).then(|| known[number].iter().map(|it| it.share).sum()),
             mean: (calls > 0.0).then(|| total / calls),
-            scan: worst.map(|it| Scan {
-                table: format!("{}.{}", it.table.schema, it.table.name),
-                rows: it.table.rows,
-                passed: it.selected_rows,
-                counted: it.counted,
+            scan: worst.map(|scan| Scan {
+                table: format!("{}.{}", scan.table.schema, scan.table.name),
+                rows: scan.table.rows,
+                passed: scan.selected_rows,
+                counted: scan.counted,
             }),
             remedy: remedy(number, statement, worst, &indexes),
         }
@@ -93,13 +93,18 @@ pub fn advice(cells: Vec<usize>, plans: &Plans, counted: &[StatementStats]) -> A
 
 /// Mean times of the statements that both cells executed, without and with the indexes.
 pub fn statement_changes(without: &[StatementStats], with: &[StatementStats]) -> Vec<StatementChange> {
-    let pair = |it: &StatementStats| {
+    let pair = |statement: &StatementStats| {
         let other = with
             .iter()
-            .find(|other| normalize_placeholders(&other.text) == normalize_placeholders(&it.text))?;
-        let first = it.text.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
+            .find(|other| normalize_placeholders(&other.text) == normalize_placeholders(&statement.text))?;
+        let first = statement.text.split_whitespace().next().unwrap_or("").to_ascii_lowercase();
         let writes = ["insert", "update", "delete", "merge"].contains(&first.as_str());
-        Some(StatementChange { text: it.text.clone(), before: it.mean, after: other.mean, writes })
+        Some(StatementChange {
+            text: statement.text.clone(),
+            before: statement.mean,
+            after: other.mean,
+            writes,
+        })
     };
     without.iter().filter_map(pair).collect()
 }
@@ -184,8 +189,8 @@ fn choose_indexes(plans: &Plans, weights: &[f64]) -> Vec<usize> {
             .estimates
             .iter()
             .enumerate()
-            .filter_map(|(n, it)| {
-                let (gain, substantial) = gain(it);
+            .filter_map(|(n, estimate)| {
+                let (gain, substantial) = gain(estimate);
                 (substantial && gain >= SAVING_MIN).then_some((n, gain))
             })
             .collect();

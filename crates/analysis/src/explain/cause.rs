@@ -57,9 +57,9 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
     // Among equally near suspects, the one with the higher utilisation comes first.
     known.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     let mut all: Vec<Suspect> = Vec::new();
-    for (_, _, it) in known {
-        if !all.iter().any(|known| known.limit == it.limit) {
-            all.push(it);
+    for (_, _, suspect) in known {
+        if !all.iter().any(|known| known.limit == suspect.limit) {
+            all.push(suspect);
         }
     }
     all
@@ -68,18 +68,18 @@ pub fn suspects(setup: &Setup, cell: usize, findings: &[Finding], processors: f6
 /// Adds the advised indexes to suspects whose table is read by full scans.
 pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) -> Vec<Suspect> {
     let advised = advice.iter().filter(|it| it.cells.contains(&cell)).flat_map(|it| &it.indexes);
-    for it in &mut suspects {
-        let Limit::Scan { table, ddl } = &mut it.limit else { continue };
+    for suspect in &mut suspects {
+        let Limit::Scan { table, ddl } = &mut suspect.limit else { continue };
         // Statistics include the schema, as in `book.bookv2`, unless it is `public`.
-        let is_on_table = |it: &&IndexAdvice| {
-            let IndexCandidate { schema, table: name, .. } = &it.candidate;
+        let is_on_table = |index: &&IndexAdvice| {
+            let IndexCandidate { schema, table: name, .. } = &index.candidate;
             name == table || format!("{schema}.{name}") == *table
         };
         let all: Vec<&str> = advised.clone().filter(is_on_table).map(|it| it.ddl.as_str()).collect();
         if !all.is_empty() {
             let together = all.join("; ");
             *ddl = Some(together.clone());
-            it.perturbation = Some(Perturbation { knob: Knob::Index { ddl: together }, amount: None });
+            suspect.perturbation = Some(Perturbation { knob: Knob::Index { ddl: together }, amount: None });
         }
     }
     suspects
@@ -89,11 +89,11 @@ pub fn with_indexes(mut suspects: Vec<Suspect>, cell: usize, advice: &[Advice]) 
 /// none is proven, the first suspect that no perturbation excluded.
 pub fn cause(setup: &Setup, suspects: &[Suspect], proofs: &[Proof]) -> Cause {
     let limits = proofs.iter().enumerate().filter(|(_, it)| it.verdict == ProofVerdict::Limits);
-    if let Some((proof, it)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
-        return Cause::Proven { proof, by: work_behind_cpu(setup, suspects, &it.limit) };
+    if let Some((proof, strongest)) = limits.max_by(|a, b| effect(a.1).total_cmp(&effect(b.1))) {
+        return Cause::Proven { proof, by: work_behind_cpu(setup, suspects, &strongest.limit) };
     }
-    let cleared = |it: &Suspect| {
-        proofs.iter().any(|proof| proof.limit == it.limit && proof.verdict == ProofVerdict::DoesNotLimit)
+    let cleared = |suspect: &Suspect| {
+        proofs.iter().any(|proof| proof.limit == suspect.limit && proof.verdict == ProofVerdict::DoesNotLimit)
     };
     let suspect = suspects.iter().find(|it| !cleared(it)).cloned();
     suspect.map_or(Cause::NotKnown, |suspect| Cause::Suspected { suspect })

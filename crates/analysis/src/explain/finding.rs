@@ -162,7 +162,7 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
             .iter()
             .any(|it| matches!(it, Finding::Bound { bound, .. } if waits::matches_class(bound, class)))
     };
-    let other = waits::sessions_wait(full).filter(|it| match it {
+    let other = waits::sessions_wait(full).filter(|finding| match finding {
         Finding::SessionsWait { event, .. } => !waits::WaitClass::from_event(event).is_some_and(has_bound),
         _ => true,
     });
@@ -176,8 +176,8 @@ fn apply_rules(window: &CellTrials<'_>, full: &CellTrials<'_>) -> Vec<Finding> {
     lacking.dedup_by_key(|it| it.0);
     // Without a valid trial, no rule is judged, and the reasons of the invalid trials are reported instead.
     if !lacking.is_empty() && window.trials.iter().any(|it| it.valid().is_some()) {
-        let it = Circumstance::RulesSkipped { rules: lacking };
-        found.push(Finding::Circumstance { cell: window.number, circumstance: it });
+        let circumstance = Circumstance::RulesSkipped { rules: lacking };
+        found.push(Finding::Circumstance { cell: window.number, circumstance });
     }
     found
 }

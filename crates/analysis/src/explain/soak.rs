@@ -62,14 +62,14 @@ impl SoakCollector {
     /// Adds samples. Samples must arrive sorted by node and series, then by time.
     pub fn samples(&mut self, all: &[Sample]) {
         let within = |it: &&Sample| it.at > Nanos::ZERO && it.at <= self.duration;
-        for it in all.iter().filter(within) {
-            let Some(place) = SERIES.iter().position(|series| it.series == *series) else { continue };
-            let known = self.lines.iter().position(|line| line.matches(place, it));
+        for sample in all.iter().filter(within) {
+            let Some(place) = SERIES.iter().position(|series| sample.series == *series) else { continue };
+            let known = self.lines.iter().position(|line| line.matches(place, sample));
             let known = known.unwrap_or_else(|| {
-                self.lines.push(SampledLine::new(place, it));
+                self.lines.push(SampledLine::new(place, sample));
                 self.lines.len() - 1
             });
-            self.lines[known].push(it.at, it.value, self.stretch);
+            self.lines[known].push(sample.at, sample.value, self.stretch);
         }
     }
 
@@ -88,9 +88,9 @@ impl SoakCollector {
         };
         let whose: Vec<bool> =
             self.lines.iter().map(|it| SERIES[it.series] != GROUP_MEMORY || !has_own(&it.node)).collect();
-        let lines = self.lines.into_iter().zip(whose).filter(|it| it.1).map(|(mut it, _)| {
-            it.close(self.stretch);
-            (it.what, it.points)
+        let lines = self.lines.into_iter().zip(whose).filter(|it| it.1).map(|(mut line, _)| {
+            line.close(self.stretch);
+            (line.what, line.points)
         });
         let all = load.into_iter().chain(lines).filter(|it| !it.1.is_empty());
         all.map(|(what, points)| trend(what, &points)).collect()
@@ -148,10 +148,10 @@ impl LoadLines {
 
     fn push(&mut self, second: &Second) {
         self.seconds += (second.interval.to - second.interval.from).as_secs_f64();
-        for it in &second.interval.scripts {
-            self.ended += it.ok - it.late;
-            self.median.gathered.add(&it.response);
-            self.p99.gathered.add(&it.response);
+        for script in &second.interval.scripts {
+            self.ended += script.ok - script.late;
+            self.median.gathered.add(&script.response);
+            self.p99.gathered.add(&script.response);
         }
     }
 

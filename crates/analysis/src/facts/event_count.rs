@@ -30,8 +30,8 @@ pub fn count_logged(trial: &TrialFacts<'_>, kind: EventKind, since: Nanos) -> u6
     for node in other_nodes {
         let refuses = lines.iter().any(|it| it.node == node && is_rejection(&it.text));
         // An aggregated line does not name the program that rejected the connections.
-        let is_own = |it: &LogEvent| {
-            is_rejection(&it.text) || refuses && it.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
+        let is_own = |event: &LogEvent| {
+            is_rejection(&event.text) || refuses && event.text.ends_with(LogEvent::AGGREGATE_SUFFIX)
         };
         own += count(&|it| it.node == node && is_own(it));
         most = most.max(count(&|it| it.node == node && !is_own(it)));
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn takes_deadlocks_from_the_server_counter() {
         let check = |run: TestRun, change: &dyn Fn(&mut model::plan::Setup), expected: Option<f64>| {
-            facts(&run, "direct", change, |it| {
-                assert_eq!(read_figure(it, Figure::Deadlocks), expected);
+            facts(&run, "direct", change, |trial| {
+                assert_eq!(read_figure(trial, Figure::Deadlocks), expected);
             });
         };
         let counted = || TestRun::new(0, 0).counter("postgres", "pg_deadlocks", "app", 1.0);

@@ -31,16 +31,16 @@ pub fn feed_coverage(
         FeedOrder::Sequential | FeedOrder::Shuffled => Some(rows),
         FeedOrder::Random | FeedOrder::Zipfian { .. } | FeedOrder::Once => None,
     };
-    let touched = |it: TableStats| {
-        let each = if it.distinct >= 1.0 { it.rows / it.distinct } else { 1.0 };
-        let met = (distinct as f64 * each).min(it.rows);
-        let pages = (it.bytes / PAGE) as f64;
+    let touched = |table: TableStats| {
+        let each = if table.distinct >= 1.0 { table.rows / table.distinct } else { 1.0 };
+        let met = (distinct as f64 * each).min(table.rows);
+        let pages = (table.bytes / PAGE) as f64;
         TableCoverage {
-            share: if it.rows > 0.0 { met / it.rows } else { 0.0 },
+            share: if table.rows > 0.0 { met / table.rows } else { 0.0 },
             touched: (touched_pages(met, pages) * PAGE as f64) as u64,
-            column: it.column,
-            rows: it.rows,
-            bytes: it.bytes,
+            column: table.column,
+            rows: table.rows,
+            bytes: table.bytes,
             memory,
         }
     };
@@ -89,15 +89,15 @@ mod tests {
     #[test]
     fn duplicate_values_touch_more_rows() {
         let of = |distinct| {
-            let it = feed_coverage(
+            let coverage = feed_coverage(
                 "f",
                 (1000, 1000),
                 FeedOrder::Sequential,
                 Some(table(1e6, 80 * MB, distinct)),
                 MB,
             );
-            assert_eq!(it.repeats_after, Some(1000));
-            it.table.expect("the table is known").share
+            assert_eq!(coverage.repeats_after, Some(1000));
+            coverage.table.expect("the table is known").share
         };
         assert!((of(1e6) - 0.001).abs() < 1e-9);
         assert!((of(1e5) - 0.01).abs() < 1e-9);
@@ -117,9 +117,10 @@ mod tests {
 
     #[test]
     fn a_table_that_fits_in_memory_is_fully_covered() {
-        let it = feed_coverage("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
-        assert!(!it.table.expect("the table is known").fits_only_in_cache());
-        assert_eq!(it.repeats_after, None);
+        let coverage =
+            feed_coverage("f", (10, 10), FeedOrder::Once, Some(table(1e6, 80 * MB, 1e6)), 400 * MB);
+        assert!(!coverage.table.expect("the table is known").fits_only_in_cache());
+        assert_eq!(coverage.repeats_after, None);
         assert_eq!(feed_coverage("f", (10, 9), FeedOrder::Random, None, MB).table, None);
     }
 }

@@ -152,9 +152,9 @@ impl OutageDetector {
     pub fn finish(mut self, window: Nanos) -> Vec<Outage> {
         let begin = self.begin.unwrap_or_default();
         self.close(begin + window, true);
-        let within = |it: Outage| {
-            let to = (it.to - begin).min(window);
-            Outage { from: it.from - begin, to, ongoing: to == window, ..it }
+        let within = |outage: Outage| {
+            let to = (outage.to - begin).min(window);
+            Outage { from: outage.from - begin, to, ongoing: to == window, ..outage }
         };
         self.outages.into_iter().map(within).filter(|it| it.duration() >= OUTAGE_MIN).collect()
     }
@@ -205,8 +205,8 @@ fn usual(response: &LatencyHistogram) -> Nanos {
     let time = |(length, n): &(Nanos, u64)| length.as_secs_f64() * *n as f64;
     let half = counted.iter().map(time).sum::<f64>() / 2.0;
     let mut passed = 0.0;
-    let is_median = |it: &&(Nanos, u64)| {
-        passed += time(it);
+    let is_median = |bucket: &&(Nanos, u64)| {
+        passed += time(bucket);
         passed >= half
     };
     counted.iter().find(is_median).map_or(Nanos::ZERO, |it| it.0)
@@ -218,35 +218,35 @@ fn together(mut gaps: Vec<Outage>, response: &LatencyHistogram, clients: f64, wi
     gaps.sort_by_key(|it| std::cmp::Reverse(it.duration()));
     // In a gap shorter than a second, a client waited for the gap's end or was refused.
     let mut matched = 0;
-    gaps.retain_mut(|it| {
-        let waited = response.count_above(Nanos((it.duration().0 as f64 * WAITED) as u64)) > matched;
+    gaps.retain_mut(|gap| {
+        let waited = response.count_above(Nanos((gap.duration().0 as f64 * WAITED) as u64)) > matched;
         matched += u64::from(waited);
-        it.failing &= !waited || it.duration() >= LONG;
-        waited || it.failing || it.duration() >= LONG
+        gap.failing &= !waited || gap.duration() >= LONG;
+        waited || gap.failing || gap.duration() >= LONG
     });
     // Expected number of gaps in the rest of the window, without these outages and the transactions that waited for
     // their ends.
     let expected = |length: Nanos, without: &[Outage]| {
         let (mut count, mut excess, mut rest) = (0.0, 0.0, window.as_secs_f64());
-        for (it, n) in response.counts().filter(|it| it.0 > length) {
+        for (time_taken, n) in response.counts().filter(|it| it.0 > length) {
             count += n as f64;
-            excess += (it - length).as_secs_f64() * n as f64;
+            excess += (time_taken - length).as_secs_f64() * n as f64;
         }
-        for it in without.iter().filter(|it| !it.failing) {
+        for outage in without.iter().filter(|it| !it.failing) {
             count -= clients;
-            excess -= (it.duration() - length).as_secs_f64() * clients;
-            rest -= it.duration().as_secs_f64();
+            excess -= (outage.duration() - length).as_secs_f64() * clients;
+            rest -= outage.duration().as_secs_f64();
         }
         let silent = (excess.max(0.0) / (clients * rest)).min(1.0);
         count.max(0.0) * silent.powf(clients - 1.0)
     };
     // The probability of n or more gaps is at most expectedⁿ / n!.
     let (mut unexplained, mut factorial) = (0, 0.0);
-    for (number, it) in gaps.iter().enumerate() {
+    for (number, gap) in gaps.iter().enumerate() {
         let n = (number + 1 - unexplained) as f64;
         factorial += n.ln();
-        let logarithm = n * expected(it.duration(), &gaps[..unexplained]).ln() - factorial;
-        if logarithm <= OVERLAP.ln() || (it.ongoing && it.duration() >= LONG) {
+        let logarithm = n * expected(gap.duration(), &gaps[..unexplained]).ln() - factorial;
+        if logarithm <= OVERLAP.ln() || (gap.ongoing && gap.duration() >= LONG) {
             (unexplained, factorial) = (number + 1, 0.0);
         }
     }
@@ -296,48 +296,48 @@ mod tests {
     /// between two tenths of the second. `^900`: four more transactions that took 900 ms. `!3`: 3 failed. `~3`: 3
     /// connections refused. `+4` and `-4`: 4 more or 4 fewer in flight than before.
     fn second(number: u64, text: &str) -> Interval {
-        let mut it = Interval::new(&[0]);
-        (it.from, it.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
+        let mut interval = Interval::new(&[0]);
+        (interval.from, interval.to) = (Nanos::from_secs(number + 7), Nanos::from_secs(number + 8));
         let (mut ended, mut more) = (0, 0_i64);
         for word in text.split_whitespace() {
             let count = |text: &str| text.parse().expect("a number");
             match word.as_bytes()[0] {
                 b'!' => {
-                    it.scripts[0].failed.add(Code::REFUSED, count(&word[1..]));
+                    interval.scripts[0].failed.add(Code::REFUSED, count(&word[1..]));
                     ended += count(&word[1..]);
                 }
-                b'~' => it.refused.add(Code::REFUSED, count(&word[1..])),
+                b'~' => interval.refused.add(Code::REFUSED, count(&word[1..])),
                 b'+' => more = count(&word[1..]) as i64,
                 b'-' => more = -(count(&word[1..]) as i64),
                 b'^' => {
-                    it.scripts[0].ok += 4;
-                    it.scripts[0].response.merge(&millis(4, count(&word[1..])));
+                    interval.scripts[0].ok += 4;
+                    interval.scripts[0].response.merge(&millis(4, count(&word[1..])));
                     ended += 4;
                 }
                 _ => {
                     let (ok, tenths) = word.split_once('@').unwrap_or((word, "0-10"));
                     let (first, last) = tenths.split_once('-').expect("there are two tenths");
-                    let at = |tenth: &str| it.from + Nanos::from_millis(100 * count(tenth));
+                    let at = |tenth: &str| interval.from + Nanos::from_millis(100 * count(tenth));
                     let (first, last, ok) = (at(first), at(last), count(ok));
                     let each = (last - first).0 / ok.saturating_sub(1).max(1);
-                    (0..ok).for_each(|n| it.record_success(first + Nanos(n * each)));
-                    it.scripts[0].ok += ok;
-                    it.scripts[0].response.merge(&millis(ok, 2));
+                    (0..ok).for_each(|n| interval.record_success(first + Nanos(n * each)));
+                    interval.scripts[0].ok += ok;
+                    interval.scripts[0].response.merge(&millis(ok, 2));
                     ended += ok;
                 }
             }
         }
-        it.started = (ended as i64 + more) as u64;
-        it
+        interval.started = (ended as i64 + more) as u64;
+        interval
     }
 
     /// Measurement of these seconds; no transaction ends after the window.
     fn measured(seconds: &[&str]) -> Measurement {
         let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
         for (number, text) in seconds.iter().enumerate() {
-            let it = second(number as u64, text);
-            gaps.second(&it);
-            all.merge(&it);
+            let interval = second(number as u64, text);
+            gaps.second(&interval);
+            all.merge(&interval);
         }
         let window = Nanos::from_secs(seconds.len() as u64);
         gaps.second(&second(seconds.len() as u64, ""));
@@ -430,22 +430,22 @@ mod tests {
             (120, 4, 40, 40),
             (120, 1, 4, 0),
         ] {
-            let mut it = measured(&["500"; 60]);
+            let mut measurement = measured(&["500"; 60]);
             // Transactions delayed by an outage take as long as the outage; others take 0.6 to 1 s.
             let length = |n: u64| if slow <= 16 { 505 } else { 600 + n % 5 * 100 };
-            let response = &mut it.interval.scripts[0].response;
+            let response = &mut measurement.interval.scripts[0].response;
             (0..slow).for_each(|n| response.merge(&millis(1, length(n))));
             let gaps: Vec<Outage> = (0..gaps).map(gap).collect();
-            let found = unexplained(&gaps, window, &it.interval, Some(clients)).len();
+            let found = unexplained(&gaps, window, &measurement.interval, Some(clients)).len();
             assert_eq!(found, expected, "{slow} slow ones of {clients} clients, {} gaps", gaps.len());
         }
     }
 
     #[test]
     fn synchronous_transactions_are_no_outage() {
-        let mut it = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
-        it.interval.scripts[0].response = millis(200, 4000);
-        assert_eq!(found(&it), []);
+        let mut measurement = measured(&["+100", "", "", "100@9-10 -100 ", "+100", "", "", "100@9-10 -100"]);
+        measurement.interval.scripts[0].response = millis(200, 4000);
+        assert_eq!(found(&measurement), []);
     }
 
     #[test]
@@ -462,8 +462,8 @@ mod tests {
     fn finds_outages_in_stored_seconds() {
         let mut gaps = OutageDetector::default();
         for (number, text) in ["500", "100@0-2 +4", "", "", "400 -4", "500"].iter().enumerate() {
-            let it = Interval { successes: None, ..second(number as u64, text) };
-            gaps.second(&it);
+            let interval = Interval { successes: None, ..second(number as u64, text) };
+            gaps.second(&interval);
         }
         let found: Vec<String> = gaps.finish(Nanos::from_secs(6)).iter().map(shown).collect();
         assert_eq!(found, ["2.0-4.0"]);
@@ -489,10 +489,10 @@ mod tests {
             (&[outage(0, 2_000), outage(5_000, 8_000)], 0.95, 2500),
             (&[], 0.99, 0),
         ] {
-            let it = wait_quantile(outages, window, q);
-            assert_eq!(it.as_millis_f64().round(), f64::from(millis), "{outages:?} {q}");
+            let wait = wait_quantile(outages, window, q);
+            assert_eq!(wait.as_millis_f64().round(), f64::from(millis), "{outages:?} {q}");
             let beyond: f64 =
-                outages.iter().map(|one| (one.duration() - it).as_secs_f64()).sum::<f64>() / 10.0;
+                outages.iter().map(|one| (one.duration() - wait).as_secs_f64()).sum::<f64>() / 10.0;
             assert!(beyond <= 1.0 - q + 1e-6, "{outages:?} {q}: {beyond} wait longer");
         }
         assert_eq!(mean_wait(&[outage(2_000, 5_000)], window), Nanos::from_millis(450));

@@ -134,8 +134,8 @@ impl SampleReducer {
     }
 
     pub fn finish(mut self) -> Vec<Sample> {
-        for mut it in self.open {
-            self.samples.extend(it.close(0));
+        for mut second in self.open {
+            self.samples.extend(second.close(0));
         }
         self.samples
     }
@@ -164,9 +164,9 @@ pub fn remaining_clients(samples: &[Sample], window: Nanos) -> Vec<(String, u64)
     let reports = |node: &str| samples.iter().any(|it| it.node == node && it.series == POOL_CLIENTS_WAITING);
     let late = samples.iter().filter(|it| it.at > window && held.contains(&&*it.series) && reports(&it.node));
     let mut last: BTreeMap<&str, Nanos> = BTreeMap::new();
-    late.clone().for_each(|it| {
-        let moment = last.entry(&it.node).or_default();
-        *moment = it.at.max(*moment);
+    late.clone().for_each(|sample| {
+        let moment = last.entry(&sample.node).or_default();
+        *moment = sample.at.max(*moment);
     });
     let of = |(node, at): (&str, Nanos)| {
         let clients: f64 = late.clone().filter(|it| it.node == node && it.at == at).map(|it| it.value).sum();
@@ -180,8 +180,8 @@ pub fn sums(samples: &[Sample], node: &str, series: &str, label: impl Fn(&str) -
     let mut sums: BTreeMap<Nanos, f64> = BTreeMap::new();
     let node_samples =
         samples.iter().filter(|it| it.at > Nanos::ZERO && it.node == node && it.series == series);
-    for it in node_samples.filter(|it| label(&it.label)) {
-        *sums.entry(it.at).or_default() += it.value;
+    for sample in node_samples.filter(|it| label(&it.label)) {
+        *sums.entry(sample.at).or_default() += sample.value;
     }
     sums.into_iter().collect()
 }
@@ -276,8 +276,8 @@ mod tests {
         let reduced = |seconds| {
             let mut reduced = SampleReducer::new(seconds);
             all.iter().for_each(|it| reduced.push(it.clone()));
-            let it = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
-            reduced.finish().iter().map(it).collect::<Vec<_>>()
+            let sample = |it: &Sample| (it.at.0 / 1_000_000, it.label.to_string(), it.value);
+            reduced.finish().iter().map(sample).collect::<Vec<_>>()
         };
         let row = |millis, label: &str, value| (millis, label.to_owned(), value);
         let user = row(1000, "user", 9.0);

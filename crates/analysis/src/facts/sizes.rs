@@ -78,8 +78,8 @@ fn quantile(ranges: &[(u64, u64, u64)], q: f64) -> (u64, u64) {
     let count: u64 = ranges.iter().map(|it| it.2).sum();
     let rank = ((count as f64 * q).ceil() as u64).max(1);
     let mut below = 0;
-    let found = ranges.iter().find(|it| {
-        below += it.2;
+    let found = ranges.iter().find(|range| {
+        below += range.2;
         below >= rank
     });
     found.map_or((0, 0), |it| (it.0, it.1))

@@ -26,13 +26,13 @@ fn empty_share_min(kind: StatementKind) -> f64 {
 
 /// Row counts of the statements among these answers.
 pub(crate) fn statement_rows(answers: &[AnswerSizes]) -> Vec<StatementRows> {
-    let rows = |it: &AnswerSizes| {
+    let rows = |answer: &AnswerSizes| {
         Some(StatementRows {
-            operation: it.operation,
-            command: it.command,
-            statement: it.statement()?,
-            empty: it.sizes.count_at_most(0) as f64 / it.sizes.count() as f64,
-            rows: figures(&it.sizes)?,
+            operation: answer.operation,
+            command: answer.command,
+            statement: answer.statement()?,
+            empty: answer.sizes.count_at_most(0) as f64 / answer.sizes.count() as f64,
+            rows: figures(&answer.sizes)?,
         })
     };
     answers.iter().filter_map(rows).collect()
@@ -80,17 +80,17 @@ impl AnswerCounts {
 impl EmptyStatementDetector {
     /// Adds the answers of the next second.
     pub fn second(&mut self, answers: &[AnswerSizes]) {
-        for it in answers.iter().filter(|it| it.sizes.count() > 0) {
-            let Some(statement) = it.statement() else { continue };
-            let key = (it.operation, it.command);
+        for answer in answers.iter().filter(|it| it.sizes.count() > 0) {
+            let Some(statement) = answer.statement() else { continue };
+            let key = (answer.operation, answer.command);
             let position = self.statements.binary_search_by_key(&key, |it| (it.operation, it.command));
             let at = position.unwrap_or_else(|at| {
                 let counts = StatementCounts {
                     before: AnswerCounts::default(),
                     after: AnswerCounts::default(),
                     since: self.second,
-                    operation: it.operation,
-                    command: it.command,
+                    operation: answer.operation,
+                    command: answer.command,
                     statement,
                 };
                 self.statements.insert(at, counts);
@@ -100,7 +100,7 @@ impl EmptyStatementDetector {
             if counts.statement != statement {
                 counts.statement = StatementKind::Mixed;
             }
-            let answers = AnswerCounts { all: it.sizes.count(), empty: it.sizes.count_at_most(0) };
+            let answers = AnswerCounts { all: answer.sizes.count(), empty: answer.sizes.count_at_most(0) };
             if answers.reaches(EMPTY_SECOND) {
                 counts.after.add(answers);
             } else {

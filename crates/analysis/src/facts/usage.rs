@@ -11,11 +11,11 @@ const FREE: [&str; 2] = ["idle", "iowait"];
 
 /// CPUs used by the generator, excluding the monitoring and child processes.
 pub fn generator_processors(trial: &TrialFacts<'_>) -> Option<f64> {
-    let it = trial.valid()?;
-    let counts = &it.total.counts;
+    let summary = trial.valid()?;
+    let counts = &summary.total.counts;
     let executed = (counts.ok + counts.failed + counts.unknown) as f64;
-    let each = it.generator.per_transaction?;
-    Some(executed * (each.user + each.system).as_secs_f64() / it.window.as_secs_f64())
+    let each = summary.generator.per_transaction?;
+    Some(executed * (each.user + each.system).as_secs_f64() / summary.window.as_secs_f64())
 }
 
 /// CPUs used by the nodes in front of PostgreSQL; `None` if there are none.

@@ -83,11 +83,11 @@ mod tests {
             tries: 3,
         };
         let mut done = Vec::new();
-        let mut it = LogAggregator::new(Nanos::from_millis(1_000_500), Nanos::from_millis(700), 2);
+        let mut log = LogAggregator::new(Nanos::from_millis(1_000_500), Nanos::from_millis(700), 2);
         for (finished, outcome) in
             [(1000, Outcome::Ok), (2499, Outcome::Ok), (2500, Outcome::Dropped), (8600, Outcome::Ok)]
         {
-            it.add(&record(finished, outcome), |it| done.push(*it));
+            log.add(&record(finished, outcome), |it| done.push(*it));
         }
         let shown: Vec<_> =
             done.iter().map(|it| (it.from_epoch_secs, it.ok, it.dropped, it.retries)).collect();

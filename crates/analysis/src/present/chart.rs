@@ -44,7 +44,7 @@ impl ChartBuilder {
         let bin = (duration.as_secs_f64() / Charts::POINTS as f64).ceil().max(1.0) as u32;
         let nodes = || setup.stack.nodes.iter().map(|it| (it.name.as_str(), &it.limits));
         let generator = (GENERATOR, &setup.stack.generator);
-        let slots = setup.stack.nodes.iter().filter_map(|it| match &it.kind {
+        let slots = setup.stack.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Postgres(postgres) => {
                 Some((ChartKind::Connections, None, f64::from(postgres.max_connections)))
             }
@@ -129,8 +129,8 @@ impl ChartBuilder {
         let mut hasher = DefaultHasher::new();
         for chart in self.since(self.points()).charts {
             chart.kind.hash(&mut hasher);
-            for it in chart.series {
-                (format!("{:?}", it.kind), it.node, it.label).hash(&mut hasher);
+            for series in chart.series {
+                (format!("{:?}", series.kind), series.node, series.label).hash(&mut hasher);
             }
         }
         hasher.finish()

@@ -153,11 +153,11 @@ struct TestResult {
 
 /// Decides all figures together. `tests` has one test for each figure with a p-value, in the same order.
 fn decide(figures: Vec<&mut MetricComparison>, tests: &[TestResult]) {
-    let compared = |it: &TestResult| repeats::RatioEstimate {
+    let compared = |test: &TestResult| repeats::RatioEstimate {
         ratio: None,
         interval: None,
-        p: it.p,
-        higher: it.higher,
+        p: test.p,
+        higher: test.higher,
         least_p: 0.0,
     };
     let verdicts = repeats::decide(&tests.iter().map(compared).collect::<Vec<_>>());
@@ -298,23 +298,24 @@ impl FigurePair<'_> {
         options: &CompareOptions<'_>,
     ) -> Option<MetricEstimate> {
         let plain: Vec<f64> = values.iter().map(|it| it.value).collect();
-        let it = repeats::estimate(&plain)?;
+        let estimate = repeats::estimate(&plain)?;
         let unscaled = |it: (f64, f64)| (self.unscale(it.0), self.unscale(it.1));
         let interval = if options.by_time {
             self.resampled(trials, options.seed).map(|it| unscaled(it.mean_difference().interval()))
         } else if plain.len() >= PAIRS_MIN {
             // With fewer values, the median has no 95 % interval.
-            it.interval
+            estimate.interval
         } else if plain.len() > 1 && plain.iter().all(|it| self.to_scale(*it).is_finite()) {
-            let it = self.moments(values);
-            let error = (it.variance / it.count).sqrt();
+            let moments = self.moments(values);
+            let error = (moments.variance / moments.count).sqrt();
             Some(unscaled(
-                MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 }.interval(),
+                MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 }
+                    .interval(),
             ))
         } else {
             None
         };
-        Some(MetricEstimate { value: it.median, interval, trials: it.runs })
+        Some(MetricEstimate { value: estimate.median, interval, trials: estimate.runs })
     }
 
     fn estimate_change(
@@ -341,9 +342,10 @@ impl FigurePair<'_> {
             a.iter().zip(&b).map(|(a, b)| self.to_scale(b.value) - self.to_scale(a.value)).collect();
         let shift = ranks::paired_shift(&differences)?;
         let floors = a.iter().zip(&b).map(|(a, b)| a.floor.hypot(b.floor)).sum::<f64>();
-        let it = Moments::from_values(&differences, floors / differences.len() as f64);
-        let error = (it.variance / it.count).sqrt();
-        let spread = MeanDifference { difference: it.mean, error, degrees_of_freedom: it.count - 1.0 };
+        let moments = Moments::from_values(&differences, floors / differences.len() as f64);
+        let error = (moments.variance / moments.count).sqrt();
+        let spread =
+            MeanDifference { difference: moments.mean, error, degrees_of_freedom: moments.count - 1.0 };
         Some(by_rank(shift, spread, TestMethod::Pairs { pairs: differences.len() as u32 }))
     }
 
@@ -361,9 +363,10 @@ impl FigurePair<'_> {
     fn by_time(&self, options: &CompareOptions<'_>) -> Option<ChangeEstimate> {
         let a = self.resampled(self.base, options.seed)?;
         let b = self.resampled(self.run, options.seed.wrapping_add(1))?;
-        let it = by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
+        let estimate =
+            by_student(blocks::difference(&a, &b), TestMethod::Blocks { base: a.blocks, run: b.blocks });
         // The seconds of one trial on each side do not show how another trial would differ.
-        Some(if options.by_time { it } else { ChangeEstimate { test: None, ..it } })
+        Some(if options.by_time { estimate } else { ChangeEstimate { test: None, ..estimate } })
     }
 
     /// Change if one side's figure is 0, which has no logarithm.
@@ -378,9 +381,9 @@ impl FigurePair<'_> {
         let found = repeats::compare(&plain(a), &plain(b), seed);
         let change = |interval| Change::Ratio { value: found.and_then(|it| it.ratio), interval };
         match found.filter(|_| a.len().min(b.len()) >= RANK_TRIALS_MIN) {
-            Some(it) => {
-                let test = TestResult { p: it.p, higher: it.higher, is_confirmed: true };
-                (change(it.interval), TestMethod::Trials { base, run }, Some(test))
+            Some(ratio) => {
+                let test = TestResult { p: ratio.p, higher: ratio.higher, is_confirmed: true };
+                (change(ratio.interval), TestMethod::Trials { base, run }, Some(test))
             }
             None => (change(None), TestMethod::None { base, run }, None),
         }

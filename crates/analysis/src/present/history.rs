@@ -126,9 +126,9 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
         let mut ends: Vec<usize> = cuts.iter().map(|it| it.at).chain([0, values.len()]).collect();
         ends.sort_unstable();
         let best = |values: &[f64]| -> Option<(f64, usize)> {
-            let parts = ends.windows(2).filter_map(|it| {
-                let (distance, at) = best_cut(&values[it[0]..it[1]])?;
-                Some((distance, it[0] + at))
+            let parts = ends.windows(2).filter_map(|part| {
+                let (distance, at) = best_cut(&values[part[0]..part[1]])?;
+                Some((distance, part[0] + at))
             });
             parts.max_by(|a, b| a.0.total_cmp(&b.0))
         };
@@ -136,8 +136,8 @@ pub fn change_points(values: &[f64], level: f64, draws: usize, seed: u64) -> Vec
         let mut shuffled = values.to_vec();
         let mut as_far = 1;
         for _ in 0..draws {
-            for it in ends.windows(2) {
-                shuffle(&mut shuffled[it[0]..it[1]], &mut rng);
+            for part in ends.windows(2) {
+                shuffle(&mut shuffled[part[0]..part[1]], &mut rng);
             }
             as_far += usize::from(best(&shuffled).is_some_and(|it| it.0 >= distance));
         }

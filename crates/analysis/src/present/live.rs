@@ -19,22 +19,22 @@ impl LiveState {
     /// Adds a second. Callers call this once per second, in order of time.
     pub fn second(&mut self, tick: &Tick) -> LiveSecond {
         self.add_samples(&tick.samples);
-        let it = &tick.interval;
+        let interval = &tick.interval;
         let mut response = LatencyHistogram::new();
-        it.scripts.iter().for_each(|cell| response.merge(&cell.response));
-        let duration = (it.to - it.from).as_secs_f64();
+        interval.scripts.iter().for_each(|cell| response.merge(&cell.response));
+        let duration = (interval.to - interval.from).as_secs_f64();
         let rate = if duration > 0.0 { response.count() as f64 / duration } else { 0.0 };
-        let unanswered = it.scripts.iter().map(ScriptCounts::unanswered).sum();
-        let used = |(node, it): (&String, &(Nanos, f64, Option<f64>))| {
-            Some(NodeCpu { node: node.clone(), processors: it.2? })
+        let unanswered = interval.scripts.iter().map(ScriptCounts::unanswered).sum();
+        let used = |(node, usage): (&String, &(Nanos, f64, Option<f64>))| {
+            Some(NodeCpu { node: node.clone(), processors: usage.2? })
         };
         LiveSecond {
             rate: PerSecond(rate),
             p50: response.quantile_with_unanswered(0.5, unanswered),
             p99: response.quantile_with_unanswered(0.99, unanswered),
-            failed: it.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
-            dropped: it.scripts.iter().map(|it| it.dropped).sum(),
-            refused: it.refused.total(),
+            failed: interval.scripts.iter().map(|it| it.failed.total() + it.unknown.total()).sum(),
+            dropped: interval.scripts.iter().map(|it| it.dropped).sum(),
+            refused: interval.refused.total(),
             in_flight: tick.in_flight,
             pools: self.pools.values().cloned().collect(),
             processors: self.processors.iter().filter_map(used).collect(),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn adds_up_all_operations() {
-        let mut it = tick(0, Vec::new());
+        let mut interval_tick = tick(0, Vec::new());
         for n in 0..2000_u64 {
             let outcome = match n {
                 0 => Outcome::Failed(Code::RESET),
@@ -113,12 +113,12 @@ mod tests {
             let (intended, finished) = (Nanos::ZERO, Nanos::from_micros(n));
             let (script, client) = (ScriptId((n % 2) as u16), ClientId(0));
             let record = Record { script, client, outcome, intended, started: intended, finished, tries: 1 };
-            it.interval.scripts[(n % 2) as usize].record(&record, Nanos::MAX, Nanos::MAX);
+            interval_tick.interval.scripts[(n % 2) as usize].record(&record, Nanos::MAX, Nanos::MAX);
         }
-        it.interval.refused.add(Code::REFUSED, 5);
-        let second = LiveState::default().second(&it);
-        let near = |it: Option<Nanos>, micros: f64| {
-            (it.expect("there are enough samples").as_micros_f64() / micros - 1.0).abs() < 0.001
+        interval_tick.interval.refused.add(Code::REFUSED, 5);
+        let second = LiveState::default().second(&interval_tick);
+        let near = |quantile: Option<Nanos>, micros: f64| {
+            (quantile.expect("there are enough samples").as_micros_f64() / micros - 1.0).abs() < 0.001
         };
         assert!(near(second.p50, 1004.0) && near(second.p99, 1984.0), "{second:?}");
         assert_eq!((second.rate, second.failed, second.dropped), (PerSecond(1995.0 / 2.0), 2, 3));

@@ -51,17 +51,17 @@ pub fn matrix(experiment: &Experiment, trials: &[TrialFacts<'_>]) -> Matrix {
     }
     let p99 = FIGURES.iter().position(|it| *it == Figure::P99).expect("the figures include p99");
     for (cell, row) in matrix.rows.iter_mut().enumerate() {
-        for it in &mut row.figures {
+        for estimate in &mut row.figures {
             let cell_trials = || trials.iter().filter(|it| it.cell == cell);
-            let unanswered = cell_trials().filter(|trial| is_unanswered(trial, it.figure)).count();
+            let unanswered = cell_trials().filter(|trial| is_unanswered(trial, estimate.figure)).count();
             // A lower bound below the middle of the values may represent a value above it.
             let middle = upper_median(values[cell][p99].iter().copied());
             let bounded =
                 |trial: &TrialFacts<'_>| p99_bound(trial).zip(middle).is_some_and(|it| it.0 <= it.1);
             // Unanswered arrivals are the longest, so the median is one of them if at least half of the trials have
             // any.
-            it.at_least = unanswered > 0 && 2 * unanswered >= it.runs as usize
-                || it.figure == Figure::P99 && cell_trials().any(bounded);
+            estimate.at_least = unanswered > 0 && 2 * unanswered >= estimate.runs as usize
+                || estimate.figure == Figure::P99 && cell_trials().any(bounded);
         }
     }
     matrix
@@ -79,12 +79,17 @@ fn estimate(matrix: &mut Matrix, figure: Figure, values: &[&[f64]]) {
     let decided = repeats::decide(&compared.iter().flatten().copied().collect::<Vec<_>>());
     let mut verdicts = decided.into_iter();
     for ((row, values), compared) in matrix.rows.iter_mut().zip(values).zip(compared) {
-        let against = compared.map(|it| {
+        let against = compared.map(|comparison| {
             let verdict = verdicts.next().expect("each comparison has its verdict");
-            BaselineComparison { ratio: it.ratio, interval: it.interval, p: it.p, verdict }
+            BaselineComparison {
+                ratio: comparison.ratio,
+                interval: comparison.interval,
+                p: comparison.p,
+                verdict,
+            }
         });
-        if let Some(it) = repeats::estimate(values) {
-            let (median, interval, runs) = (it.median, it.interval, it.runs);
+        if let Some(estimate) = repeats::estimate(values) {
+            let (median, interval, runs) = (estimate.median, estimate.interval, estimate.runs);
             row.figures.push(Estimate {
                 figure,
                 median,
@@ -187,16 +192,16 @@ mod tests {
     fn check(runs: &[TestRun], figure: Figure, expected: &[&str]) {
         let experiment = experiment(&["direct", "pooled"], Some(0));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let it = matrix(&experiment, &facts);
+        let matrix = matrix(&experiment, &facts);
         let line = |row: &Row| {
-            let it = row.estimate(figure)?;
-            let interval = it.interval.map_or("-".to_owned(), |it| format!("{:.4}..{:.4}", it.0, it.1));
-            let against = it.vs_baseline.map_or(String::new(), |it| {
-                format!(", {:.3} {:?}", it.ratio.unwrap_or(f64::NAN), it.verdict)
+            let estimate = row.estimate(figure)?;
+            let interval = estimate.interval.map_or("-".to_owned(), |it| format!("{:.4}..{:.4}", it.0, it.1));
+            let against = estimate.vs_baseline.map_or(String::new(), |comparison| {
+                format!(", {:.3} {:?}", comparison.ratio.unwrap_or(f64::NAN), comparison.verdict)
             });
-            Some(format!("{} {:.4} {interval} {}{against}", row.label[0].1, it.median, it.runs))
+            Some(format!("{} {:.4} {interval} {}{against}", row.label[0].1, estimate.median, estimate.runs))
         };
-        assert_eq!(it.rows.iter().filter_map(line).collect::<Vec<_>>(), expected);
+        assert_eq!(matrix.rows.iter().filter_map(line).collect::<Vec<_>>(), expected);
     }
 
     fn repeated(cell: usize, tps: &[f64]) -> Vec<TestRun> {
@@ -243,10 +248,14 @@ mod tests {
             (vec![slow(0), slow(1)], "900 ms, none"),
         ] {
             let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-            let it = matrix(&experiment, &facts);
-            let figure = |figure| match it.rows[0].estimate(figure) {
-                Some(it) => {
-                    format!("{}{:.0} ms", if it.at_least { "at least " } else { "" }, 1e3 * it.median)
+            let matrix = matrix(&experiment, &facts);
+            let figure = |figure| match matrix.rows[0].estimate(figure) {
+                Some(estimate) => {
+                    format!(
+                        "{}{:.0} ms",
+                        if estimate.at_least { "at least " } else { "" },
+                        1e3 * estimate.median
+                    )
                 }
                 None => "none".to_owned(),
             };
@@ -312,21 +321,21 @@ mod tests {
         let runs =
             [0.01, 0.03, 0.02].map(|it| TestRun::new(0, 0).watching(it).not_applied("postgres", "cpu"));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let it = matrix(&experiment, &facts);
-        assert_eq!(it.observer_cpu, Some(0.02));
+        let matrix = matrix(&experiment, &facts);
+        assert_eq!(matrix.observer_cpu, Some(0.02));
         let limits = |row: &Row| row.unapplied_limits.iter().map(|it| it.limit.clone()).collect::<Vec<_>>();
-        assert_eq!((limits(&it.rows[0]), limits(&it.rows[1])), (vec!["cpu".to_owned()], vec![]));
+        assert_eq!((limits(&matrix.rows[0]), limits(&matrix.rows[1])), (vec!["cpu".to_owned()], vec![]));
     }
 
     #[test]
     fn reports_placement_and_transport() {
         let experiment = experiment(&["direct", "pooled"], None);
-        let it = matrix(&experiment, &[]);
+        let matrix = matrix(&experiment, &[]);
         let hops = |row: usize| {
-            let each = it.rows[row].hops.iter().map(|it| {
+            let each = matrix.rows[row].hops.iter().map(|hop| {
                 format!(
                     "{} {:?} {:?} {:?} {:?}",
-                    it.product, it.mode, it.size, it.transport, it.placement.cpu
+                    hop.product, hop.mode, hop.size, hop.transport, hop.placement.cpu
                 )
             });
             each.collect::<Vec<_>>().join("; ")
@@ -336,6 +345,6 @@ mod tests {
             hops(1),
             "PgBouncer Some(Transaction) Some(20) Some(Tcp) Some(0.1); PostgreSQL None Some(50) Some(Tcp) Some(1.0)"
         );
-        assert_eq!((it.rows[1].clients, it.rows[1].valid_trials()), (200, 0));
+        assert_eq!((matrix.rows[1].clients, matrix.rows[1].valid_trials()), (200, 0));
     }
 }

@@ -29,8 +29,8 @@ pub fn add(
     operations: &[String],
     probe: &dyn Fn(&str) -> Option<&'static str>,
 ) {
-    let it = &tick.interval;
-    for (name, cell) in operations.iter().zip(&it.scripts) {
+    let interval = &tick.interval;
+    for (name, cell) in operations.iter().zip(&interval.scripts) {
         let operation = totals.operations.entry(name.clone()).or_default();
         operation.ok += cell.ok;
         operation.failed += cell.failed.total();
@@ -43,22 +43,22 @@ pub fn add(
         count(&mut totals.failures, &cell.failed);
         count(&mut totals.failures, &cell.unknown);
     }
-    count(&mut totals.refused, &it.refused);
-    add_histogram(&mut totals.send_lag, &it.send_lag);
-    add_histogram(&mut totals.backlog_wait, &it.backlog_wait);
+    count(&mut totals.refused, &interval.refused);
+    add_histogram(&mut totals.send_lag, &interval.send_lag);
+    add_histogram(&mut totals.backlog_wait, &interval.backlog_wait);
     totals.in_flight = tick.in_flight;
-    for it in &tick.samples {
-        let Some(probe) = probe(&it.series) else { continue };
-        let latest = totals.probes.entry((it.node.to_string(), probe)).or_default();
-        if it.at < latest.at {
+    for sample in &tick.samples {
+        let Some(probe) = probe(&sample.series) else { continue };
+        let latest = totals.probes.entry((sample.node.to_string(), probe)).or_default();
+        if sample.at < latest.at {
             continue;
         }
         // A sample is complete: labels that it no longer contains are removed.
-        if it.at > latest.at {
+        if sample.at > latest.at {
             latest.values.clear();
-            latest.at = it.at;
+            latest.at = sample.at;
         }
-        latest.values.insert((it.series.to_string(), it.label.to_string()), it.value);
+        latest.values.insert((sample.series.to_string(), sample.label.to_string()), sample.value);
     }
 }
 

@@ -106,8 +106,8 @@ mod tests {
             // A pooler counts idle clients as waiting.
             (exact(50.0), exact(1000.0), exact(0.005), 60.0, Some(5.0)),
         ] {
-            let it = check_law("pooler", n, rate, time, window);
-            assert_eq!(it.map(|it| it.expected), expected, "{n:?} {rate:?} {time:?}");
+            let violation = check_law("pooler", n, rate, time, window);
+            assert_eq!(violation.map(|it| it.expected), expected, "{n:?} {rate:?} {time:?}");
         }
     }
 
@@ -117,8 +117,8 @@ mod tests {
         assert_eq!(estimate_mean(&[1.0; 19]), None);
         // Two halves of equal values: forty samples carry hardly more information than two.
         let halves: Vec<f64> = (0..40).map(|it| if it < 20 { 0.0 } else { 2.0 }).collect();
-        let it = estimate_mean(&halves).expect("forty samples are enough");
-        assert!((it.mean - 1.0).abs() < 1e-12 && (it.error - 1.0 / 3.0).abs() < 1e-3, "{it:?}");
+        let result = estimate_mean(&halves).expect("forty samples are enough");
+        assert!((result.mean - 1.0).abs() < 1e-12 && (result.error - 1.0 / 3.0).abs() < 1e-3, "{result:?}");
     }
 
     /// Queue with one server, Poisson arrivals, exponential service times and utilisation 0.7, sampled ten times per

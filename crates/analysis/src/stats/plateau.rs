@@ -110,9 +110,9 @@ impl CellScatter {
             return None;
         }
         let mut rest = Vec::new();
-        for it in runs.iter().filter(|it| it.len() > 1) {
-            let (n, mean) = (it.len() as f64, mean(it));
-            rest.extend(it.iter().map(|it| (it - mean) * (n / (n - 1.0)).sqrt()));
+        for values in runs.iter().filter(|it| it.len() > 1) {
+            let (n, mean) = (values.len() as f64, mean(values));
+            rest.extend(values.iter().map(|it| (it - mean) * (n / (n - 1.0)).sqrt()));
         }
         let deviation = |runs: &[Vec<f64>]| {
             let squares = |it: &Vec<f64>| it.iter().map(|one| (one - mean(it)).powi(2)).sum::<f64>();
@@ -120,8 +120,8 @@ impl CellScatter {
         };
         let mut equal = runs.to_vec();
         let mut draw = || {
-            for it in equal.iter_mut().flatten() {
-                *it = rest[rng.below(rest.len() as u64) as usize];
+            for value in equal.iter_mut().flatten() {
+                *value = rest[rng.below(rest.len() as u64) as usize];
             }
             let deviation = deviation(&equal);
             let means = equal.iter().map(|it| (mean(it), deviation / (it.len() as f64).sqrt()));
@@ -130,8 +130,8 @@ impl CellScatter {
         let bound = bound((0..DRAWS).map(|_| draw()).collect());
         let deviation = deviation(runs);
         let mut of = vec![None; all];
-        for (cell, it) in cells.iter().zip(runs) {
-            of[*cell] = Some((mean(it), deviation / (it.len() as f64).sqrt()));
+        for (cell, values) in cells.iter().zip(runs) {
+            of[*cell] = Some((mean(values), deviation / (values.len() as f64).sqrt()));
         }
         Some(CellScatter { of, bound })
     }
@@ -262,8 +262,8 @@ mod tests {
                 Some(0),
             ),
         ] {
-            let it = plateau(&labels(&GRID), &known, maxima, None, 1).expect("cells are known");
-            assert_eq!((&it.plateau, it.recommended), (&plateau_is, recommended), "{known:?}");
+            let result = plateau(&labels(&GRID), &known, maxima, None, 1).expect("cells are known");
+            assert_eq!((&result.plateau, result.recommended), (&plateau_is, recommended), "{known:?}");
         }
         // One cell was skipped, and one processed no transactions.
         let known = [
@@ -274,10 +274,10 @@ mod tests {
             runs(650.0),
             CellValue::Missing,
         ];
-        let it = plateau(&labels(&GRID), &known, true, None, 1).expect("cells are known");
-        assert_eq!((it.plateau, it.recommended), (vec![4, 2, 1], Some(1)));
+        let result = plateau(&labels(&GRID), &known, true, None, 1).expect("cells are known");
+        assert_eq!((result.plateau, result.recommended), (vec![4, 2, 1], Some(1)));
         assert_eq!(
-            it.points.iter().map(Option::is_some).collect::<Vec<_>>(),
+            result.points.iter().map(Option::is_some).collect::<Vec<_>>(),
             [false, true, true, true, true, false]
         );
         assert_eq!(plateau(&labels(&GRID[..1]), &[CellValue::Missing], true, None, 1), None);
@@ -294,16 +294,16 @@ mod tests {
             (&[("a", "b"), ("c", "d")], 0),
         ] {
             let known = vec![CellValue::Runs(vec![5.0, 5.0, 5.0]); cells.len()];
-            let it = plateau(&labels(cells), &known, true, None, 1).expect("cells are known");
-            assert_eq!(it.recommended, Some(least), "{cells:?}");
+            let result = plateau(&labels(cells), &known, true, None, 1).expect("cells are known");
+            assert_eq!(result.recommended, Some(least), "{cells:?}");
         }
     }
 
     #[test]
     fn computes_connections_by_littles_law() {
         // 646 transactions per second, each 2.59 ms in the database (document 004).
-        let it = required_connections(646.0, 0.002_59, 1.0).expect("rate and time are known");
-        assert!((it.connections - 1.673).abs() < 0.001, "{it:?}");
+        let required = required_connections(646.0, 0.002_59, 1.0).expect("rate and time are known");
+        assert!((required.connections - 1.673).abs() < 0.001, "{required:?}");
         for (rate, held) in [(0.0, 0.1), (1.0, 0.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
             assert_eq!(required_connections(rate, held, 1.0), None, "{rate} {held}");
         }
@@ -319,11 +319,11 @@ mod tests {
             let mut cell =
                 |mean: f64| CellValue::Runs((0..runs).map(|_| mean * (1.0 + 0.03 * rng.normal())).collect());
             let mut known: Vec<CellValue> = (0..12).map(|_| cell(650.0)).collect();
-            let it = plateau(&cells, &known, true, None, seed).expect("cells are known");
-            left += u64::from(it.plateau.len() < 12);
+            let result = plateau(&cells, &known, true, None, seed).expect("cells are known");
+            left += u64::from(result.plateau.len() < 12);
             known[7] = cell(520.0);
-            let it = plateau(&cells, &known, true, None, seed).expect("cells are known");
-            stayed += u64::from(it.plateau.contains(&7));
+            let result = plateau(&cells, &known, true, None, seed).expect("cells are known");
+            stayed += u64::from(result.plateau.contains(&7));
         }
         (left as f64 / draws as f64, stayed as f64 / draws as f64)
     }

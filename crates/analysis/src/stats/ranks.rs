@@ -86,8 +86,8 @@ fn rank_sum_counts(n: usize, size: Option<usize>) -> Vec<f64> {
 fn tail_count(ways: &[f64], all: f64) -> usize {
     let mut below = 0.0;
     ways.iter()
-        .take_while(|it| {
-            below += **it;
+        .take_while(|count| {
+            below += **count;
             below <= TAIL * all
         })
         .count()
@@ -116,16 +116,19 @@ mod tests {
     #[expect(clippy::approx_constant, reason = "it is a measurement")]
     fn estimates_shifts_with_intervals() {
         let a = [1.0, 2.0, 3.0, 4.0];
-        let it = two_sample_shift(&a, &[11.0, 12.0, 13.0, 14.0]).expect("four of each are enough");
-        assert_eq!(it, ShiftEstimate { value: 10.0, interval: (7.0, 13.0) });
+        let result = two_sample_shift(&a, &[11.0, 12.0, 13.0, 14.0]).expect("four of each are enough");
+        assert_eq!(result, ShiftEstimate { value: 10.0, interval: (7.0, 13.0) });
         assert_eq!(two_sample_shift(&a, &[1.0, 2.0]), None);
         // Hollander and Wolfe, 3.2: depression before and after; estimate -0.46, interval [-0.786, -0.01] of 96.1 %.
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
         let differences: Vec<f64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
-        let it = paired_shift(&differences).expect("nine pairs are enough");
-        assert!((it.value + 0.46).abs() < 1e-9, "{it:?}");
-        assert!((it.interval.0 + 0.786).abs() < 1e-9 && (it.interval.1 + 0.01).abs() < 1e-9, "{it:?}");
+        let result = paired_shift(&differences).expect("nine pairs are enough");
+        assert!((result.value + 0.46).abs() < 1e-9, "{result:?}");
+        assert!(
+            (result.interval.0 + 0.786).abs() < 1e-9 && (result.interval.1 + 0.01).abs() < 1e-9,
+            "{result:?}"
+        );
         assert_eq!(paired_shift(&differences[..5]), None);
     }
 

@@ -89,10 +89,10 @@ pub fn decide(all: &[RatioEstimate]) -> Vec<ChangeVerdict> {
     let count = sorted.len() as f64;
     let within = |(rank, p): &(usize, &f64)| **p <= LEVEL * (rank + 1) as f64 / count;
     let bound = sorted.iter().enumerate().filter(within).map(|(_, p)| *p).next_back();
-    let verdict = |it: &RatioEstimate| match bound {
-        _ if it.least_p > LEVEL => ChangeVerdict::TooFewRuns,
-        Some(bound) if it.p <= bound => {
-            if it.higher {
+    let verdict = |estimate: &RatioEstimate| match bound {
+        _ if estimate.least_p > LEVEL => ChangeVerdict::TooFewRuns,
+        Some(bound) if estimate.p <= bound => {
+            if estimate.higher {
                 ChangeVerdict::Higher
             } else {
                 ChangeVerdict::Lower
@@ -166,9 +166,9 @@ fn rank_test(a: &[f64], b: &[f64], seed: u64) -> (f64, bool, f64) {
     let all: Vec<f64> = a.iter().chain(b).copied().collect();
     let (n, k) = (all.len(), b.len());
     // Twice the rank, so that ties are whole numbers: below + (below or equal) + 1.
-    let rank = |it: &f64| {
-        let below = all.iter().filter(|other| *other < it).count();
-        let equal = all.iter().filter(|other| *other == it).count();
+    let rank = |value: &f64| {
+        let below = all.iter().filter(|other| *other < value).count();
+        let equal = all.iter().filter(|other| *other == value).count();
         (2 * below + equal + 1) as i64
     };
     let ranks: Vec<i64> = all.iter().map(rank).collect();
@@ -231,9 +231,9 @@ mod tests {
             (&[4.0; 5], Some(4.0), Some((4.0, 4.0))),
             (&[1.0, 2.0, 3.0, 4.0, 5.0], Some(3.0), Some((1.0, 5.0))),
         ] {
-            let it = estimate(values);
-            assert_eq!(it.map(|it| it.median), median, "{values:?}");
-            assert_eq!(it.and_then(|it| it.interval), interval, "{values:?}");
+            let result = estimate(values);
+            assert_eq!(result.map(|it| it.median), median, "{values:?}");
+            assert_eq!(result.and_then(|it| it.interval), interval, "{values:?}");
         }
     }
 
@@ -272,9 +272,9 @@ mod tests {
                 false,
             ),
         ] {
-            let it = compare(a, b, 3).expect("both have values");
-            assert!((it.p - p).abs() < 5e-5, "{a:?} {b:?}: {}", it.p);
-            assert_eq!(it.higher, higher, "{a:?} {b:?}");
+            let result = compare(a, b, 3).expect("both have values");
+            assert!((result.p - p).abs() < 5e-5, "{a:?} {b:?}: {}", result.p);
+            assert_eq!(result.higher, higher, "{a:?} {b:?}");
         }
         // Random permutations agree with the exact p: 2 / C(20, 10) is far below the resolution of 20,000.
         let (a, b): (Vec<f64>, Vec<f64>) = (0..20).map(f64::from).partition(|it| *it < 10.0);
@@ -287,17 +287,17 @@ mod tests {
 
     #[test]
     fn computes_ratios_with_intervals() {
-        let it = compare(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
-        let it = it.expect("both have values");
-        assert_eq!(it.ratio, Some(0.84));
-        let (low, high) = it.interval.expect("there are enough values");
+        let result = compare(&[100.0, 101.0, 99.0, 100.0, 102.0], &[84.0, 85.0, 83.0, 84.0, 86.0], 3);
+        let result = result.expect("both have values");
+        assert_eq!(result.ratio, Some(0.84));
+        let (low, high) = result.interval.expect("there are enough values");
         assert!(0.81 < low && low < 0.84 && 0.84 < high && high < 0.87, "{low} {high}");
-        assert_eq!(decide(&[it]), [ChangeVerdict::Lower]);
+        assert_eq!(decide(&[result]), [ChangeVerdict::Lower]);
         assert_eq!(compare(&[0.0; 5], &[1.0; 5], 3).map(|it| (it.ratio, it.interval)), Some((None, None)));
         assert_eq!(compare(&[], &[1.0], 3), None);
         // Half of the resamples divide by 0.
-        let it = compare(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
-        assert_eq!((it.ratio, it.interval), (Some(1.0), None));
+        let result = compare(&[0.0, 0.0, 1.0, 1.0, 1.0], &[1.0; 5], 3).expect("both have values");
+        assert_eq!((result.ratio, result.interval), (Some(1.0), None));
         assert_eq!(
             decide(&[compare(&[1.0; 3], &[2.0; 3], 3).expect("both have values")]),
             [ChangeVerdict::TooFewRuns]
@@ -360,12 +360,12 @@ mod tests {
             (10, 0.9785),
         ] {
             let seed = 1000 + n as u64;
-            for (name, it) in [
+            for (name, share) in [
                 ("normal", coverage(n, seed, SplitMix64::normal, 0.0)),
                 ("exponential", coverage(n, seed, exponential, std::f64::consts::LN_2)),
             ] {
                 let three = 3.0 * (exact * (1.0 - exact) / 4000.0f64).sqrt();
-                assert!((it - exact).abs() < three, "{n} runs, {name}, seed {seed}: {it}, not {exact}");
+                assert!((share - exact).abs() < three, "{n} runs, {name}, seed {seed}: {share}, not {exact}");
             }
         }
     }
@@ -380,11 +380,11 @@ mod tests {
             let holds = (0..200).filter(|_| {
                 let mut draw =
                     |mean: f64| -> Vec<f64> { (0..n).map(|_| mean * (1.0 + 0.03 * rng.normal())).collect() };
-                let it = compare(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
-                it.is_some_and(|(low, high)| low <= 1.2 && 1.2 <= high)
+                let result = compare(&draw(100.0), &draw(120.0), seed).and_then(|it| it.interval);
+                result.is_some_and(|(low, high)| low <= 1.2 && 1.2 <= high)
             });
-            let it = holds.count() as f64 / 200.0;
-            assert!(low <= it && it <= high, "{n} runs, seed {seed}: {it}");
+            let covered = holds.count() as f64 / 200.0;
+            assert!(low <= covered && covered <= high, "{n} runs, seed {seed}: {covered}");
         }
     }
 
@@ -393,8 +393,8 @@ mod tests {
         let mut rng = SplitMix64(5);
         let positives = (0..1000).filter(|_| {
             let mut draw = || -> Vec<f64> { (0..5).map(|_| rng.normal()).collect() };
-            let it = compare(&draw(), &draw(), 9).expect("both have values");
-            decide(&[it]) != [ChangeVerdict::NoEvidence]
+            let result = compare(&draw(), &draw(), 9).expect("both have values");
+            decide(&[result]) != [ChangeVerdict::NoEvidence]
         });
         // 3.2 % is the level of the discrete test at 5 %: 8 of 252 permutations.
         let positives = positives.count();

@@ -141,9 +141,9 @@ mod tests {
             (&[(1.0, 2.0), (1.0, 3.0)], None, None),
             (&[], None, None),
         ] {
-            let it = estimate(points);
-            assert_eq!(it.map(|it| (it.slope, it.at_zero)), expected, "{points:?}");
-            assert_eq!(it.and_then(|it| it.interval), interval, "{points:?}");
+            let result = estimate(points);
+            assert_eq!(result.map(|it| (it.slope, it.at_zero)), expected, "{points:?}");
+            assert_eq!(result.and_then(|it| it.interval), interval, "{points:?}");
         }
     }
 
@@ -157,9 +157,9 @@ mod tests {
                 if x >= 45 { wild } else { 2.0 * f64::from(x) + noise }
             };
             let points: Vec<(f64, f64)> = (0..60).map(|x| (f64::from(x), one(x))).collect();
-            let it = estimate(&points).expect("there are points").slope;
+            let result = estimate(&points).expect("there are points").slope;
             // Least squares would give values in the hundreds or more.
-            assert!((it - 2.0).abs() < 0.2, "{wild}: {it}");
+            assert!((result - 2.0).abs() < 0.2, "{wild}: {result}");
         }
     }
 
@@ -187,8 +187,11 @@ mod tests {
     #[test]
     fn interval_covers_the_truth() {
         for (n, phi) in [(60, 0.0), (60, 0.3), (60, 0.6), (90, 0.6)] {
-            let (it, none) = coverage(n, phi, 1000, 7 + n as u64);
-            assert!((0.93..=0.97).contains(&it) && none < 0.1, "{n} points, {phi}: {it}, without {none}");
+            let (covered, none) = coverage(n, phi, 1000, 7 + n as u64);
+            assert!(
+                (0.93..=0.97).contains(&covered) && none < 0.1,
+                "{n} points, {phi}: {covered}, without {none}"
+            );
         }
     }
 
@@ -200,9 +203,9 @@ mod tests {
     fn interval_covers_the_truth_for_all_correlations() {
         for n in [30, 60, 120, 200] {
             for phi in [0.0, 0.3, 0.6, 0.8, 0.9] {
-                let (it, none) = coverage(n, phi, 1000, 7 + n as u64);
-                println!("{n} points, {phi} alike: {it:.3}, without an interval {none:.3}");
-                let wrong = (1.0 - it) * (1.0 - none);
+                let (covered, none) = coverage(n, phi, 1000, 7 + n as u64);
+                println!("{n} points, {phi} alike: {covered:.3}, without an interval {none:.3}");
+                let wrong = (1.0 - covered) * (1.0 - none);
                 assert!(wrong < 0.07, "{n} points, {phi}: {wrong} of all draws have a wrong interval");
             }
         }

@@ -161,17 +161,17 @@ mod tests {
         let a = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let b = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let [a, b] = [a, b].map(|it| Moments::from_values(&it, 1e-9));
-        let it = welch(&a, &b).expect("there are enough values");
+        let result = welch(&a, &b).expect("there are enough values");
         assert!(
-            (it.degrees_of_freedom - 17.776).abs() < 1e-3 && (it.p() - 0.07939).abs() < 1e-5,
-            "{it:?} {}",
-            it.p()
+            (result.degrees_of_freedom - 17.776).abs() < 1e-3 && (result.p() - 0.07939).abs() < 1e-5,
+            "{result:?} {}",
+            result.p()
         );
-        let (low, high) = it.interval();
+        let (low, high) = result.interval();
         assert!((low + 0.2055).abs() < 1e-4 && (high - 3.3655).abs() < 1e-4, "{low} {high}");
         // With equal variances: p 0.07919.
-        let it = pooled(&a, &b).expect("there are enough values");
-        assert!((it.p() - 0.07919).abs() < 1e-5 && it.degrees_of_freedom == 18.0, "{it:?}");
+        let result = pooled(&a, &b).expect("there are enough values");
+        assert!((result.p() - 0.07919).abs() < 1e-5 && result.degrees_of_freedom == 18.0, "{result:?}");
     }
 
     #[test]

@@ -113,9 +113,9 @@ impl Fit {
         let parameters = self.parameters();
         let slopes: Vec<Three> = trials.iter().map(|it| gradient(parameters, it.0)).collect();
         let inverse = inverse(&normal_matrix(&slopes))?;
-        let pull = |it: &Three| {
-            let product = multiply(&inverse, *it);
-            (it[0] * product[0] + it[1] * product[1] + it[2] * product[2]).clamp(0.0, MOST_LEVERAGE)
+        let pull = |slope: &Three| {
+            let product = multiply(&inverse, *slope);
+            (slope[0] * product[0] + slope[1] * product[1] + slope[2] * product[2]).clamp(0.0, MOST_LEVERAGE)
         };
         let leverage: Vec<f64> = slopes.iter().map(pull).collect();
         let errors = match scatter {
@@ -202,8 +202,8 @@ fn resampled(
         let Some((spread, _)) = again.errors(&resample, scatter) else { continue };
         let found = again.parameters();
         for (place, related) in related.iter_mut().enumerate() {
-            let it = (found[place] - parameters[place]) / spread[place];
-            related.extend(Some(it).filter(|it| it.is_finite()));
+            let studentized = (found[place] - parameters[place]) / spread[place];
+            related.extend(Some(studentized).filter(|it| it.is_finite()));
         }
     }
     // No interval if half of the resamples have no fit.
@@ -238,9 +238,9 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
         });
         each.sum::<f64>()
     };
-    let mask = |mut it: Three| {
-        (0..3).filter(|at| !free[*at]).for_each(|at| it[at] = 0.0);
-        it
+    let mask = |mut theta_row: Three| {
+        (0..3).filter(|at| !free[*at]).for_each(|at| theta_row[at] = 0.0);
+        theta_row
     };
     // N / X is linear in θ. Weighted by X² / N, its errors equal those of X to first order.
     let mut rows = Vec::with_capacity(trials.len());
@@ -264,10 +264,10 @@ fn marquardt(trials: &[(f64, f64)], free: [bool; 3]) -> Option<Fit> {
         rows.clear();
         aims.clear();
         for (n, x) in trials {
-            let it = below(&theta, *n);
-            let through = -n / (it * it);
+            let denominator = below(&theta, *n);
+            let through = -n / (denominator * denominator);
             rows.push(mask(basis(*n)).map(|it| it * through));
-            aims.push(x - n / it);
+            aims.push(x - n / denominator);
         }
         let Some(step) = solve(&rows, &aims, free, damping) else { break };
         let step = mask(step);
@@ -308,16 +308,16 @@ fn normal_matrix(rows: &[Three]) -> [Three; 3] {
     let mut matrix = [[0.0; 3]; 3];
     for row in rows {
         for (a, line) in matrix.iter_mut().enumerate() {
-            for (b, it) in line.iter_mut().enumerate() {
-                *it += row[a] * row[b];
+            for (b, element) in line.iter_mut().enumerate() {
+                *element += row[a] * row[b];
             }
         }
     }
     matrix
 }
 
-fn multiply(matrix: &[Three; 3], it: Three) -> Three {
-    matrix.map(|row| row[0] * it[0] + row[1] * it[1] + row[2] * it[2])
+fn multiply(matrix: &[Three; 3], vector: Three) -> Three {
+    matrix.map(|row| row[0] * vector[0] + row[1] * vector[1] + row[2] * vector[2])
 }
 
 /// Inverse of a symmetric matrix with a positive diagonal; `None` if it is singular. The matrix is scaled to a diagonal
@@ -363,15 +363,20 @@ mod tests {
     /// at 96.52 clients.
     #[test]
     fn equals_the_published_fit_of_sdm91() {
-        let it = scalability(&SDM91, 1).expect("seven levels");
-        let found = [it.lambda.value, it.sigma.value, it.kappa.value, it.peak.expect("the peak was passed")];
+        let result = scalability(&SDM91, 1).expect("seven levels");
+        let found = [
+            result.lambda.value,
+            result.sigma.value,
+            result.kappa.value,
+            result.peak.expect("the peak was passed"),
+        ];
         for (found, published) in found.into_iter().zip([89.99523, 0.0277299, 0.000_104_366, 96.5196]) {
             assert!(near(found, published, 2e-4), "{found}, not {published}");
         }
-        assert!(it.r2 > 0.98 && it.r2 < 1.0, "{}", it.r2);
-        for it in [it.lambda, it.sigma, it.kappa] {
-            let (low, high) = it.interval.expect("seven trials");
-            assert!(low < it.value && it.value < high, "{it:?}");
+        assert!(result.r2 > 0.98 && result.r2 < 1.0, "{}", result.r2);
+        for parameter in [result.lambda, result.sigma, result.kappa] {
+            let (low, high) = parameter.interval.expect("seven trials");
+            assert!(low < parameter.value && parameter.value < high, "{parameter:?}");
         }
     }
 
@@ -386,16 +391,23 @@ mod tests {
         ] {
             let trials: Vec<(f64, f64)> =
                 [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|n| (n, throughput(law, n))).into();
-            let it = scalability(&trials, 1).expect("seven levels");
-            for (found, law) in [it.lambda, it.sigma, it.kappa].into_iter().zip(law) {
+            let result = scalability(&trials, 1).expect("seven levels");
+            for (found, law) in [result.lambda, result.sigma, result.kappa].into_iter().zip(law) {
                 assert!((found.value - law).abs() < 1e-6 * law.max(1e-3), "{found:?}, not {law}");
             }
-            assert_eq!(it.peak.is_some(), peak.is_some(), "{law:?}: {:?}", it.peak);
-            assert!(peak.is_none_or(|peak| near(it.peak.unwrap_or(0.0), peak, 1e-4)), "{:?}", it.peak);
-            let same =
-                it.law.iter().zip(&trials).all(|(law, trial)| law.0 == trial.0 && near(law.1, trial.1, 1e-6));
-            assert!(same && it.law.len() == 7, "{:?}", it.law);
-            let curve = curve(&it, 22);
+            assert_eq!(result.peak.is_some(), peak.is_some(), "{law:?}: {:?}", result.peak);
+            assert!(
+                peak.is_none_or(|peak| near(result.peak.unwrap_or(0.0), peak, 1e-4)),
+                "{:?}",
+                result.peak
+            );
+            let same = result
+                .law
+                .iter()
+                .zip(&trials)
+                .all(|(law, trial)| law.0 == trial.0 && near(law.1, trial.1, 1e-6));
+            assert!(same && result.law.len() == 7, "{:?}", result.law);
+            let curve = curve(&result, 22);
             assert_eq!(
                 (curve.len(), curve[0].0, curve[21].0),
                 (22, 1.0, 64.0),
@@ -409,10 +421,10 @@ mod tests {
     #[test]
     fn parameters_are_not_negative() {
         let trials = [(1.0, 10.0), (2.0, 22.0), (4.0, 48.0), (8.0, 110.0), (16.0, 250.0)];
-        let it = scalability(&trials, 1).expect("five levels");
-        assert_eq!((it.sigma.value, it.kappa.value, it.peak), (0.0, 0.0, None));
-        for it in [it.sigma, it.kappa] {
-            assert!(it.interval.is_none_or(|it| it.0 >= 0.0 && it.1 >= it.0), "{it:?}");
+        let result = scalability(&trials, 1).expect("five levels");
+        assert_eq!((result.sigma.value, result.kappa.value, result.peak), (0.0, 0.0, None));
+        for parameter in [result.sigma, result.kappa] {
+            assert!(parameter.interval.is_none_or(|it| it.0 >= 0.0 && it.1 >= it.0), "{parameter:?}");
         }
     }
 
@@ -421,8 +433,8 @@ mod tests {
         let three = [(1.0, 10.0), (2.0, 19.0), (4.0, 35.0), (4.0, 36.0), (2.0, 18.0)];
         assert_eq!(scalability(&three, 1), None, "three levels");
         let four = [(1.0, 10.0), (2.0, 19.0), (4.0, 35.0), (8.0, 60.0)];
-        let it = scalability(&four, 1).expect("four levels");
-        assert_eq!(it.sigma.interval, None, "one spare trial does not show the scatter");
+        let result = scalability(&four, 1).expect("four levels");
+        assert_eq!(result.sigma.interval, None, "one spare trial does not show the scatter");
         for wrong in [(0.0, 5.0), (16.0, 0.0), (16.0, f64::NAN)] {
             assert_eq!(scalability(&[&four[..], &[wrong]].concat(), 1), None, "{wrong:?}");
         }
@@ -445,9 +457,9 @@ mod tests {
                     (n, (x + noise).max(1.0))
                 })
                 .collect();
-            let it = scalability(&trials, draw).expect("seven levels");
-            for (at, it) in [it.lambda, it.sigma, it.kappa].iter().enumerate() {
-                let (low, high) = it.interval.expect("seven trials or more");
+            let result = scalability(&trials, draw).expect("seven levels");
+            for (at, parameter) in [result.lambda, result.sigma, result.kappa].iter().enumerate() {
+                let (low, high) = parameter.interval.expect("seven trials or more");
                 holds[at] += f64::from(low <= law[at] && law[at] <= high);
             }
         }
@@ -457,8 +469,8 @@ mod tests {
     /// Sixty draws estimate 95 % to ± 3 %; the test allows three of these deviations.
     #[test]
     fn intervals_cover_the_truth() {
-        let it = coverage(3, [100.0, 0.05, 5e-4], true, 60, 5);
-        assert!(it.iter().all(|it| *it >= 0.86), "seed 5: {it:?}");
+        let covered = coverage(3, [100.0, 0.05, 5e-4], true, 60, 5);
+        assert!(covered.iter().all(|it| *it >= 0.86), "seed 5: {covered:?}");
     }
 
     #[test]
@@ -467,9 +479,9 @@ mod tests {
         for repeat in [1, 2, 3] {
             for law in [[100.0, 0.05, 5e-4], [100.0, 0.03, 0.0], [100.0, 0.0, 3e-4], [100.0, 0.2, 1e-3]] {
                 for relative in [false, true] {
-                    let it = coverage(repeat, law, relative, 1000, 5);
-                    println!("{repeat} of each, {law:?}, relative {relative}: {it:.3?}");
-                    assert!(it.iter().all(|it| *it >= 0.88), "{it:?}");
+                    let covered = coverage(repeat, law, relative, 1000, 5);
+                    println!("{repeat} of each, {law:?}, relative {relative}: {covered:.3?}");
+                    assert!(covered.iter().all(|it| *it >= 0.88), "{covered:?}");
                 }
             }
         }

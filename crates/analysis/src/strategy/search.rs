@@ -68,7 +68,7 @@ pub fn next(max: &MaxSearch, start: f64, done: &[StepResult]) -> NextStep {
 pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     let start = done.first().map_or(0.0, |it| it.step.level);
     let track = SearchTrack::new(max, start, done);
-    let mut it = SearchResult {
+    let mut result = SearchResult {
         scale: max.scale,
         level: None,
         interval: track.interval(),
@@ -82,26 +82,26 @@ pub fn answer(max: &MaxSearch, done: &[StepResult]) -> SearchResult {
     match track.next_action() {
         NextAction::Measure { .. } | NextAction::Rest { .. } => {}
         NextAction::End(SearchEnd::Hindered(why)) => {
-            it.interval = None;
-            it.stop_reason = Some(why);
+            result.interval = None;
+            result.stop_reason = Some(why);
         }
         NextAction::End(SearchEnd::Held { level, beyond }) => {
             let here = |it: &&StepResult| it.step.purpose == StepPurpose::Hold && it.step.level == level;
             let holds: Vec<&StepResult> = done.iter().filter(here).collect();
             let held: Vec<&StepResult> =
                 holds.iter().filter(|it| it.outcome == LevelOutcome::Yes).copied().collect();
-            it.confirmed = (held.len() as u32, holds.len() as u32);
-            it.delivered = held.last().map(|it| it.delivered);
-            it.level = Some(level);
-            it.interval = it.interval.map(|(low, high)| (low.min(level), high.max(level)));
-            it.overload = overload_reason(&track, level);
+            result.confirmed = (held.len() as u32, holds.len() as u32);
+            result.delivered = held.last().map(|it| it.delivered);
+            result.level = Some(level);
+            result.interval = result.interval.map(|(low, high)| (low.min(level), high.max(level)));
+            result.overload = overload_reason(&track, level);
             if let Some(why) = beyond {
-                it.interval = None;
-                it.stop_reason = Some(why);
+                result.interval = None;
+                result.stop_reason = Some(why);
             }
         }
     }
-    it
+    result
 }
 
 /// Most frequent reason for overload. Ties go to the reason at the level closest above `level`.

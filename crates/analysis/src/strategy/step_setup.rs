@@ -27,8 +27,8 @@ pub fn apply_step(setup: &Setup, find: &Goal, step: &SearchStep) -> Setup {
             *other = LoadModel::Open { schedule, arrivals: Spacing::Poisson, max_in_flight };
             load.duration = None;
         }
-        (LoadScale::Clients, it) => {
-            *it = closed_load(it, clients(step.level), ramp, step.window);
+        (LoadScale::Clients, load_model) => {
+            *load_model = closed_load(load_model, clients(step.level), ramp, step.window);
             load.duration = Some(ramp + step.window);
         }
     }
@@ -111,25 +111,25 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
         Knob::ReadIops { node: name } => node(nodes, name, &|it| it.limits.read_iops = Some(rounded)),
         Knob::WriteIops { node: name } => node(nodes, name, &|it| it.limits.write_iops = Some(rounded)),
         Knob::Memory { node: name } => node(nodes, name, &|it| it.limits.memory = Some(rounded)),
-        Knob::PoolSize { node: name } => node(nodes, name, &|it| match &mut it.kind {
+        Knob::PoolSize { node: name } => node(nodes, name, &|node| match &mut node.kind {
             NodeKind::Pooler(it) => it.size = rounded as u32,
             NodeKind::Balancer(it) => it.maxconn = Some(rounded as u32),
             _ => {}
         }),
-        Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|it| {
-            if let NodeKind::Service(it) = &mut it.kind {
-                set(&mut it.env, variable, &rounded.to_string());
+        Knob::ServiceEnv { node: name, variable } => node(nodes, name, &|node| {
+            if let NodeKind::Service(service) = &mut node.kind {
+                set(&mut service.env, variable, &rounded.to_string());
             }
         }),
-        Knob::Slots { node: name } => node(nodes, name, &|it| {
-            if let NodeKind::Postgres(it) = &mut it.kind {
-                it.max_connections = rounded as u32;
+        Knob::Slots { node: name } => node(nodes, name, &|node| {
+            if let NodeKind::Postgres(postgres) = &mut node.kind {
+                postgres.max_connections = rounded as u32;
             }
         }),
         Knob::Setting { name, value } => {
-            for it in nodes {
-                if let NodeKind::Postgres(it) = &mut it.kind {
-                    set(&mut it.settings, name, value);
+            for node in nodes {
+                if let NodeKind::Postgres(postgres) = &mut node.kind {
+                    set(&mut postgres.settings, name, value);
                 }
             }
         }
@@ -139,14 +139,14 @@ fn perturb(setup: &mut Setup, perturbation: &Perturbation) {
             }
         }
         Knob::Index { ddl } => {
-            if let Some(it) = &mut setup.dataset {
-                it.post_load.push(ddl.clone());
+            if let Some(dataset) = &mut setup.dataset {
+                dataset.post_load.push(ddl.clone());
             }
         }
         Knob::FeedRows { feed } => {
-            for it in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
-                if let Some(sql) = all_rows(it) {
-                    it.source = FeedSource::Query(sql);
+            for one_feed in setup.feeds.iter_mut().filter(|it| it.name == *feed) {
+                if let Some(sql) = all_rows(one_feed) {
+                    one_feed.source = FeedSource::Query(sql);
                 }
             }
         }
@@ -305,10 +305,10 @@ mod tests {
         assert_eq!(replicas().replication.map(|it| it.limits.cpu), Some(Some(0.5)));
         assert_eq!(replicas().nodes[0].limits.cpu, setup().stack.nodes[0].limits.cpu);
         let knob = Knob::ServiceEnv { node: of("service"), variable: of("POOL") };
-        let NodeKind::Service(it) = perturbed(knob, 6.0).stack.nodes.remove(0).kind else {
+        let NodeKind::Service(service) = perturbed(knob, 6.0).stack.nodes.remove(0).kind else {
             panic!("the node must be a service")
         };
-        assert_eq!(it.env, [(of("POOL"), of("6"))]);
+        assert_eq!(service.env, [(of("POOL"), of("6"))]);
         let LoadModel::Open { max_in_flight, .. } = perturbed(Knob::Clients, 400.0).load.model else {
             panic!("a rate requires the open model")
         };

@@ -178,7 +178,7 @@ impl Objective {
         let verdict = match (measured, group) {
             // The figure has no upper limit, so it exceeds any bound.
             (Some(_), Some(group)) if self.figure.is_unanswered(group) => ObjectiveVerdict::Violated,
-            (Some(it), _) => match self.compare(it) {
+            (Some(value), _) => match self.compare(value) {
                 ObjectiveVerdict::Met if at_least && self.figure.is_hidden_by_outage(summary) => {
                     ObjectiveVerdict::Unknown
                 }
@@ -339,10 +339,10 @@ mod tests {
         let mut measured = quiet_measurement();
         spoil(&mut measured);
         let summary = summarise(&measured, Server::default(), closed_plan());
-        let it = parse(objective, &operations()).expect(objective).judge(&summary);
-        let sign = if it.at_least { ">" } else { "" };
-        let shown = it.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
-        assert_eq!(format!("{:?} {shown} of {}", it.verdict, it.samples), expected, "{objective}");
+        let result = parse(objective, &operations()).expect(objective).judge(&summary);
+        let sign = if result.at_least { ">" } else { "" };
+        let shown = result.measured.map_or("-".to_owned(), |it| format!("{sign}{it:.6}"));
+        assert_eq!(format!("{:?} {shown} of {}", result.verdict, result.samples), expected, "{objective}");
     }
 
     #[test]
@@ -388,16 +388,16 @@ mod tests {
         check("p99 < 200ms", failed(Code::REFUSED), "Violated >10.000000 of 10150");
         check("p99 < 200ms", failed(Code::SqlState(*b"40P01")), "Met 0.002500 of 10000");
         check("p99 < 200ms", failed(Code::Http(503)), "Met 0.002500 of 10000");
-        let unknown = |it: &mut Measurement| {
-            (0..150).for_each(|_| it.interval.scripts[0].unknown.count(Code::TIMED_OUT));
+        let unknown = |measurement: &mut Measurement| {
+            (0..150).for_each(|_| measurement.interval.scripts[0].unknown.count(Code::TIMED_OUT));
         };
         check("p99 < 200ms", unknown, "Violated >10.000000 of 10150");
         // Most arrivals are unanswered.
         check("p50 < 1s", dropped(30_000), "Violated >10.000000 of 40000");
         // Too few samples for a quantile.
-        let few = |it: &mut Measurement| {
-            it.interval.scripts[0].response = crate::fixture::millis(100, 5);
-            it.interval.scripts[0].dropped = 5;
+        let few = |measurement: &mut Measurement| {
+            measurement.interval.scripts[0].response = crate::fixture::millis(100, 5);
+            measurement.interval.scripts[0].dropped = 5;
         };
         check("pay: p99 < 1s", few, "Unknown - of 105");
     }
@@ -405,10 +405,10 @@ mod tests {
     #[test]
     fn judges_outages_of_a_closed_model() {
         let outage = |from: u64, to: u64, failing| {
-            move |it: &mut Measurement| {
+            move |measurement: &mut Measurement| {
                 let unended = to == 10_000;
                 let (from, to) = (Nanos::from_millis(from), Nanos::from_millis(to));
-                it.outages = vec![model::Outage { from, to, ongoing: unended, failing }];
+                measurement.outages = vec![model::Outage { from, to, ongoing: unended, failing }];
             }
         };
         // A user who arrives during the outage waits for its end.
@@ -430,9 +430,9 @@ mod tests {
 
     #[test]
     fn clients_that_never_got_in_are_errors() {
-        let few = |it: &mut Measurement| {
-            it.clients = vec![10_000, 0, 0, 0];
-            it.interval.refused.add(Code::SqlState(*b"53300"), 408);
+        let few = |measurement: &mut Measurement| {
+            measurement.clients = vec![10_000, 0, 0, 0];
+            measurement.interval.refused.add(Code::SqlState(*b"53300"), 408);
         };
         check("errors < 1%", few, "Violated >0.750000 of 10000");
         check("errors < 80%", few, "Met >0.750000 of 10000");
@@ -453,15 +453,15 @@ mod tests {
             ("tps > 999", (ObjectiveVerdict::Violated, false)),
             ("p99 < 2ms", (ObjectiveVerdict::Violated, false)),
         ] {
-            let it = parse(objective, &operations()).expect(objective).judge(&summary);
-            assert_eq!((it.verdict, it.ended_early), expected, "{objective}");
+            let result = parse(objective, &operations()).expect(objective).judge(&summary);
+            assert_eq!((result.verdict, result.ended_early), expected, "{objective}");
         }
     }
 
     #[test]
     fn judges_errors_and_drops() {
-        let spoil = |it: &mut Measurement| {
-            let cell = &mut it.interval.scripts[1];
+        let spoil = |measurement: &mut Measurement| {
+            let cell = &mut measurement.interval.scripts[1];
             (0..100).for_each(|_| cell.failed.count(Code::SqlState(*b"40P01")));
             (0..150).for_each(|_| cell.unknown.count(Code::RESET));
             cell.dropped = 250;
@@ -507,9 +507,9 @@ mod tests {
             ("buy: p99 < 1s", 0, "`buy`", "an operation: pay, look: up"),
             ("  buy : p99 < 1s", 2, "`buy`", "an operation: pay, look: up"),
         ] {
-            let it = parse(objective, &operations()).expect_err(objective);
-            assert_eq!((it.offset, it.found.as_str()), (offset, found), "{objective}");
-            assert!(it.hint.starts_with(instead), "{objective}: {}", it.hint);
+            let diagnostic = parse(objective, &operations()).expect_err(objective);
+            assert_eq!((diagnostic.offset, diagnostic.found.as_str()), (offset, found), "{objective}");
+            assert!(diagnostic.hint.starts_with(instead), "{objective}: {}", diagnostic.hint);
         }
     }
 }

@@ -32,11 +32,11 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
                 .statements
                 .iter()
                 .zip(&script.commands)
-                .map(|(it, text)| CommandSummary {
+                .map(|(command, text)| CommandSummary {
                     text: text.clone(),
-                    service: distribution(&it.service),
-                    failures: it.failures,
-                    retries: it.retries,
+                    service: distribution(&command.service),
+                    failures: command.failures,
+                    retries: command.retries,
                 })
                 .collect(),
         })
@@ -245,18 +245,18 @@ mod tests {
 
     #[test]
     fn summarises_a_quiet_run() {
-        let it = summarise(&quiet_measurement(), Server::default(), closed_plan());
-        assert_eq!(it.total.counts.ok, 10_000);
-        assert_eq!(it.total.tps, PerSecond(999.0), "ten transactions ended after the window");
-        assert_eq!(it.total.response.mean, Some(Nanos::from_micros(2500)));
-        assert_eq!(it.total.service.mean, Some(Nanos::from_micros(2000)));
-        assert_eq!(it.total.lag_mean, Nanos::from_micros(500));
-        let shares: Vec<f64> = it.scripts.iter().map(|it| it.share).collect();
+        let summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+        assert_eq!(summary.total.counts.ok, 10_000);
+        assert_eq!(summary.total.tps, PerSecond(999.0), "ten transactions ended after the window");
+        assert_eq!(summary.total.response.mean, Some(Nanos::from_micros(2500)));
+        assert_eq!(summary.total.service.mean, Some(Nanos::from_micros(2000)));
+        assert_eq!(summary.total.lag_mean, Nanos::from_micros(500));
+        let shares: Vec<f64> = summary.scripts.iter().map(|it| it.share).collect();
         assert_eq!(shares, [0.75, 0.25]);
-        let names: Vec<&str> = it.scripts[0].statements.iter().map(|it| it.text.as_str()).collect();
+        let names: Vec<&str> = summary.scripts[0].statements.iter().map(|it| it.text.as_str()).collect();
         assert_eq!(names, ["SELECT 1;"]);
-        assert_eq!(it.scripts[0].statements[0].service.count, 7500);
-        assert_eq!(it.connects.initial, Nanos::from_millis(3));
+        assert_eq!(summary.scripts[0].statements[0].service.count, 7500);
+        assert_eq!(summary.connects.initial, Nanos::from_millis(3));
     }
 
     #[test]
@@ -267,11 +267,11 @@ mod tests {
         states.into_iter().for_each(|it| cells[0].failed.count(Code::SqlState(it)));
         (0..2).for_each(|_| cells[1].unknown.count(Code::RESET));
         measured.interval.refused.count(Code::SqlState(*b"53300"));
-        let it = summarise(&measured, Server::default(), closed_plan());
+        let summary = summarise(&measured, Server::default(), closed_plan());
         let row =
             |it: &Failure| format!("{} {} {:?} {}", it.code, it.name.unwrap_or("-"), it.class, it.count);
         assert_eq!(
-            it.failures.iter().map(row).collect::<Vec<_>>(),
+            summary.failures.iter().map(row).collect::<Vec<_>>(),
             [
                 "40001 serialization_failure Failed 3",
                 "net 104 ECONNRESET Unknown 2",
@@ -279,11 +279,11 @@ mod tests {
                 "53300 too_many_connections Failed 1",
             ]
         );
-        assert_eq!(row(&it.connects.refused[0]), "53300 too_many_connections Refused 1");
-        assert_eq!((it.total.counts.serialization, it.total.counts.deadlock), (3, 1));
-        assert_eq!((it.total.counts.failed, it.total.counts.unknown), (5, 2));
-        assert_eq!(it.total.counts.arrivals(), 10_007);
-        assert_eq!((it.scripts[0].failures.len(), it.scripts[1].failures.len()), (3, 1));
+        assert_eq!(row(&summary.connects.refused[0]), "53300 too_many_connections Refused 1");
+        assert_eq!((summary.total.counts.serialization, summary.total.counts.deadlock), (3, 1));
+        assert_eq!((summary.total.counts.failed, summary.total.counts.unknown), (5, 2));
+        assert_eq!(summary.total.counts.arrivals(), 10_007);
+        assert_eq!((summary.scripts[0].failures.len(), summary.scripts[1].failures.len()), (3, 1));
     }
 
     #[test]
@@ -292,9 +292,9 @@ mod tests {
         for n in 0..20 {
             measured.interval.scripts[0].failed.count(Code::Net(n));
         }
-        let it = summarise(&measured, Server::default(), closed_plan());
-        let last = it.failures.last().expect("there are failures");
-        assert_eq!((last.code.as_str(), last.count, it.total.counts.failed), ("other", 4, 20));
+        let summary = summarise(&measured, Server::default(), closed_plan());
+        let last = summary.failures.last().expect("there are failures");
+        assert_eq!((last.code.as_str(), last.count, summary.total.counts.failed), ("other", 4, 20));
     }
 
     #[test]
@@ -314,10 +314,10 @@ mod tests {
 
     #[test]
     fn computes_cpu_per_transaction() {
-        let it = summarise(&quiet_measurement(), Server::default(), closed_plan()).generator;
-        let cost = it.per_transaction.expect("there are transactions");
+        let generator = summarise(&quiet_measurement(), Server::default(), closed_plan()).generator;
+        let cost = generator.per_transaction.expect("there are transactions");
         assert_eq!((cost.user, cost.system, cost.spun), (Nanos(20_000), Nanos(200_000), Nanos(2_000)));
-        assert_eq!(it.threads[0].busy, 0.109);
-        assert_eq!(it.threads[0].starved, Some(0.001));
+        assert_eq!(generator.threads[0].busy, 0.109);
+        assert_eq!(generator.threads[0].starved, Some(0.001));
     }
 }

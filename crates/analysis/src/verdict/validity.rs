@@ -55,14 +55,14 @@ pub fn judge(measured: &Measurement, summary: &Summary) -> Validity {
         Some(LateCause::Host(it)) => doubts.push(it),
         None => {}
     }
-    for (thread, it) in summary.generator.threads.iter().enumerate() {
-        if it.busy >= SATURATED {
-            reasons.push(InvalidReason::Saturated { thread, busy: it.busy });
+    for (thread, usage) in summary.generator.threads.iter().enumerate() {
+        if usage.busy >= SATURATED {
+            reasons.push(InvalidReason::Saturated { thread, busy: usage.busy });
         }
-        if it.longest_stall > STALLED {
-            reasons.push(InvalidReason::Stalled { thread, duration: it.longest_stall });
+        if usage.longest_stall > STALLED {
+            reasons.push(InvalidReason::Stalled { thread, duration: usage.longest_stall });
         }
-        if let Some(share) = it.starved.filter(|it| *it >= STARVED) {
+        if let Some(share) = usage.starved.filter(|it| *it >= STARVED) {
             doubts.push(Doubt::Starved { thread, share });
         }
     }
@@ -196,10 +196,10 @@ fn cap_reached(summary: &Summary) -> Option<Doubt> {
 /// no client is entitled to a share.
 fn unfair(summary: &Summary) -> Option<Doubt> {
     let LoadModelSummary::Closed { .. } = summary.plan.model else { return None };
-    let it = summary.fairness?;
+    let fairness = summary.fairness?;
     let enough = summary.total.counts.ok >= ENOUGH_FOR_FAIRNESS * u64::from(summary.plan.clients);
-    let (jain, fewest, most) = (it.jain, it.fewest, it.most);
-    let hardly = (fewest as f64) < STARVED_SHARE * it.median as f64;
+    let (jain, fewest, most) = (fairness.jain, fairness.fewest, fairness.most);
+    let hardly = (fewest as f64) < STARVED_SHARE * fairness.median as f64;
     (enough && (jain < UNFAIR || hardly)).then_some(Doubt::UnevenClients { jain, fewest, most })
 }
 
@@ -263,10 +263,10 @@ mod tests {
     fn check(plan: BenchPlan, spoil: impl FnOnce(&mut Measurement), expected: &str) {
         let mut measured = quiet_measurement();
         spoil(&mut measured);
-        let it = summarise(&measured, Server::default(), plan).validity;
-        assert_eq!(it.valid, it.reasons.is_empty());
-        let reasons = it.reasons.iter().map(|it| format!("{it:?}"));
-        let doubts = it.doubts.iter().map(|it| format!("? {it:?}"));
+        let validity = summarise(&measured, Server::default(), plan).validity;
+        assert_eq!(validity.valid, validity.reasons.is_empty());
+        let reasons = validity.reasons.iter().map(|it| format!("{it:?}"));
+        let doubts = validity.doubts.iter().map(|it| format!("? {it:?}"));
         assert_eq!(reasons.chain(doubts).collect::<Vec<_>>().join("; "), expected);
     }
 
@@ -321,8 +321,8 @@ mod tests {
         // Busy polling does not count as CPU use.
         check(
             closed_plan(),
-            |it| {
-                (it.thread_usage[1].user, it.thread_usage[1].spun) =
+            |measurement| {
+                (measurement.thread_usage[1].user, measurement.thread_usage[1].spun) =
                     (Nanos::from_secs(9), Nanos::from_secs(8));
             },
             "",
@@ -343,10 +343,10 @@ mod tests {
     #[test]
     fn invalid_if_the_generator_is_throttled() {
         for (share, expected) in [(None, true), (Some(0.009), true), (Some(0.01), false)] {
-            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
-            add_throttling(&mut it, share);
+            let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_throttling(&mut summary, share);
             assert_eq!(
-                (it.validity.valid, it.validity.reasons.is_empty()),
+                (summary.validity.valid, summary.validity.reasons.is_empty()),
                 (expected, expected),
                 "{share:?}"
             );
@@ -365,20 +365,20 @@ mod tests {
             if !succeeded {
                 measured.interval.clear();
             }
-            let mut it = summarise(&measured, Server::default(), closed_plan());
-            add_throttling(&mut it, Some(share));
-            assert_eq!(it.validity.verdict, expected, "{succeeded}, {share}");
+            let mut summary = summarise(&measured, Server::default(), closed_plan());
+            add_throttling(&mut summary, Some(share));
+            assert_eq!(summary.validity.verdict, expected, "{succeeded}, {share}");
         }
     }
 
     #[test]
     fn doubts_if_the_clock_was_set() {
         for (millis, expected) in [(-3_600_000, 1), (-100, 1), (-99, 0), (0, 0), (99, 0), (100, 1)] {
-            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
-            let before = it.validity.doubts.len();
-            add_clock_step(&mut it, millis * 1_000_000);
+            let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            let before = summary.validity.doubts.len();
+            add_clock_step(&mut summary, millis * 1_000_000);
             assert_eq!(
-                (it.validity.valid, it.validity.doubts.len() - before),
+                (summary.validity.valid, summary.validity.doubts.len() - before),
                 (true, expected),
                 "{millis} ms"
             );
@@ -389,18 +389,19 @@ mod tests {
     fn raises_a_doubt_if_a_feed_ends_early() {
         // The window is 10 s long.
         for (planned, expected) in [(60, true), (11, true), (10, false), (0, false)] {
-            let mut it = summarise(&quiet_measurement(), Server::default(), closed_plan());
-            add_feed_end(&mut it, 20, Nanos::from_secs(planned));
-            let doubt = Doubt::FeedExhausted { rows: 20, at: it.window, planned: Nanos::from_secs(planned) };
-            assert_eq!(doubts_in_verdict(&it), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
-            assert!(it.validity.valid);
+            let mut summary = summarise(&quiet_measurement(), Server::default(), closed_plan());
+            add_feed_end(&mut summary, 20, Nanos::from_secs(planned));
+            let doubt =
+                Doubt::FeedExhausted { rows: 20, at: summary.window, planned: Nanos::from_secs(planned) };
+            assert_eq!(doubts_in_verdict(&summary), Vec::from_iter(expected.then_some(doubt)), "{planned} s");
+            assert!(summary.validity.valid);
         }
         // The arrival without a row is dropped, although a client was free.
         for (waited, left) in [(0, 1), (5, 2)] {
-            let mut it = summarise(&quiet_measurement(), Server::default(), open_plan());
-            it.validity.doubts = vec![Doubt::InFlightCapReached { arrivals: 501, waited, dropped: 1 }];
-            add_feed_end(&mut it, 500, Nanos::from_secs(60));
-            assert_eq!(it.validity.doubts.len(), left, "{:?}", it.validity.doubts);
+            let mut summary = summarise(&quiet_measurement(), Server::default(), open_plan());
+            summary.validity.doubts = vec![Doubt::InFlightCapReached { arrivals: 501, waited, dropped: 1 }];
+            add_feed_end(&mut summary, 500, Nanos::from_secs(60));
+            assert_eq!(summary.validity.doubts.len(), left, "{:?}", summary.validity.doubts);
         }
     }
 
@@ -452,11 +453,11 @@ mod tests {
             );
         }
         let sizes = |small: u64, large: u64| {
-            move |it: &mut Measurement| {
+            move |measurement: &mut Measurement| {
                 let mut answers = model::AnswerSizes::new((0, 0));
                 (0..small).for_each(|_| answers.sizes.record(2_000));
                 (0..large).for_each(|_| answers.sizes.record(40_000));
-                it.interval.answers = vec![answers];
+                measurement.interval.answers = vec![answers];
             }
         };
         check(closed_plan(), sizes(600, 400), "? SmallAnswers { small: 2047, large: 40000, share: 0.6 }");
@@ -487,9 +488,9 @@ mod tests {
         check(closed_plan(), |it| it.interval.clear(), "? NoSuccess");
         check(
             closed_plan(),
-            |it| {
-                it.interval.clear();
-                it.interval.scripts[0].response = millis(999, 1);
+            |measurement| {
+                measurement.interval.clear();
+                measurement.interval.scripts[0].response = millis(999, 1);
             },
             "? FewSamples { count: 999 }",
         );

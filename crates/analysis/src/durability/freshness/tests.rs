@@ -24,9 +24,9 @@ fn equals_wilson_intervals_for_independent_reads() {
 
 #[test]
 fn correlated_reads_widen_the_interval() {
-    let check = |it: ReadCounts, expected: f64| {
-        let is = effective_count(it);
-        assert!((is - expected).abs() < 0.05, "{it:?}: {is}");
+    let check = |reads: ReadCounts, expected: f64| {
+        let is = effective_count(reads);
+        assert!((is - expected).abs() < 0.05, "{reads:?}: {is}");
     };
     // Without stale reads, their correlation is unknown.
     check(reads(300, 0, 0), 300.0);

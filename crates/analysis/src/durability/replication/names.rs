@@ -112,16 +112,16 @@ impl<'a> TokenReader<'a> {
 
     /// Reads a name, which may consist of digits.
     fn name(&mut self) -> Result<String, NamesError> {
-        let Some(Token::Name(it) | Token::Number(it)) = self.peek() else { return self.syntax_error() };
+        let Some(Token::Name(name) | Token::Number(name)) = self.peek() else { return self.syntax_error() };
         self.next();
-        Ok(it.clone())
+        Ok(name.clone())
     }
 
     /// Reads a number as C's `atoi` does on a 64-bit machine: values too large for 32 bits wrap.
     fn number(&mut self) -> Result<u32, NamesError> {
-        let Some(Token::Number(it)) = self.peek() else { return self.syntax_error() };
+        let Some(Token::Number(digits)) = self.peek() else { return self.syntax_error() };
         self.next();
-        let number = it.parse().unwrap_or(i64::MAX) as i32;
+        let number = digits.parse().unwrap_or(i64::MAX) as i32;
         Ok(u32::try_from(number).unwrap_or(0))
     }
 }

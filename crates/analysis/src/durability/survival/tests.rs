@@ -43,7 +43,7 @@ fn trial(words: &str) -> FaultInjection {
         timeline: 2,
         safe: Some(true),
     };
-    let mut it = FaultInjection {
+    let mut injection = FaultInjection {
         injected: vec![killed(1000, "postgres")],
         promotions: vec![promoted],
         verdict: Some(verdict()),
@@ -63,7 +63,7 @@ fn trial(words: &str) -> FaultInjection {
             "hole" => Some(AnomalyKind::Hole),
             _ => None,
         };
-        let Some(verdict) = &mut it.verdict else { panic!("`nothing` must be the only word") };
+        let Some(verdict) = &mut injection.verdict else { panic!("`nothing` must be the only word") };
         if let Some(kind) = kind {
             verdict.anomalies.push(Anomaly { kind, count, examples });
             if kind == AnomalyKind::LostWithoutPromise {
@@ -85,15 +85,15 @@ fn trial(words: &str) -> FaultInjection {
             "silent" => verdict.doubts.push(InconclusiveReason::NoWritesAfterFault { fault: 0 }),
             "changed" => verdict.doubts.push(InconclusiveReason::LostWhilePromiseChanged),
             "undone" => {
-                it.injected[0].nodes.clear();
-                it.promotions.clear();
+                injection.injected[0].nodes.clear();
+                injection.promotions.clear();
                 verdict.failovers = 0;
             }
-            "nothing" => it.verdict = None,
+            "nothing" => injection.verdict = None,
             other => panic!("{other}"),
         }
     }
-    it
+    injection
 }
 
 fn survival(trials: &str, control: &str) -> FailoverResult {
@@ -107,17 +107,18 @@ fn survival(trials: &str, control: &str) -> FailoverResult {
 /// Checks conclusion, anomalies, losses and writes, and doubts.
 #[track_caller]
 fn check(trials: &str, control: &str, expected: &str) {
-    let it = survival(trials, control);
-    let found: Vec<String> = it.anomalies.iter().map(|it| format!("{:?} {}", it.kind, it.count)).collect();
-    let conclusion = it.conclusion.map_or("no ledger".to_owned(), |it| format!("{it:?}"));
+    let result = survival(trials, control);
+    let found: Vec<String> =
+        result.anomalies.iter().map(|it| format!("{:?} {}", it.kind, it.count)).collect();
+    let conclusion = result.conclusion.map_or("no ledger".to_owned(), |it| format!("{it:?}"));
     let summary = format!(
         "{conclusion}: {} of {} in {}/{} [{}] {:?}",
-        it.lost,
-        it.counts.acknowledged,
-        it.failovers,
-        it.trials,
+        result.lost,
+        result.counts.acknowledged,
+        result.failovers,
+        result.trials,
         found.join(", "),
-        it.doubts
+        result.doubts
     );
     assert_eq!(summary, expected, "{trials} beside {control}");
 }
@@ -175,8 +176,8 @@ fn merges_anomalies_and_doubts() {
         "Unknown: 0 of 300 in 3/3 [] [NewerThanReadBacks { count: 5 }, ReadFromOtherSystem { reading: 0 }, \
          ReadFromOtherSystem { reading: 1 }, LedgerTorn { bytes: 1 }]",
     );
-    let it = survival("unpromised=8|unpromised=8", "none");
-    assert_eq!(it.anomalies[0].examples.len(), EXAMPLES);
+    let result = survival("unpromised=8|unpromised=8", "none");
+    assert_eq!(result.anomalies[0].examples.len(), EXAMPLES);
     // Among the trials with the most losses, the first one counts.
     let window = |trials: &str| survival(trials, "none").recovery_point.and_then(|it| it.window_ns);
     assert_eq!(window("unpromised=8|unpromised=9|unpromised=2"), Some((-9, 5)));
@@ -187,23 +188,23 @@ fn merges_anomalies_and_doubts() {
         .and_then(|it| it.recovery_point.as_mut())
         .expect("the trial has a recovery point");
     point.window_ns = None;
-    let it = cell_result(0, &equal.iter().collect::<Vec<_>>(), None).expect("there are trials");
-    assert_eq!(it.recovery_point.and_then(|it| it.window_ns), Some((-8, 5)));
+    let result = cell_result(0, &equal.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(result.recovery_point.and_then(|it| it.window_ns), Some((-8, 5)));
     assert_eq!(window("|lost=2"), None);
 }
 
 #[test]
 fn computes_bounds_and_counts() {
     let many = vec![""; 20].join("|");
-    let it = survival(&many, "none");
-    assert!((it.bound - 0.139_1).abs() < 1e-4, "{}", it.bound);
+    let result = survival(&many, "none");
+    assert!((result.bound - 0.139_1).abs() < 1e-4, "{}", result.bound);
     // A trial may have several failovers, or none.
     let mut several = trial("");
     several.verdict.as_mut().expect("the trial has a verdict").failovers = 20;
-    let it = cell_result(0, &[&several], None).expect("there is a trial");
-    assert_eq!((it.trials, it.failovers, (it.bound * 1e3).round()), (1, 20, 139.0));
-    let it = survival("", "unpromised=5|unpromised=6|");
-    assert_eq!(it.control, Some(ControlSummary { cell: 7, trials: 3, lossy_trials: 2, lost: 11 }));
+    let result = cell_result(0, &[&several], None).expect("there is a trial");
+    assert_eq!((result.trials, result.failovers, (result.bound * 1e3).round()), (1, 20, 139.0));
+    let result = survival("", "unpromised=5|unpromised=6|");
+    assert_eq!(result.control, Some(ControlSummary { cell: 7, trials: 3, lossy_trials: 2, lost: 11 }));
     assert_eq!(
         survival("", "undone").control,
         Some(ControlSummary { cell: 7, trials: 0, lossy_trials: 0, lost: 0 })
@@ -216,8 +217,8 @@ fn computes_bounds_and_counts() {
     let [mut quiet, mut half] = [trial(""), trial("")];
     quiet.injected.clear();
     half.injected.push(InjectedFault { nodes: Vec::new(), ..killed(3000, "") });
-    for it in [quiet, half] {
-        let result = cell_result(0, &[&it], None).expect("there is a trial");
+    for injection in [quiet, half] {
+        let result = cell_result(0, &[&injection], None).expect("there is a trial");
         assert_eq!(
             (result.trials, result.doubts),
             (0, vec![InconclusiveReason::NoFault, InconclusiveReason::NoControl])
@@ -234,12 +235,12 @@ fn computes_bounds_and_counts() {
         misrouted: 7 * n,
     };
     let counted = [1, 10, 100].map(|n| {
-        let mut it = trial("");
-        it.verdict.as_mut().expect("the trial has a verdict").counts = counts(n);
-        it
+        let mut injection = trial("");
+        injection.verdict.as_mut().expect("the trial has a verdict").counts = counts(n);
+        injection
     });
-    let it = cell_result(0, &counted.iter().collect::<Vec<_>>(), None).expect("there are trials");
-    assert_eq!(it.counts, counts(111));
+    let result = cell_result(0, &counted.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(result.counts, counts(111));
 }
 
 /// Durations begin with the fault on the server that was replaced.
@@ -248,17 +249,17 @@ fn computes_duration_ranges() {
     let flat = |range: Option<DurationRange>| {
         range.map(|range| [range.min, range.median, range.max].map(|it| it.0 / MILLI))
     };
-    let it = survival("", "none");
-    assert_eq!(flat(it.outage), Some([2010; 3]));
-    assert_eq!((flat(it.promoted), flat(it.healthy)), (Some([1200; 3]), Some([1700; 3])));
-    assert_eq!(flat(it.rejoined), None);
+    let result = survival("", "none");
+    assert_eq!(flat(result.outage), Some([2010; 3]));
+    assert_eq!((flat(result.promoted), flat(result.healthy)), (Some([1200; 3]), Some([1700; 3])));
+    assert_eq!(flat(result.rejoined), None);
 
     let mut all: Vec<FaultInjection> = [1500, 1900, 2000, 4000]
         .map(|at| {
-            let mut it = trial("");
-            it.promotions[0].at = ms(at);
-            it.promotions[0].healthy = None;
-            it
+            let mut injection = trial("");
+            injection.promotions[0].at = ms(at);
+            injection.promotions[0].healthy = None;
+            injection
         })
         .into();
     // Before the kill, replication was blocked and a replica was paused: neither causes a promotion.
@@ -288,10 +289,10 @@ fn computes_duration_ranges() {
         WriteOutage { fault: 0, from: ms(1), to: ms(2) },
         WriteOutage { fault: 1, from: ms(5), to: ms(11) },
     ];
-    let it = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
-    assert_eq!(flat(it.promoted), Some([500, 1000, 3000]));
-    assert_eq!((flat(it.healthy), flat(it.rejoined)), (None, Some([700, 800, 900])));
-    assert_eq!(flat(it.outage), Some([6, 2010, 2010]));
+    let result = cell_result(0, &all.iter().collect::<Vec<_>>(), None).expect("there are trials");
+    assert_eq!(flat(result.promoted), Some([500, 1000, 3000]));
+    assert_eq!((flat(result.healthy), flat(result.rejoined)), (None, Some([700, 800, 900])));
+    assert_eq!(flat(result.outage), Some([6, 2010, 2010]));
     let promoted = |injection: &FaultInjection| {
         flat(cell_result(0, &[injection], None).expect("there is a trial").promoted).map(|it| it[0])
     };

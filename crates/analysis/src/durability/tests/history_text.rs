@@ -17,15 +17,15 @@ const RESERVED: u64 = 1024;
 
 impl HistoryText {
     pub fn parse(writes: &str, readings: &[&str]) -> HistoryText {
-        let mut it = HistoryText { history: DurabilityHistory::default(), entries: Vec::new() };
+        let mut text = HistoryText { history: DurabilityHistory::default(), entries: Vec::new() };
         let mut now = Nanos::ZERO;
         let standbys = crate::durability::replication::parse("ANY 1 (a,b)")
             .expect("well-formed")
             .expect("standbys are named");
         for number in 0..3 {
             let server = invented_server(number);
-            it.entries.push(LedgerEntry::Server(ServerId(number), server.clone()));
-            it.history.promises.push(PromiseChange {
+            text.entries.push(LedgerEntry::Server(ServerId(number), server.clone()));
+            text.history.promises.push(PromiseChange {
                 at: now,
                 server,
                 promise: Promise::Flush(standbys.clone()),
@@ -35,7 +35,7 @@ impl HistoryText {
             .split_whitespace()
             .filter_map(|it| it.split(['!', 'a', 'l', 'f', 'u']).next()?.parse().ok());
         let last: Option<u32> = sessions.max();
-        it.entries.extend(
+        text.entries.extend(
             (0..last.map_or(0, |it| it + 1))
                 .map(|session| LedgerEntry::Reserved { session, until: RESERVED }),
         );
@@ -44,7 +44,7 @@ impl HistoryText {
         for word in writes.split_whitespace() {
             now += WORD;
             if word == "X" {
-                it.history.faults.push(FaultEvent { at: now, fails_over: true });
+                text.history.faults.push(FaultEvent { at: now, fails_over: true });
             } else if let Some(number) = word.strip_prefix('@') {
                 server = number.parse().expect("a server's number");
             } else {
@@ -65,7 +65,7 @@ impl HistoryText {
                 };
                 let (key, number) = (WriteKey { session, sequence: *next - 1 }, *attempts);
                 let (invoked, ended) = (now, now + Nanos::from_millis(1));
-                it.entries.push(LedgerEntry::Completed(WriteAttempt {
+                text.entries.push(LedgerEntry::Completed(WriteAttempt {
                     key,
                     number,
                     outcome,
@@ -75,10 +75,10 @@ impl HistoryText {
                 }));
             }
         }
-        it.entries.push(LedgerEntry::Closed);
-        it.history.end = Some(LedgerEnd::Closed);
-        it.history.control = Some(ControlResult { lost: 5 });
-        let newest = it.reserved_sequences().max().unwrap_or(0);
+        text.entries.push(LedgerEntry::Closed);
+        text.history.end = Some(LedgerEnd::Closed);
+        text.history.control = Some(ControlResult { lost: 5 });
+        let newest = text.reserved_sequences().max().unwrap_or(0);
         let reserved = vec![RESERVED; last.map_or(0, |it| it as usize + 1)];
         for reading in readings {
             now += WORD;
@@ -89,7 +89,7 @@ impl HistoryText {
                 rows.add(WriteKey { session: key(session) as u32, sequence: key(sequence) }, true);
             }
             let answering = invented_server(newest);
-            it.history.read_backs.push(ReadBack {
+            text.history.read_backs.push(ReadBack {
                 started: now,
                 identified: now,
                 server: answering,
@@ -97,7 +97,7 @@ impl HistoryText {
                 keys: rows,
             });
         }
-        it
+        text
     }
 
     pub fn judge(&self) -> DurabilityVerdict {
@@ -110,8 +110,8 @@ impl HistoryText {
 
     /// Applies `change` to the entry of server `number` everywhere in the ledger.
     pub fn rename(&mut self, number: u16, change: impl Fn(&mut ServerInstance)) {
-        for it in &mut self.entries {
-            if let LedgerEntry::Server(id, server) = it
+        for entry in &mut self.entries {
+            if let LedgerEntry::Server(id, server) = entry
                 && *id == ServerId(number)
             {
                 change(server);
@@ -120,9 +120,9 @@ impl HistoryText {
     }
 
     pub fn forget_servers(&mut self) {
-        for it in &mut self.entries {
-            if let LedgerEntry::Completed(it) = it {
-                it.server = None;
+        for entry in &mut self.entries {
+            if let LedgerEntry::Completed(attempt) = entry {
+                attempt.server = None;
             }
         }
     }
@@ -155,9 +155,12 @@ pub(super) fn describe_verdict(verdict: &DurabilityVerdict) -> String {
     let finding = |it: &Anomaly| format!("{} {}{}", kind_name(it.kind), it.count, keys(&it.examples));
     let findings: Vec<String> = verdict.anomalies.iter().map(finding).collect();
     let mut parts = vec![format!("{:?} {}", verdict.conclusion, findings.join(", ")).trim_end().to_owned()];
-    if let Some(it) = verdict.recovery_point {
-        let window = it.window_ns.map(|(from, to)| format!(", {from}..{to}")).unwrap_or_default();
-        parts.push(format!("point {} of {} sessions, run {}{window}", it.count, it.sessions, it.longest_run));
+    if let Some(point) = verdict.recovery_point {
+        let window = point.window_ns.map(|(from, to)| format!(", {from}..{to}")).unwrap_or_default();
+        parts.push(format!(
+            "point {} of {} sessions, run {}{window}",
+            point.count, point.sessions, point.longest_run
+        ));
     }
     let outages = verdict.outages.iter().map(|it| format!(", outage {} ms", (it.to - it.from).0 / 1_000_000));
     let outages: String = outages.collect();

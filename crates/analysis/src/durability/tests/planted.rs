@@ -50,9 +50,9 @@ const DEFECTS: &[PlantedDefect] = &[
     },
     PlantedDefect {
         name: "wrong timeline",
-        plant: |it, _| {
-            let oldest = it.history.samples[0].server.clone();
-            let last = it.reads.last_mut().expect("the evidence has reads");
+        plant: |evidence, _| {
+            let oldest = evidence.history.samples[0].server.clone();
+            let last = evidence.reads.last_mut().expect("the evidence has reads");
             let older = oldest.timeline < last.server.timeline;
             last.server = oldest;
             older
@@ -65,16 +65,16 @@ const DEFECTS: &[PlantedDefect] = &[
     PlantedDefect {
         name: "clock −1 h",
         plant: back,
-        is_found: |it| {
-            it.clock_steps_us.len() == 1
-                && (it.clock_steps_us[0] + 3_600_000_000).abs() < 10_000
-                && it.conclusion == Conclusion::Kept
+        is_found: |verdict| {
+            verdict.clock_steps_us.len() == 1
+                && (verdict.clock_steps_us[0] + 3_600_000_000).abs() < 10_000
+                && verdict.conclusion == Conclusion::Kept
         },
     },
     PlantedDefect {
         name: "replica as primary",
-        plant: |it, _| {
-            let last = it.reads.last_mut().expect("the evidence has reads");
+        plant: |evidence, _| {
+            let last = evidence.reads.last_mut().expect("the evidence has reads");
             // Only a sample of the server's state shows that the server lags.
             last.in_recovery = true;
             last.rows.pop();
@@ -121,7 +121,7 @@ fn unknown(verdict: &DurabilityVerdict, doubt: InconclusiveReason) -> bool {
 
 /// Positions of writes with a single attempt, and the attempts.
 fn attempts(of: &Evidence) -> Vec<(usize, WriteAttempt)> {
-    let ended = of.entries.iter().enumerate().filter_map(|(place, it)| match it {
+    let ended = of.entries.iter().enumerate().filter_map(|(place, entry)| match entry {
         LedgerEntry::Completed(it) => Some((place, *it)),
         _ => None,
     });
@@ -139,8 +139,8 @@ fn pick(
     there: bool,
 ) -> Option<(usize, WriteAttempt)> {
     let rows = &of.reads.last()?.rows;
-    let fits = |(_, it): &(usize, WriteAttempt)| {
-        outcome(it.outcome) && rows.iter().any(|(key, _)| *key == it.key) == there
+    let fits = |(_, attempt): &(usize, WriteAttempt)| {
+        outcome(attempt.outcome) && rows.iter().any(|(key, _)| *key == attempt.key) == there
     };
     let all: Vec<(usize, WriteAttempt)> = attempts(of).into_iter().filter(fits).collect();
     (!all.is_empty()).then(|| all[rng.below(all.len() as u64) as usize])
@@ -172,16 +172,16 @@ fn phantom(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
 }
 
 fn duplicate(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let Some((_, it)) = pick(of, rng, acknowledged, true) else { return false };
-    of.reads.last_mut().expect("the evidence has reads").rows.push((it.key, true));
+    let Some((_, attempt)) = pick(of, rng, acknowledged, true) else { return false };
+    of.reads.last_mut().expect("the evidence has reads").rows.push((attempt.key, true));
     true
 }
 
 fn flicker(of: &mut Evidence, rng: &mut SplitMix64) -> bool {
-    let Some((_, it)) = pick(of, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
+    let Some((_, attempt)) = pick(of, rng, |it| matches!(it, WriteOutcome::Unknown(_)), true) else {
         return false;
     };
-    of.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != it.key);
+    of.reads.last_mut().expect("the evidence has reads").rows.retain(|(key, _)| *key != attempt.key);
     true
 }
 
@@ -190,17 +190,17 @@ fn hole(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let all = attempts(of);
     let rows = of.reads.last().expect("the evidence has reads").rows.clone();
     let there = |key: WriteKey| rows.iter().any(|(it, _)| *it == key);
-    let followed = |it: &WriteAttempt| {
+    let followed = |attempt: &WriteAttempt| {
         all.iter().any(|(_, other)| {
-            other.key.session == it.key.session
-                && other.key.sequence > it.key.sequence
-                && other.server == it.server
+            other.key.session == attempt.key.session
+                && other.key.sequence > attempt.key.sequence
+                && other.server == attempt.server
                 && there(other.key)
         })
     };
     let found = all.iter().find(|(_, it)| it.outcome == WriteOutcome::Acknowledged && followed(it));
-    let Some((_, it)) = found else { return false };
-    remove(of, it.key);
+    let Some((_, attempt)) = found else { return false };
+    remove(of, attempt.key);
     true
 }
 
@@ -246,8 +246,8 @@ fn back(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let half = of.entries.len() / 2;
     let clocks = of.entries.iter().filter(|it| matches!(it, LedgerEntry::Clock { .. })).count();
     let mut later = 0;
-    for it in &mut of.entries[half..] {
-        if let LedgerEntry::Clock { wall_us, .. } = it {
+    for entry in &mut of.entries[half..] {
+        if let LedgerEntry::Clock { wall_us, .. } = entry {
             *wall_us -= 3_600_000_000;
             later += 1;
         }
@@ -263,11 +263,11 @@ fn split(of: &mut Evidence, _: &mut SplitMix64) -> bool {
     let Some(old) = first.and_then(|(_, it)| it.server) else { return false };
     let later =
         all.iter().rfind(|(_, it)| it.outcome == WriteOutcome::Acknowledged && it.server != Some(old));
-    let before = |it: &WriteAttempt| {
+    let before = |attempt: &WriteAttempt| {
         all.iter().any(|(_, other)| {
             other.outcome == WriteOutcome::Acknowledged
-                && other.server == it.server
-                && other.ended < it.invoked
+                && other.server == attempt.server
+                && other.ended < attempt.invoked
         })
     };
     let Some((place, attempt)) = later.filter(|(_, it)| before(it)) else { return false };
@@ -340,10 +340,10 @@ fn finds_one_lost_write_in_a_million() {
     let lost = WriteKey { session: 3, sequence: 77_777 };
     let mut rows = KeySet::new(&[EACH; SESSIONS as usize]);
     for entry in entries() {
-        if let LedgerEntry::Completed(it) = entry
-            && it.key != lost
+        if let LedgerEntry::Completed(attempt) = entry
+            && attempt.key != lost
         {
-            rows.add(it.key, true);
+            rows.add(attempt.key, true);
         }
     }
     let standbys = crate::durability::replication::parse("ANY 1 (a,b)")

@@ -115,7 +115,7 @@ impl SimulatedCluster {
             lost: 0,
             promise_changed: false,
         };
-        let mut it = SimulatedCluster {
+        let mut cluster = SimulatedCluster {
             now: Nanos::from_millis(chance.below(100_000)),
             nodes: (0..count).map(node).collect(),
             primary: 0,
@@ -129,19 +129,19 @@ impl SimulatedCluster {
             servers: Vec::new(),
             chance,
         };
-        it.set(scenario);
-        it.sample();
-        let mut kills = if scenario.quorum { 1 } else { it.chance.below(4) };
-        let steps = 60 + it.chance.below(300);
+        cluster.set(scenario);
+        cluster.sample();
+        let mut kills = if scenario.quorum { 1 } else { cluster.chance.below(4) };
+        let steps = 60 + cluster.chance.below(300);
         for step in 0..steps {
-            it.now += Nanos(1 + it.chance.below(3_000_000));
-            if kills > 0 && step > steps / 3 && it.chance.below(100) < 5 {
+            cluster.now += Nanos(1 + cluster.chance.below(3_000_000));
+            if kills > 0 && step > steps / 3 && cluster.chance.below(100) < 5 {
                 kills -= 1;
-                it.kill();
+                cluster.kill();
             }
-            it.step(scenario);
+            cluster.step(scenario);
         }
-        it.end(scenario)
+        cluster.end(scenario)
     }
 
     fn step(&mut self, scenario: Scenario) {
@@ -374,9 +374,9 @@ impl SimulatedCluster {
             other_nodes.iter().map(|it| self.nodes[*it].server.address.clone()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let states = sync_states(self.standbys().as_ref(), &names);
-        let answer = |(it, state): (&usize, &(u32, SyncState))| StandbyPosition {
-            name: self.nodes[*it].server.address.clone(),
-            received: Some(self.nodes[*it].log.len() as u64),
+        let answer = |(node, state): (&usize, &(u32, SyncState))| StandbyPosition {
+            name: self.nodes[*node].server.address.clone(),
+            received: Some(self.nodes[*node].log.len() as u64),
             synchronous: matches!(state.1, SyncState::Sync | SyncState::Quorum),
         };
         let answers = other_nodes.iter().zip(&states).map(answer).collect();
@@ -496,8 +496,8 @@ fn judge_valid(seed: u64) -> Result<(DurabilityVerdict, Evidence), String> {
     if lost(&[AnomalyKind::LostWithoutPromise, AnomalyKind::LostAmbiguous]) != evidence.lost {
         return wrong(&format!("{} were lost", evidence.lost));
     }
-    let may_doubt = |it: &InconclusiveReason| {
-        evidence.promise_changed && *it == InconclusiveReason::LostWhilePromiseChanged
+    let may_doubt = |doubt: &InconclusiveReason| {
+        evidence.promise_changed && *doubt == InconclusiveReason::LostWhilePromiseChanged
     };
     if !verdict.doubts.iter().all(may_doubt) {
         return wrong("a doubt without a reason");

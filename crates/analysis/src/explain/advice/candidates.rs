@@ -53,8 +53,9 @@ pub fn candidates(plans: &Plans) -> Vec<IndexCandidate> {
                 continue;
             }
             for keys in index_keys(&scan) {
-                let same = |it: &&mut IndexCandidate| {
-                    (&it.schema, &it.table) == (&scan.table.schema, &scan.table.name) && it.keys == keys
+                let same = |candidate: &&mut IndexCandidate| {
+                    (&candidate.schema, &candidate.table) == (&scan.table.schema, &scan.table.name)
+                        && candidate.keys == keys
                 };
                 match all.iter_mut().find(same) {
                     Some(it) if it.requested_by.contains(&number) => {}
@@ -129,12 +130,12 @@ fn full_scan<'a>(
         .flat_map(|it| predicates(it))
         .filter(|it| names_this_relation(it.relation.as_deref()));
     let (mut equal, mut range): (Vec<IndexKey>, Vec<IndexKey>) = (Vec::new(), Vec::new());
-    for it in own.chain(joined) {
-        let (keys, role) = match it.comparison {
+    for predicate in own.chain(joined) {
+        let (keys, role) = match predicate.comparison {
             Comparison::Equal => (&mut equal, KeyRole::Equal),
             Comparison::Range => (&mut range, KeyRole::Range),
         };
-        if let Some(key) = key(&it.column, role).filter(|key| !keys.contains(key)) {
+        if let Some(key) = key(&predicate.column, role).filter(|key| !keys.contains(key)) {
             keys.push(key);
         }
     }
@@ -144,8 +145,8 @@ fn full_scan<'a>(
     let order = sort_keys(above).unwrap_or_default();
     let order = order
         .iter()
-        .map(|it| {
-            let (relation, column, descending) = sorted_by(it)?;
+        .map(|key_text| {
+            let (relation, column, descending) = sorted_by(key_text)?;
             let role = if descending { KeyRole::Descending } else { KeyRole::Ascending };
             key(&column, role).filter(|_| names_this_relation(relation.as_deref()))
         })

@@ -28,8 +28,8 @@ pub enum Comparison {
 /// Comparisons joined by AND, all of which must hold. Other parts of the condition are ignored.
 pub fn predicates(condition: &str) -> Vec<Predicate> {
     let mut all = Vec::new();
-    if let Some(it) = expression(condition) {
-        conjuncts(&it, &mut all);
+    if let Some(expr) = expression(condition) {
+        conjuncts(&expr, &mut all);
     }
     all
 }
@@ -47,19 +47,19 @@ pub fn sorted_by(key: &str) -> Option<(Option<String>, String, bool)> {
 pub fn updated_columns(sql: &str) -> Option<Vec<String>> {
     let sql = sql.replace('?', "$0");
     let mut all = Parser::parse_sql(&PostgreSqlDialect {}, &sql).ok()?;
-    let Statement::Update(it) = all.pop()? else { return None };
+    let Statement::Update(update) = all.pop()? else { return None };
     let last = |it: &ObjectName| Some(it.0.last()?.as_ident()?.value.clone());
-    let named = |it: &AssignmentTarget| match it {
+    let named = |target: &AssignmentTarget| match target {
         AssignmentTarget::ColumnName(it) => last(it).into_iter().collect::<Vec<_>>(),
         AssignmentTarget::Tuple(them) => them.iter().filter_map(last).collect(),
     };
-    Some(it.assignments.iter().flat_map(|it| named(&it.target)).collect())
+    Some(update.assignments.iter().flat_map(|it| named(&it.target)).collect())
 }
 
 fn expression(text: &str) -> Option<Expr> {
     let mut parser = Parser::new(&PostgreSqlDialect {}).try_with_sql(text).ok()?;
-    let it = parser.parse_expr().ok()?;
-    (parser.peek_token().token == Token::EOF).then_some(it)
+    let expr = parser.parse_expr().ok()?;
+    (parser.peek_token().token == Token::EOF).then_some(expr)
 }
 
 fn conjuncts(expr: &Expr, out: &mut Vec<Predicate>) {
@@ -83,8 +83,8 @@ fn conjuncts(expr: &Expr, out: &mut Vec<Predicate>) {
         Expr::AnyOp { left, compare_op: BinaryOperator::Eq, right, .. } => {
             push_comparison(left, right, Comparison::Equal, out);
         }
-        Expr::IsNull(it) => {
-            out.extend(find_column(it).map(|(relation, column)| Predicate {
+        Expr::IsNull(operand) => {
+            out.extend(find_column(operand).map(|(relation, column)| Predicate {
                 relation,
                 column,
                 comparison: Comparison::Equal,
@@ -124,9 +124,9 @@ fn all_columns(expr: &Expr) -> Vec<(Option<String>, String)> {
             all_columns(inner)
         }
         Expr::BinaryOp { left, right, .. } => [all_columns(left), all_columns(right)].concat(),
-        Expr::Function(it) => {
+        Expr::Function(function) => {
             // Search the text of the arguments: only the columns in it matter, not their use.
-            let text = it.args.to_string();
+            let text = function.args.to_string();
             let inside = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')).unwrap_or("");
             inside.split(", ").filter_map(expression).flat_map(|it| all_columns(&it)).collect()
         }

@@ -74,8 +74,8 @@ const BOTH: &str = "((b.author = $0::text) AND (b.name = $0::text))";
 /// Candidates for one statement, with columns as in `CREATE INDEX`.
 fn candidate_indexes(table: TableStats, plan: PlanNode) -> String {
     let plans = Plans { statements: vec![planned("x", plan)], tables: vec![table], ..Plans::default() };
-    let columns = |it: &IndexCandidate| {
-        let ddl = it.ddl();
+    let columns = |candidate: &IndexCandidate| {
+        let ddl = candidate.ddl();
         ddl[ddl.find('(').unwrap()..].to_owned()
     };
     candidates(&plans).iter().map(columns).collect::<Vec<_>>().join(" ")
@@ -149,9 +149,9 @@ fn document() -> (Plans, Vec<StatementStats>) {
         },
     ];
     let shares = [0.3, 0.3, 0.1, 0.2, 0.05, 0.01, 0.04];
-    let all = statements.iter().zip(shares).map(|(it, share)| {
+    let all = statements.iter().zip(shares).map(|(statement, share)| {
         // Counted statements have numbered parameters.
-        counted(&it.text.replacen('?', "$1", 1), share)
+        counted(&statement.text.replacen('?', "$1", 1), share)
     });
     let all = all.collect();
     (Plans { statements, tables: vec![books(&["id"])], ..Plans::default() }, all)

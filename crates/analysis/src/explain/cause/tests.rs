@@ -239,9 +239,9 @@ fn shrinks_a_quota_that_cannot_grow() {
     assert_eq!(cpu(1.5, |_| ()), Some((1.0, 0.75)));
     assert_eq!(cpu(2.0, |it| it.stack.generator.cpu = Some(0.5)), Some((1.0, 0.75)));
     assert_eq!(cpu(8.0, |it| it.stack.nodes[1].limits.cpus = vec![0]), Some((1.0, 0.75)));
-    let apart: fn(&mut Setup) = |it| {
-        it.stack.nodes[1].limits.cpus = vec![0, 1];
-        it.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
+    let apart: fn(&mut Setup) = |setup| {
+        setup.stack.nodes[1].limits.cpus = vec![0, 1];
+        setup.stack.generator = Limits { cpu: Some(1.0), cpus: vec![2], ..Limits::default() };
     };
     assert_eq!(cpu(3.0, apart), Some((1.0, 1.5)));
     // One thread cannot use more than one CPU.
@@ -271,8 +271,8 @@ fn shrinks_a_quota_that_cannot_grow() {
 fn pool_grows_up_to_the_free_slots() {
     let to = |slots| {
         let mut setup = setup("pooler");
-        if let Some(NodeKind::Postgres(it)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
-            it.max_connections = slots;
+        if let Some(NodeKind::Postgres(postgres)) = setup.stack.nodes.last_mut().map(|it| &mut it.kind) {
+            postgres.max_connections = slots;
         }
         suspects(&setup, 0, &[pool()], 2.0)[0].perturbation.as_ref().and_then(|it| it.amount)
     };
@@ -284,8 +284,8 @@ fn pool_grows_up_to_the_free_slots() {
 fn finds_environment_variables_of_a_service_by_name() {
     let variable = |env: &[(&str, &str)], finding: Finding| {
         let mut setup = setup("service");
-        if let NodeKind::Service(it) = &mut setup.stack.nodes[0].kind {
-            it.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
+        if let NodeKind::Service(service) = &mut setup.stack.nodes[0].kind {
+            service.env = env.iter().map(|(key, it)| (key.to_string(), it.to_string())).collect();
         }
         describe(&suspects(&setup, 0, &[finding], 2.0)[0]).split(" | ").nth(1).map(str::to_owned)
     };
@@ -450,10 +450,10 @@ fn perturbs_a_scan_with_all_indexes_advised_for_its_table() {
     let scan =
         |table: &str| Suspect { perturbation: None, limit: Limit::Scan { table: table.into(), ddl: None } };
     let check = |table: &str, cell, expected: Option<&str>| {
-        let it = with_indexes(vec![scan(table)], cell, &advice).remove(0);
-        let Limit::Scan { ddl, .. } = &it.limit else { panic!("the limit must still be a scan") };
+        let suspect = with_indexes(vec![scan(table)], cell, &advice).remove(0);
+        let Limit::Scan { ddl, .. } = &suspect.limit else { panic!("the limit must still be a scan") };
         assert_eq!(ddl.as_deref(), expected, "{table} of {cell}");
-        let knob = it.perturbation.map(|it| it.knob);
+        let knob = suspect.perturbation.map(|it| it.knob);
         assert_eq!(knob, expected.map(|it| Knob::Index { ddl: it.to_owned() }));
     };
     let both = "CREATE INDEX ON book.bookv2 (author); CREATE INDEX ON book.bookv2 (name)";

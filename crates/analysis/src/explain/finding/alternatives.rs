@@ -98,16 +98,17 @@ fn cell_response(cell: &CellTrials<'_>) -> Option<CellResponse> {
 
 /// Offered rate: arrivals per second.
 fn offered_rate(trial: &TrialFacts<'_>) -> Option<f64> {
-    let it = trial.valid()?;
-    Some(it.total.counts.arrivals() as f64 / it.window.as_secs_f64())
+    let summary = trial.valid()?;
+    Some(summary.total.counts.arrivals() as f64 / summary.window.as_secs_f64())
 }
 
 /// Bytes read per transaction. PostgreSQL's counters lag by a second or two at both ends of the window.
 pub fn read_volume(cell: &CellTrials<'_>) -> ReadVolume {
     let by_transaction = |growth: fn(&TrialFacts<'_>, &str) -> Option<f64>| {
-        cell.median(|it| {
-            let executed = it.valid()?.total.counts.executed() as f64 / it.valid()?.window.as_secs_f64();
-            let grown = growth(it, &it.server()?.name)?;
+        cell.median(|trial| {
+            let executed =
+                trial.valid()?.total.counts.executed() as f64 / trial.valid()?.window.as_secs_f64();
+            let grown = growth(trial, &trial.server()?.name)?;
             (executed > 0.0).then_some(grown / executed)
         })
     };

@@ -14,9 +14,10 @@ pub fn size_changes(cell: &CellTrials<'_>) -> Vec<Finding> {
             || cell.trials.iter().filter_map(|trial| trial.answers.iter().find(|it| request_id(it) == place));
         let fall = courses().find_map(SizeSeries::find_fall);
         let change = match fall {
-            Some(it) => {
-                Some((SizeChange::Fell { before: it.before, after: it.after, second: it.second }, it.share))
-            }
+            Some(drop) => Some((
+                SizeChange::Fell { before: drop.before, after: drop.after, second: drop.second },
+                drop.share,
+            )),
             // Answers of a replayed log are compared with the recorded answers instead.
             None if is_replayed(cell, place.0) => None,
             None => populations(&total_sizes(&cell.trials, place))
@@ -142,8 +143,8 @@ fn requests_with_answers(cell: &CellTrials<'_>) -> Vec<(u16, u16)> {
 
 fn total_sizes(trials: &[&TrialFacts<'_>], place: (u16, u16)) -> SizeHistogram {
     let mut all = SizeHistogram::new();
-    for it in trials.iter().flat_map(|it| it.answers).filter(|it| request_id(it) == place) {
-        all.merge(&it.total());
+    for series in trials.iter().flat_map(|it| it.answers).filter(|it| request_id(it) == place) {
+        all.merge(&series.total());
     }
     all
 }
@@ -156,9 +157,9 @@ fn finding(
 ) -> Finding {
     let known = cell.setup.operations.get(usize::from(operation));
     // Computations before a request are separate commands.
-    let step = known.and_then(|it| match &it.kind {
+    let step = known.and_then(|operation| match &operation.kind {
         OperationKind::Http(steps) if steps.len() > 1 => {
-            let number = usize::from(command).checked_sub(it.sets.len())?;
+            let number = usize::from(command).checked_sub(operation.sets.len())?;
             let step = steps.get(number)?;
             Some(step.name.clone().unwrap_or_else(|| format!("{} {}", step.method, step.target)))
         }

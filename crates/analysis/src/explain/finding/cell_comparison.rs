@@ -18,13 +18,13 @@ const CONCURRENT: f64 = 1.5;
 
 /// Finding on the number of deadlocks per thousand transactions.
 pub fn deadlocks(cell: &CellTrials<'_>) -> Option<Finding> {
-    let it = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
+    let estimate = repeats::estimate(&figure_values(cell, Figure::Deadlocks))?;
     let any = figure_values(cell, Figure::Deadlocks).iter().any(|it| *it > 0.0);
     any.then_some(Finding::Deadlocks {
         cell: cell.number,
-        of_thousand: it.median,
-        interval: it.interval,
-        runs: it.runs,
+        of_thousand: estimate.median,
+        interval: estimate.interval,
+        runs: estimate.runs,
     })
 }
 
@@ -42,14 +42,18 @@ fn throughputs<'a>(
     let known: Vec<_> = pairs
         .iter()
         .filter_map(|(cell, with)| {
-            let it = repeats::compare(&tps(with), &tps(cell), seed)?;
-            Some((*cell, *with, it, it.ratio?))
+            let comparison = repeats::compare(&tps(with), &tps(cell), seed)?;
+            Some((*cell, *with, comparison, comparison.ratio?))
         })
         .collect();
     let verdicts = repeats::decide(&known.iter().map(|it| it.2).collect::<Vec<_>>());
-    let all = known.into_iter().zip(verdicts).map(|((cell, with, it, ratio), verdict)| {
+    let all = known.into_iter().zip(verdicts).map(|((cell, with, comparison, ratio), verdict)| {
         let runs = (tps(cell).len() as u32, tps(with).len() as u32);
-        (cell, with, ThroughputComparison { ratio, interval: it.interval, p: it.p, verdict, runs })
+        (
+            cell,
+            with,
+            ThroughputComparison { ratio, interval: comparison.interval, p: comparison.p, verdict, runs },
+        )
     });
     all.collect()
 }
@@ -166,8 +170,8 @@ fn no_difference(pairs: &Pairs<'_>, seed: u64) -> Vec<Finding> {
 fn without_mode(cell: &CellTrials<'_>) -> Vec<Node> {
     let mut nodes = cell.setup.stack.nodes.clone();
     for node in &mut nodes {
-        if let NodeKind::Pooler(it) = &mut node.kind {
-            it.mode = model::plan::PoolMode::Session;
+        if let NodeKind::Pooler(pooler) = &mut node.kind {
+            pooler.mode = model::plan::PoolMode::Session;
         }
     }
     nodes

@@ -13,9 +13,9 @@ use model::{LogEvent, Nanos};
 /// not.
 pub fn feeds_that_fit_in_memory(cell: &CellTrials<'_>) -> Vec<Finding> {
     let mut known: Vec<&FeedCoverage> = Vec::new();
-    for it in cell.trials.iter().flat_map(|it| it.reaches) {
-        if !known.iter().any(|known| known.feed == it.feed) {
-            known.push(it);
+    for coverage in cell.trials.iter().flat_map(|it| it.reaches) {
+        if !known.iter().any(|known| known.feed == coverage.feed) {
+            known.push(coverage);
         }
     }
     let fits = |coverage: &&FeedCoverage| {
@@ -64,19 +64,20 @@ pub fn reconnects(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         logins.per_second >= LOGINS_PER_SECOND_MIN && logins.per_transaction >= LOGINS_PER_TRANSACTION_MIN;
     let logins = (many && !cell.setup.load.reconnect).then_some(logins);
     let cancelled = cell.median(cancelled).unwrap_or(0.0);
-    let it = Circumstance::ConnectionStorm { logins, cancelled };
+    let circumstance = Circumstance::ConnectionStorm { logins, cancelled };
     let found = logins.is_some() || cancelled >= CANCELLED_PER_1000_MIN;
-    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
 /// Cancelled transactions per thousand, from clients' errors or the server's log, whichever is greater. Clients of a
 /// service receive other errors.
 fn cancelled(trial: &TrialFacts<'_>) -> Option<f64> {
-    let it = trial.valid()?;
-    let by_clients: u64 = it.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
+    let summary = trial.valid()?;
+    let by_clients: u64 =
+        summary.failures.iter().filter(|it| it.code == QUERY_CANCELED).map(|it| it.count).sum();
     let cancelled = |it: &&LogEvent| it.code.as_deref() == Some(QUERY_CANCELED) && it.at > Nanos::ZERO;
     let logged: u64 = trial.events.iter().filter(cancelled).map(LogEvent::line_count).sum();
-    let executed = it.total.counts.executed() as f64;
+    let executed = summary.total.counts.executed() as f64;
     (executed > 0.0).then(|| 1000.0 * by_clients.max(logged) as f64 / executed)
 }
 
@@ -85,12 +86,12 @@ pub fn late_generator(cell: &CellTrials<'_>) -> Option<Finding> {
     let late = |it: &&InvalidReason| !matches!(it, InvalidReason::Aborted { .. });
     let first = |it: &&TrialFacts<'_>| it.summary?.validity.reasons.iter().find(late).copied();
     let reasons: Vec<InvalidReason> = cell.trials.iter().filter_map(first).collect();
-    let it = Circumstance::GeneratorLate {
+    let circumstance = Circumstance::GeneratorLate {
         reason: *reasons.first()?,
         trials: reasons.len() as u32,
         total_trials: cell.trials.len() as u32,
     };
-    Some(Finding::Circumstance { cell: cell.number, circumstance: it })
+    Some(Finding::Circumstance { cell: cell.number, circumstance })
 }
 
 /// Smallest reported share of CPU steal in the machine's CPU time. Throughput differs by as much between runs.
@@ -107,9 +108,9 @@ pub fn noisy_host(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
         cell.median(|it| usage::stolen_processors(it.samples)).filter(|it| *it >= STEAL_SHARE_MIN * all);
     let jitter = cell.median(|it| Some(it.valid()?.generator.jitter.p99?.as_secs_f64()));
     let jitter = jitter.filter(|it| *it >= JITTER_MIN && idle >= IDLE);
-    let it = Circumstance::NoisyHost { stolen, jitter };
+    let circumstance = Circumstance::NoisyHost { stolen, jitter };
     let found = stolen.is_some() || jitter.is_some();
-    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }
 
 /// Findings on feeds whose coverage of their table is unknown.

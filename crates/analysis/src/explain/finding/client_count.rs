@@ -17,7 +17,7 @@ const LITTLE_SHARE_MIN: f64 = 0.9;
 /// time, which is the limit if no resource is saturated. `found` has all other findings on the cell.
 pub fn clients(cell: &CellTrials<'_>, found: &[Finding]) -> Result<Vec<Finding>, MissingInput> {
     // Use the model of the trials: a search tries several models.
-    let closed = |it: &TrialFacts<'_>| match it.setup.load.model {
+    let closed = |trial: &TrialFacts<'_>| match trial.setup.load.model {
         LoadModel::Closed { clients, think: Nanos::ZERO } => Some(clients),
         _ => None,
     };

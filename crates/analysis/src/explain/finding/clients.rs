@@ -56,10 +56,14 @@ fn connection_limit(cell: &CellTrials<'_>) -> ConnectionLimit {
 fn refused_connections(trial: &TrialFacts<'_>) -> u64 {
     let count =
         |all: &[Failure]| -> u64 { all.iter().filter(|it| it.code == EXHAUSTED).map(|it| it.count).sum() };
-    let Some(it) = trial.summary else { return 0 };
-    let refused = count(&it.connects.refused);
+    let Some(summary) = trial.summary else { return 0 };
+    let refused = count(&summary.connects.refused);
     // With a connection per transaction, a refused login also counts as a failed transaction.
-    if trial.setup.load.reconnect { refused.max(count(&it.failures)) } else { refused + count(&it.failures) }
+    if trial.setup.load.reconnect {
+        refused.max(count(&summary.failures))
+    } else {
+        refused + count(&summary.failures)
+    }
 }
 
 fn logged(trial: &TrialFacts<'_>) -> u64 {
@@ -97,19 +101,18 @@ pub fn starved(cell: &CellTrials<'_>) -> Option<Finding> {
         all.push(StarvationCounts { served, without, clients, mean, jain: fairness.jain });
     }
     all.sort_by_key(|it| it.served);
-    let it = all.get(all.len() / 2)?;
-    let hardly = (it.clients - it.served) as f64;
-    (hardly > STARVED_CLIENTS_SHARE * it.clients as f64 && it.mean >= TRANSACTIONS_PER_CLIENT_MIN).then(
-        || Finding::ClientsStarved {
+    let median = all.get(all.len() / 2)?;
+    let hardly = (median.clients - median.served) as f64;
+    (hardly > STARVED_CLIENTS_SHARE * median.clients as f64 && median.mean >= TRANSACTIONS_PER_CLIENT_MIN)
+        .then(|| Finding::ClientsStarved {
             cell: cell.number,
-            served: it.served as u32,
-            without: it.without as u32,
-            clients: it.clients as u32,
+            served: median.served as u32,
+            without: median.without as u32,
+            clients: median.clients as u32,
             pool: pool(cell),
-            jain: it.jain,
-            mean: it.mean,
-        },
-    )
+            jain: median.jain,
+            mean: median.mean,
+        })
 }
 
 /// Pool mode and pool size of the pooler nearest to PostgreSQL.
@@ -119,7 +122,7 @@ pub fn pool(cell: &CellTrials<'_>) -> Option<(PoolMode, u32)> {
 
 pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
     let reached = |trial: &&TrialFacts<'_>| {
-        trial.summary?.validity.doubts.iter().find_map(|it| match *it {
+        trial.summary?.validity.doubts.iter().find_map(|doubt| match *doubt {
             Doubt::InFlightCapReached { arrivals, waited, dropped } => Some((arrivals, waited, dropped)),
             _ => None,
         })
@@ -141,8 +144,8 @@ pub fn in_flight_cap_reached(cell: &CellTrials<'_>) -> Option<Finding> {
 pub fn remaining_clients<'a>(cell: &'a CellTrials<'_>) -> impl Iterator<Item = Finding> + 'a {
     let is_generator_side = |it: &&Node| !matches!(it.kind, NodeKind::Service(_));
     cell.setup.stack.nodes.iter().take_while(is_generator_side).filter_map(|node| {
-        let count_left = |it: &&TrialFacts<'_>| -> u64 {
-            it.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
+        let count_left = |trial: &&TrialFacts<'_>| -> u64 {
+            trial.left.iter().filter(|(name, _)| *name == node.name).map(|(_, clients)| *clients).sum()
         };
         let all: Vec<u64> = cell.trials.iter().map(count_left).filter(|it| *it > 0).collect();
         all.iter().max().map(|clients| Finding::ClientsLeftAfterTest {
@@ -161,13 +164,13 @@ pub fn failures(cell: &CellTrials<'_>) -> Vec<Finding> {
     let reported = ["53300", "40P01"];
     let mut counts: Vec<(String, Option<&'static str>, u64)> = Vec::new();
     let summaries = || cell.trials.iter().filter_map(|it| it.summary);
-    for it in summaries().flat_map(|it| &it.failures) {
-        if it.class == FailureClass::Refused || reported.contains(&it.code.as_str()) {
+    for failure in summaries().flat_map(|it| &it.failures) {
+        if failure.class == FailureClass::Refused || reported.contains(&failure.code.as_str()) {
             continue;
         }
-        match counts.iter_mut().find(|known| known.0 == it.code) {
-            Some(known) => known.2 += it.count,
-            None => counts.push((it.code.clone(), it.name, it.count)),
+        match counts.iter_mut().find(|known| known.0 == failure.code) {
+            Some(known) => known.2 += failure.count,
+            None => counts.push((failure.code.clone(), failure.name, failure.count)),
         }
     }
     counts.sort_by_key(|it| std::cmp::Reverse(it.2));

@@ -60,7 +60,7 @@ mod tests {
                 .zip(&states)
                 .map(|(it, data)| TrialFacts { data: Some(data), ..it.facts(&experiment) })
                 .collect();
-            let changed = findings(&experiment, &facts).into_iter().find_map(|it| match it {
+            let changed = findings(&experiment, &facts).into_iter().find_map(|finding| match finding {
                 Finding::Circumstance {
                     circumstance:
                         Circumstance::DataChanged {

@@ -27,8 +27,8 @@ pub fn error_origins(cell: &CellTrials<'_>) -> Option<Finding> {
         errors[first..].sort_by_key(|it| std::cmp::Reverse(it.lines));
     }
     let known = errors.iter().any(|it| it.origin != SessionOrigin::Unknown);
-    let it = Circumstance::ErrorOrigins { errors };
-    known.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
+    let circumstance = Circumstance::ErrorOrigins { errors };
+    known.then_some(Finding::Circumstance { cell: cell.number, circumstance })
 }
 
 /// True for the server's events within the window. Clients log in before the window, and may be refused then.

@@ -21,12 +21,12 @@ pub fn idle_transactions(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingI
     let waiting =
         |name: &str| cell.median(|it| mean(&sums(it.samples, name, samples::POOL_CLIENTS_WAITING, |_| true)));
     let pooler = cell.pooler();
-    let it = Circumstance::IdleTransactions {
+    let circumstance = Circumstance::IdleTransactions {
         sessions,
         longest: longest.unwrap_or(0.0),
         horizon: on_average(samples::PG_IDLE_HORIZON).unwrap_or(0.0),
         blocked: on_average(samples::PG_IDLE_BLOCKED).unwrap_or(0.0),
         pool: pooler.and_then(|it| Some((clients::pool(cell)?.1, waiting(&it.name)?))),
     };
-    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
+    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance }])
 }

@@ -35,10 +35,10 @@ pub fn little_s_law(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         return Ok(Vec::new());
     }
     violations.sort_by(|a, b| a.number.total_cmp(&b.number));
-    let it = violations.swap_remove(violations.len() / 2);
-    let Violation { hop: node, number, expected, rate, time, .. } = it;
-    let it = Circumstance::LittlesLawViolation { node, number, expected, rate, time };
-    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance: it }])
+    let violation = violations.swap_remove(violations.len() / 2);
+    let Violation { hop: node, number, expected, rate, time, .. } = violation;
+    let circumstance = Circumstance::LittlesLawViolation { node, number, expected, rate, time };
+    Ok(vec![Finding::Circumstance { cell: cell.number, circumstance }])
 }
 
 /// Violation in one trial; `None` if there are too few samples.

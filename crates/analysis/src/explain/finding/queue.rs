@@ -15,8 +15,8 @@ fn queue_min(cell: &CellTrials<'_>) -> f64 {
 }
 
 pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
-    let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|it| match &it.kind {
-        NodeKind::Balancer(balancer) => Some((it, balancer.maxconn)),
+    let (node, maxconn) = cell.setup.stack.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Balancer(balancer) => Some((node, balancer.maxconn)),
         _ => None,
     })?;
     // Queues of the servers, and the queue of the backend, which holds requests without a server.
@@ -28,9 +28,9 @@ pub fn in_balancer(cell: &CellTrials<'_>) -> Option<Finding> {
         cell: cell.number,
         node: node.name.clone(),
         waiting,
-        wait: cell.median(|it| {
+        wait: cell.median(|trial| {
             let is_backend = |label: &str| label.ends_with("BACKEND");
-            mean(&sums(it.samples, &node.name, samples::BALANCER_QUEUE_TIME, is_backend))
+            mean(&sums(trial.samples, &node.name, samples::BALANCER_QUEUE_TIME, is_backend))
         }),
         maxconn,
     })
@@ -65,6 +65,6 @@ pub fn in_pooler(cell: &CellTrials<'_>) -> Option<Finding> {
 
 /// Mean number of in-flight transactions, by Little's law: throughput × mean service time.
 fn transactions_in_flight(trial: &TrialFacts<'_>) -> Option<f64> {
-    let it = trial.valid()?;
-    Some(it.total.tps.0 * it.total.service.mean?.as_secs_f64())
+    let summary = trial.valid()?;
+    Some(summary.total.tps.0 * summary.total.service.mean?.as_secs_f64())
 }

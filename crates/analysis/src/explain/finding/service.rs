@@ -17,8 +17,8 @@ const WAITED_SHARE_MIN: f64 = 0.1;
 const SETS_PER_TRANSACTION_MIN: f64 = 0.05;
 
 fn services<'a>(cell: &CellTrials<'a>) -> impl Iterator<Item = (&'a Node, &'a Service)> {
-    let of = |it: &'a Node| match &it.kind {
-        NodeKind::Service(service) => Some((it, service)),
+    let of = |node: &'a Node| match &node.kind {
+        NodeKind::Service(service) => Some((node, service)),
         _ => None,
     };
     cell.setup.stack.nodes.iter().filter_map(of)
@@ -124,15 +124,15 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
         };
         let lent = cell
             .median(|trial| Some(pooler_growth(trial, samples::POOL_ASSIGNMENTS)? / transactions(trial)?));
-        let sets = cell.median(|it| {
-            let sets = growth(it.samples, &it.server()?.name, samples::PG_SETS, |_| true)?;
-            Some(sets / transactions(it)?)
+        let sets = cell.median(|trial| {
+            let sets = growth(trial.samples, &trial.server()?.name, samples::PG_SETS, |_| true)?;
+            Some(sets / transactions(trial)?)
         });
         let waiting =
             cell.median(|it| mean(&sums(it.samples, &pooler.name, samples::POOL_CLIENTS_WAITING, |_| true)));
         let felt = waiting.is_some_and(|it| it >= QUEUE_MIN)
             || sets.is_some_and(|it| it >= SETS_PER_TRANSACTION_MIN);
-        let it = Circumstance::ChainedPools {
+        let circumstance = Circumstance::ChainedPools {
             service: node.name.clone(),
             connections,
             pooler: pooler.name.clone(),
@@ -142,7 +142,7 @@ pub fn pools_in_row(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput>
             waiting,
         };
         let more = connections > f64::from(pool);
-        found.extend((more && felt).then_some(Finding::Circumstance { cell: cell.number, circumstance: it }));
+        found.extend((more && felt).then_some(Finding::Circumstance { cell: cell.number, circumstance }));
     }
     Ok(found)
 }

@@ -36,8 +36,8 @@ pub fn scans(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     };
     let samples = cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == node.name);
     let mut tables: BTreeSet<&str> = BTreeSet::new();
-    for it in samples.filter(|it| it.series == samples::PG_SCANNED_ROWS) {
-        tables.insert(&it.label);
+    for sample in samples.filter(|it| it.series == samples::PG_SCANNED_ROWS) {
+        tables.insert(&sample.label);
     }
     if tables.is_empty() {
         // A database without scans has no table to report. A server that was not sampled has no figures at all.
@@ -114,13 +114,15 @@ pub fn bloat(cell: &CellTrials<'_>) -> Result<Vec<Finding>, MissingInput> {
     let (Some(from), Some(to), Some(live)) = (dead.first(), dead.last(), live) else {
         return Err(MissingInput::Server);
     };
-    let vacuums = cell.median(|it| {
-        Some(growth(it.samples, node, samples::PG_VACUUMS, |_| true)? * it.valid()?.window.as_secs_f64())
+    let vacuums = cell.median(|trial| {
+        Some(
+            growth(trial.samples, node, samples::PG_VACUUMS, |_| true)? * trial.valid()?.window.as_secs_f64(),
+        )
     });
     let vacuums = vacuums.unwrap_or(0.0).round();
     let rising = dead.len() >= TRIALS && dead.windows(2).all(|it| it[1] >= it[0]);
     let grown = rising && *to >= 1.0 && *to >= GROWN * from && *to >= DEAD * live;
-    let it = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
+    let circumstance = Circumstance::Bloat { from: *from, to: *to, live, vacuums, trials: dead.len() as u32 };
     let found = grown || vacuums >= 1.0;
-    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance: it }).into_iter().collect())
+    Ok(found.then_some(Finding::Circumstance { cell: cell.number, circumstance }).into_iter().collect())
 }

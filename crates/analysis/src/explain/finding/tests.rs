@@ -21,8 +21,8 @@ fn check(cells: &[&str], runs: &[TestRun], expected: &[&str]) {
 #[track_caller]
 fn check_in(experiment: &Experiment, runs: &[TestRun], expected: &[&str]) {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
-    let judged = |it: &Finding| {
-        !matches!(it, Finding::Circumstance { circumstance: Circumstance::RulesSkipped { .. }, .. })
+    let judged = |finding: &Finding| {
+        !matches!(finding, Finding::Circumstance { circumstance: Circumstance::RulesSkipped { .. }, .. })
     };
     let found = findings(experiment, &facts).into_iter().filter(judged);
     let found: Vec<String> = found.map(|it| short(&format!("{it:?}"))).collect();
@@ -471,7 +471,7 @@ fn compares_only_cells_with_the_same_work() {
     let found = |runs: &[TestRun]| {
         let experiment = experiment(&["direct", "pooled"], Some(0));
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let word = |it: Finding| match it {
+        let word = |finding: Finding| match finding {
             Finding::NotCompared { cell, reason: why } => {
                 Some(format!("not {cell} {}", short(&format!("{why:?}"))))
             }

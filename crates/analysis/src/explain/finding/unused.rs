@@ -41,7 +41,7 @@ pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
         let known = cell.trials.iter().filter_map(|it| Some((*it, judged_counts(it, node)?)));
         let known: Vec<(&TrialFacts<'_>, Counts)> = known.collect();
         let (_, first) = known.first()?;
-        let it = Circumstance::NotUsed {
+        let circumstance = Circumstance::NotUsed {
             node: node.name.clone(),
             transactions: known.iter().filter_map(|it| Some(it.0.summary?.total.counts.ok)).sum(),
             counter: first.counter,
@@ -50,7 +50,7 @@ pub fn nodes(cell: &CellTrials<'_>) -> Vec<Finding> {
             total_trials: cell.trials.len() as u32,
         };
         let all = known.iter().all(|(trial, counts)| is_unused(trial, counts));
-        all.then_some(Finding::Circumstance { cell: cell.number, circumstance: it })
+        all.then_some(Finding::Circumstance { cell: cell.number, circumstance })
     };
     cell.setup.stack.nodes.iter().filter_map(unused_node).collect()
 }
@@ -86,8 +86,8 @@ fn is_server(node: &Node) -> bool {
 /// True if the finding attributes a limit to one of the `unused` nodes.
 pub fn blames(finding: &Finding, cell: &CellTrials<'_>, unused: &[Finding]) -> bool {
     let is_unused = |name: &str| {
-        unused.iter().any(|it| {
-            matches!(it, Finding::Circumstance { circumstance: Circumstance::NotUsed { node, .. }, .. } if node == name)
+        unused.iter().any(|finding| {
+            matches!(finding, Finding::Circumstance { circumstance: Circumstance::NotUsed { node, .. }, .. } if node == name)
         })
     };
     let server = || cell.server().is_some_and(|it| is_unused(&it.name));

@@ -108,8 +108,8 @@ pub fn statements(cell: &CellTrials<'_>) -> Vec<String> {
     let Some(node) = cell.server().map(|it| &it.name) else { return Vec::new() };
     let all = || cell.trials.iter().flat_map(|it| it.samples).filter(|it| it.node == *node);
     let mut waited: BTreeMap<&str, f64> = BTreeMap::new();
-    for it in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
-        *waited.entry(&it.label).or_default() += it.value;
+    for sample in all().filter(|it| it.series == samples::PG_LOCK_WAITERS) {
+        *waited.entry(&sample.label).or_default() += sample.value;
     }
     let text = |id: &str| {
         let texts = all().filter(|it| it.series == samples::PG_STATEMENT_TEXT);

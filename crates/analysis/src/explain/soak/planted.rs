@@ -209,13 +209,13 @@ fn finds_planted_leaks_and_no_others() {
 
 #[test]
 fn resources_leak_and_other_metrics_drift() {
-    for it in leaking() {
-        let held = !matches!(it.what, TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput);
+    for planted in leaking() {
+        let held = !matches!(planted.what, TrendMetric::Median | TrendMetric::P99 | TrendMetric::Throughput);
         assert_eq!(
-            verdict(&it, 1),
+            verdict(&planted, 1),
             if held { TrendVerdict::Leak } else { TrendVerdict::Drift },
             "{}",
-            it.name
+            planted.name
         );
     }
 }

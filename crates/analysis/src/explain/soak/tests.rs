@@ -124,7 +124,7 @@ fn quantiles_come_from_merged_histograms() {
 #[test]
 fn reports_the_level_as_a_share_of_the_maximum() {
     for (maximum, share) in [(Some(646.0), Some(34.0 / 646.0)), (None, None), (Some(0.0), None)] {
-        let it = endurance(
+        let result = endurance(
             0,
             StepPurpose::Soak,
             34.0,
@@ -133,7 +133,7 @@ fn reports_the_level_as_a_share_of_the_maximum() {
             LevelOutcome::Yes,
             Vec::new(),
         );
-        assert_eq!(it.of_maximum, share);
+        assert_eq!(result.of_maximum, share);
     }
 }
 

@@ -40,13 +40,13 @@ fn does_not_report_natural_variation() {
     for (name, size) in NATURAL {
         for seed in 0..seeds {
             for rate in [4, 20, 200] {
-                let it = simulate_series(seed, rate, &|rng, _| size(rng));
+                let series = simulate_series(seed, rate, &|rng, _| size(rng));
                 let other = simulate_series(seed + 1_000_000, rate, &|rng, _| size(rng));
                 trials += 1;
                 let found = (
-                    it.find_fall(),
-                    populations(&it.total()),
-                    is_mostly_smaller(&it.total(), &other.total()),
+                    series.find_fall(),
+                    populations(&series.total()),
+                    is_mostly_smaller(&series.total(), &other.total()),
                 );
                 if found != (None, None, false) {
                     alarms.push(format!("{name}, seed {seed}, {rate}/s: {found:?}"));
@@ -82,8 +82,8 @@ fn finds_two_populations() {
             let near = |it: u64, target: u64| (target * 15 / 16..=target * 17 / 16 + 1).contains(&it);
             match (found, expected) {
                 (None, None) => {}
-                (Some(it), Some((small, large))) => {
-                    assert!(near(it.small, small) && near(it.large, large), "{it:?}");
+                (Some(found), Some((small, large))) => {
+                    assert!(near(found.small, small) && near(found.large, large), "{found:?}");
                 }
                 _ => panic!("{found:?} instead of {expected:?}"),
             }
@@ -107,9 +107,9 @@ fn long_trials_have_few_intervals() {
         sizes.sizes.record(if second < 5_000 { 40_000 } else { 1_000 });
         all.second(second as usize, &[sizes]);
     }
-    let it = all.finish().remove(0);
-    assert!(it.stretches.len() <= STRETCHES_MAX);
-    assert_eq!(it.total().count(), 10_000);
-    let fall = it.find_fall().expect("the sizes drop");
+    let series = all.finish().remove(0);
+    assert!(series.stretches.len() <= STRETCHES_MAX);
+    assert_eq!(series.total().count(), 10_000);
+    let fall = series.find_fall().expect("the sizes drop");
     assert!((4_900..=5_120).contains(&fall.second), "{fall:?}");
 }

@@ -100,8 +100,8 @@ impl LoadSeries {
             point.dropped += of.dropped;
             point.delivered[number] += of.ok - of.late;
             all.add(&of.response);
-            if let Some(it) = unanswered.get_mut(number) {
-                *it += of.unanswered();
+            if let Some(count) = unanswered.get_mut(number) {
+                *count += of.unanswered();
             }
             if let Some(one) = by_operation.get_mut(number) {
                 one.add(&of.response);
@@ -126,8 +126,8 @@ impl LoadSeries {
             .add(ChartKind::Rate, ChartSeriesKind::Delivered, None, |it| it.rate(it.delivered.iter().sum()));
         for (number, name) in self.operations.iter().enumerate().filter(|_| several) {
             let label = Some(name.as_str());
-            tracks.add(ChartKind::Rate, ChartSeriesKind::Delivered, label, |it| {
-                it.rate(it.delivered.get(number).copied().unwrap_or_default())
+            tracks.add(ChartKind::Rate, ChartSeriesKind::Delivered, label, |point| {
+                point.rate(point.delivered.get(number).copied().unwrap_or_default())
             });
             for (place, q) in OF_OPERATION.into_iter().enumerate() {
                 let kind = ChartKind::ResponseByOperation;
@@ -147,20 +147,20 @@ impl LoadSeries {
                 FailureClass::Unknown => ChartSeriesKind::Unknown,
                 FailureClass::Refused => ChartSeriesKind::Refused,
             };
-            tracks.add(ChartKind::Failures, what, Some(code), |it| {
-                it.rate(it.failures.get(place).copied().unwrap_or_default())
+            tracks.add(ChartKind::Failures, what, Some(code), |point| {
+                point.rate(point.failures.get(place).copied().unwrap_or_default())
             });
         }
         if points.iter().any(|it| it.dropped > 0) {
             tracks.add(ChartKind::Failures, ChartSeriesKind::Dropped, None, |it| it.rate(it.dropped));
         }
-        tracks.add(ChartKind::InFlight, ChartSeriesKind::InFlight, None, |it| {
-            let (sum, looks) = it.in_flight;
+        tracks.add(ChartKind::InFlight, ChartSeriesKind::InFlight, None, |point| {
+            let (sum, looks) = point.in_flight;
             (looks > 0).then(|| sum as f64 / looks as f64)
         });
         if points.iter().any(|it| it.queued > 0) {
-            tracks.add(ChartKind::InFlight, ChartSeriesKind::Waited, None, |it| {
-                (it.seconds > 0.0).then_some(it.queued as f64)
+            tracks.add(ChartKind::InFlight, ChartSeriesKind::Waited, None, |point| {
+                (point.seconds > 0.0).then_some(point.queued as f64)
             });
         }
         for (place, q) in LAG.into_iter().enumerate() {
@@ -208,8 +208,8 @@ impl OpenPoint {
 
     fn to_point(&self) -> LoadPoint {
         // A quantile among the arrivals without an answer is not drawn.
-        let at = |it: &HistogramSum, q: f64, unanswered| {
-            it.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
+        let at = |histogram: &HistogramSum, q: f64, unanswered| {
+            histogram.quantile_with_unanswered(q, unanswered).map(Nanos::as_secs_f64)
         };
         let unanswered = self.unanswered.iter().sum();
         let each = self.by_operation.iter().zip(&self.unanswered);

@@ -261,16 +261,16 @@ impl SampledSeries {
             lines.into_iter().partition(|it| RULES[it.row].kind == ChartKind::Waits);
         waits.sort_by(|a, b| b.total().total_cmp(&a.total()));
         let rest = waits.split_off(waits.len().min(WAITS_MAX));
-        let several = |it: &SeriesState| {
+        let several = |series: &SeriesState| {
             let of = |other: &SeriesState| (RULES[other.row].kind, RULES[other.row].what);
-            self.lines.iter().any(|other| of(other) == of(it) && other.node != it.node)
+            self.lines.iter().any(|other| of(other) == of(series) && other.node != series.node)
         };
-        let track = |it: &SeriesState| {
-            let SeriesRule { kind, what, .. } = RULES[it.row];
-            let values = points.clone().map(|point| self.value(it, point)).collect();
-            let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(it);
-            let node = is_named.then(|| it.node.clone());
-            (kind, ChartSeries { kind: what, node, label: it.label.clone(), values })
+        let track = |series: &SeriesState| {
+            let SeriesRule { kind, what, .. } = RULES[series.row];
+            let values = points.clone().map(|point| self.value(series, point)).collect();
+            let is_named = matches!(kind, ChartKind::Processors | ChartKind::Disk) || several(series);
+            let node = is_named.then(|| series.node.clone());
+            (kind, ChartSeries { kind: what, node, label: series.label.clone(), values })
         };
         let mut tracks: Vec<(ChartKind, ChartSeries)> = lines.into_iter().chain(waits).map(track).collect();
         if !rest.is_empty() {
@@ -287,9 +287,9 @@ impl SampledSeries {
 
     fn is_drawn(&self, line: &SeriesState, points: usize) -> bool {
         let SeriesRule { kind, what, rank, .. } = &RULES[line.row];
-        let same = |it: &SeriesState| {
-            let of = &RULES[it.row];
-            (of.kind, of.what) == (*kind, *what) && it.node == line.node && it.label == line.label
+        let same = |series: &SeriesState| {
+            let of = &RULES[series.row];
+            (of.kind, of.what) == (*kind, *what) && series.node == line.node && series.label == line.label
         };
         let is_better =
             |it: &SeriesState| RULES[it.row].rank < *rank && same(it) && self.has_value(it, points);

@@ -38,8 +38,8 @@ fn sample(millis: u64, node: &'static str, series: &'static str, label: &'static
 fn lines(charts: &Charts, kind: ChartKind) -> Vec<String> {
     let Some(chart) = charts.charts.iter().find(|it| it.kind == kind) else { return Vec::new() };
     let value = |value: &Option<f64>| {
-        value.map_or("-".to_owned(), |it| {
-            format!("{it:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
+        value.map_or("-".to_owned(), |number| {
+            format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
         })
     };
     let line = |series: &ChartSeries| {
@@ -57,24 +57,24 @@ fn lines(charts: &Charts, kind: ChartKind) -> Vec<String> {
 /// Checks the lines of a chart from five seconds of samples of a pooled trial.
 #[track_caller]
 fn check(kind: ChartKind, samples: &[Sample], expected: &[&str]) {
-    let mut it = charting("pooled", 5);
-    (0..5).for_each(|number| it.second(&second(number, 20, 5)));
-    it.samples(samples);
-    assert_eq!(lines(&it.charts(), kind), expected);
+    let mut charts = charting("pooled", 5);
+    (0..5).for_each(|number| charts.second(&second(number, 20, 5)));
+    charts.samples(samples);
+    assert_eq!(lines(&charts.charts(), kind), expected);
 }
 
 #[test]
 fn charts_the_load() {
-    let mut it = charting("direct", 4);
-    it.second(&second(0, 10, 5));
+    let mut charts = charting("direct", 4);
+    charts.second(&second(0, 10, 5));
     let mut failing = second(1, 1000, 8);
     failing.interval.to = Nanos::from_millis(2500);
     failing.interval.scripts[1].failed.add(Code::SqlState(*b"40P01"), 3);
     failing.interval.scripts[0].unknown.add(Code::Net(104), 6);
     failing.interval.scripts[0].dropped = 15;
-    it.second(&failing);
-    it.second(&second(3, 5, 2));
-    let all = it.charts();
+    charts.second(&failing);
+    charts.second(&second(3, 5, 2));
+    let all = charts.charts();
     assert_eq!((all.bin, &*all.times), (1, &[0.0, 1.0, 2.0, 3.0][..]));
     assert_eq!(
         lines(&all, ChartKind::Rate),
@@ -102,15 +102,15 @@ fn charts_the_load() {
 #[test]
 fn merges_histograms_of_several_seconds_in_one_point() {
     let duration = 2 * Charts::POINTS as u64 + 1;
-    let mut it = charting("direct", duration);
+    let mut charts = charting("direct", duration);
     let three = [1, 1, 9].map(|millis| second(0, 6, millis));
     for number in 0..duration {
         let (from, to) = (Nanos::from_secs(number), Nanos::from_secs(number + 1));
         let mut second = Second { second: number, ..three[number as usize % 3].clone() };
         (second.interval.from, second.interval.to) = (from, to);
-        it.second(&second);
+        charts.second(&second);
     }
-    let all = it.charts();
+    let all = charts.charts();
     assert_eq!((all.bin, all.times.len(), all.times[1]), (3, 4801, 3.0));
     assert!(all.times.len() <= Charts::POINTS);
     // 36 samples: 24 of 1 ms and 12 of 9 ms. The mean of the three seconds' medians would be 3.7 ms.
@@ -118,7 +118,7 @@ fn merges_histograms_of_several_seconds_in_one_point() {
     let [median, max] = [0, 1].map(|it| response.series[it].values[0].expect("36 samples"));
     assert!((median - 0.001).abs() < 1e-6 && max == 0.009, "{median}, {max}");
     // The last point has one second, with six samples beyond its median.
-    assert_eq!(lines(&it.since(4800), ChartKind::Response), ["Quantile(0.5): -", "Max: 0.001"]);
+    assert_eq!(lines(&charts.since(4800), ChartKind::Response), ["Quantile(0.5): -", "Max: 0.001"]);
 }
 
 #[test]
@@ -229,49 +229,49 @@ fn charts_counters_as_rates() {
 
 #[test]
 fn incremental_charts_equal_complete_charts() {
-    let mut it = charting("pooled", 5);
+    let mut charts = charting("pooled", 5);
     let mut structures = Vec::new();
     for number in 0..5 {
-        it.second(&second(number, 20, 5 + number));
+        charts.second(&second(number, 20, 5 + number));
         let state = if number < 3 { "active" } else { "idle" };
-        it.samples(&[sample(number * 1000 + 500, "postgres", "pg_sessions", state, 2.0)]);
-        structures.push(it.structure_hash());
+        charts.samples(&[sample(number * 1000 + 500, "postgres", "pg_sessions", state, 2.0)]);
+        structures.push(charts.structure_hash());
     }
     assert_eq!(structures[0], structures[2]);
     assert_ne!(structures[2], structures[3], "a new state changes the structure");
-    let all = it.charts();
-    let tail = it.since(3);
+    let all = charts.charts();
+    let tail = charts.since(3);
     assert_eq!(tail.times, all.times[3..]);
     for (full, part) in all.charts.iter().zip(&tail.charts) {
         for (full, part) in full.series.iter().zip(&part.series) {
             assert_eq!((&full.label, &full.values[3..]), (&part.label, &part.values[..]));
         }
     }
-    assert_eq!(it.since(9).times, [0.0; 0]);
+    assert_eq!(charts.since(9).times, [0.0; 0]);
 }
 
 #[test]
 fn merges_annotations_of_one_second() {
-    let mut it = charting("direct", 1000);
+    let mut charts = charting("direct", 1000);
     let mut event = |millis, kind, text: &str| {
         let (at, node) = (Nanos::from_millis(millis), "postgres".to_owned());
-        it.event(&LogEvent { at, node, kind, code: None, text: text.to_owned(), session: None });
+        charts.event(&LogEvent { at, node, kind, code: None, text: text.to_owned(), session: None });
     };
     event(100, EventKind::Deadlock, "first");
     event(900, EventKind::Deadlock, "second");
     event(950, EventKind::Deadlock, "5 more within a second");
     event(1000, EventKind::Error, "third");
     event(1200, EventKind::Deadlock, "fourth");
-    let marks = it.charts().annotations;
+    let marks = charts.charts().annotations;
     let merged: Vec<(f64, u64, &str)> = marks.iter().map(|it| (it.at, it.count, &*it.text)).collect();
     assert_eq!(merged, [(0.1, 7, "first"), (1.0, 1, "third"), (1.2, 1, "fourth")]);
-    let event = |it: &mut ChartBuilder, second, kind| {
+    let event = |charts: &mut ChartBuilder, second, kind| {
         let (at, node) = (Nanos::from_secs(second), "postgres".to_owned());
-        it.event(&LogEvent { at, node, kind, code: None, text: String::new(), session: None });
+        charts.event(&LogEvent { at, node, kind, code: None, text: String::new(), session: None });
     };
-    (2..1000).for_each(|second| event(&mut it, second, EventKind::SlowStatement));
-    (0..20).for_each(|n| event(&mut it, n * 50, EventKind::Lifecycle));
-    let marks = it.charts().annotations;
+    (2..1000).for_each(|second| event(&mut charts, second, EventKind::SlowStatement));
+    (0..20).for_each(|n| event(&mut charts, n * 50, EventKind::Lifecycle));
+    let marks = charts.charts().annotations;
     let count = |kind| marks.iter().filter(|it| it.kind == kind).map(|it| it.count).sum::<u64>();
     assert!(marks.len() <= 200, "{}", marks.len());
     assert_eq!((count(EventKind::SlowStatement), count(EventKind::Deadlock)), (998, 8));
@@ -279,7 +279,10 @@ fn merges_annotations_of_one_second() {
     // Faults and promotions are never merged, however many other events there are.
     use EventKind::{Fault, Promoted, Rejoined, Reverted};
     for kind in [Fault, Reverted, Promoted, Rejoined] {
-        event(&mut it, 500, kind);
-        assert_eq!(it.charts().annotations.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(), 1);
+        event(&mut charts, 500, kind);
+        assert_eq!(
+            charts.charts().annotations.iter().filter(|it| (it.at, it.kind) == (500.0, kind)).count(),
+            1
+        );
     }
 }

@@ -124,11 +124,11 @@ fn visible_variance(r: f64, length: usize) -> f64 {
 /// underestimates it. Source: Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 fn correlation(trials: &[Vec<f64>]) -> f64 {
     let (mut together, mut squares, mut count) = (0.0, 0.0, 0usize);
-    for it in trials {
-        let mean = it.iter().sum::<f64>() / it.len().max(1) as f64;
-        together += it.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum::<f64>();
-        squares += it.iter().map(|it| (it - mean).powi(2)).sum::<f64>();
-        count += it.len();
+    for series in trials {
+        let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
+        together += series.windows(2).map(|it| (it[0] - mean) * (it[1] - mean)).sum::<f64>();
+        squares += series.iter().map(|it| (it - mean).powi(2)).sum::<f64>();
+        count += series.len();
     }
     if squares <= 0.0 {
         return 0.0;
@@ -213,17 +213,17 @@ impl FigureSums {
 
 /// Total of the sums; `None` if there are none.
 fn total(all: impl Iterator<Item = FigureSums>) -> Option<FigureSums> {
-    all.reduce(|mut sum, it| {
-        sum.add(&it);
+    all.reduce(|mut sum, sums| {
+        sum.add(&sums);
         sum
     })
 }
 
 impl BinSums {
     fn from_bins(bins: &[TimeBin], metric: Metric) -> BinSums {
-        let row = |it: &TimeBin| match metric {
-            Metric::Errors => FigureSums::Share { errors: it.errors as f64, executed: it.executed as f64 },
-            _ => FigureSums::Rate { delivered: it.delivered as f64, bins: 1.0 },
+        let row = |bin: &TimeBin| match metric {
+            Metric::Errors => FigureSums::Share { errors: bin.errors as f64, executed: bin.executed as f64 },
+            _ => FigureSums::Rate { delivered: bin.delivered as f64, bins: 1.0 },
         };
         BinSums { rows: bins.iter().map(row).collect() }
     }
@@ -261,20 +261,20 @@ impl BinSums {
 /// Counts on one grid for all trials. A quantile of merged blocks is between the smallest and the largest of their
 /// quantiles, so the grid covers the range of the single bins.
 fn quantiles(trials: &[&OperationFigures], metric: Metric, q: f64) -> Option<Vec<BinSums>> {
-    let counts = |it: &TimeBin| -> BucketCounts {
-        if metric == Metric::ServiceP99 { it.service.clone() } else { it.response.clone() }
+    let counts = |bin: &TimeBin| -> BucketCounts {
+        if metric == Metric::ServiceP99 { bin.service.clone() } else { bin.response.clone() }
     };
     let all: Vec<Vec<BucketCounts>> = trials.iter().map(|it| it.bins.iter().map(counts).collect()).collect();
     let (mut least, mut greatest) = (f64::INFINITY, 0f64);
-    for it in all.iter().flatten().filter(|it| !it.0.is_empty()) {
-        let total: u64 = it.0.iter().map(|it| u64::from(it.1)).sum();
+    for bin_counts in all.iter().flatten().filter(|it| !it.0.is_empty()) {
+        let total: u64 = bin_counts.0.iter().map(|it| u64::from(it.1)).sum();
         let rank = q * total as f64;
         let mut below = 0.0;
-        let bucket = it.0.iter().find(|it| {
-            below += f64::from(it.1);
+        let bucket = bin_counts.0.iter().find(|bucket_count| {
+            below += f64::from(bucket_count.1);
             below >= rank
         });
-        let bucket = bucket.or(it.0.last()).expect("the histogram is not empty").0;
+        let bucket = bucket.or(bin_counts.0.last()).expect("the histogram is not empty").0;
         least = least.min(bucket_start(bucket));
         greatest = greatest.max(bucket_start(bucket + 1));
     }

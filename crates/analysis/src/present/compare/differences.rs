@@ -42,22 +42,22 @@ pub fn differences(
     let [base, run] = [base, run].map(|(experiment, environment, cell)| facts(experiment, environment, cell));
     // A node that only one cell has is the subject of the comparison, so its path and its limits do not make it unfair.
     let has = |of: &[Fact], node: &str| of.iter().any(|it| it.path.strip_suffix(".kind") == Some(node));
-    let new = |it: &Fact| {
-        let node = it.path.split('.').next().unwrap_or_default();
+    let new = |fact: &Fact| {
+        let node = fact.path.split('.').next().unwrap_or_default();
         has(&base, node) != has(&run, node)
     };
     let mut paths: Vec<(DifferenceSubject, &str)> = Vec::new();
-    for it in base.iter().chain(&run) {
-        let subject = if new(it) { DifferenceSubject::Setting } else { it.subject };
-        if !paths.contains(&(subject, it.path.as_str())) {
-            paths.push((subject, &it.path));
+    for fact in base.iter().chain(&run) {
+        let subject = if new(fact) { DifferenceSubject::Setting } else { fact.subject };
+        if !paths.contains(&(subject, fact.path.as_str())) {
+            paths.push((subject, &fact.path));
         }
     }
     let value = |of: &[Fact], path: &str| of.iter().find(|it| it.path == path).map(|it| it.value.clone());
     let one = |(subject, path): (DifferenceSubject, &str)| {
         let (base, run) = (value(&base, path), value(&run, path));
-        let on_purpose = |it: &String| {
-            path.strip_prefix(it.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let on_purpose = |parent: &String| {
+            path.strip_prefix(parent.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         let expected = expected.iter().any(on_purpose);
         (base != run).then(|| Difference {
@@ -83,24 +83,24 @@ pub(super) fn cell_differences(
 ) -> Vec<Difference> {
     let mut all: Vec<Difference> = Vec::new();
     for (number, (a, b)) in pairs.iter().enumerate() {
-        for it in differences(
+        for difference in differences(
             (base.experiment, base.environment, *a),
             (run.experiment, run.environment, *b),
             expected,
         ) {
             let same = |other: &&mut Difference| {
                 (other.subject, &other.path, &other.base, &other.run)
-                    == (it.subject, &it.path, &it.base, &it.run)
+                    == (difference.subject, &difference.path, &difference.base, &difference.run)
             };
             match all.iter_mut().find(same) {
                 Some(known) => known.cells.push(number),
-                None => all.push(Difference { cells: vec![number], ..it }),
+                None => all.push(Difference { cells: vec![number], ..difference }),
             }
         }
     }
-    for it in &mut all {
-        if it.cells.len() == pairs.len() {
-            it.cells.clear();
+    for difference in &mut all {
+        if difference.cells.len() == pairs.len() {
+            difference.cells.clear();
         }
     }
     all.sort_by_key(|it| (!it.is_confounder(), it.subject));
@@ -121,21 +121,21 @@ fn facts(experiment: &Experiment, environment: RunEnvironment<'_>, cell: usize) 
     }
     all.dataset(setup);
     all.load(setup);
-    for it in &setup.operations {
-        let path = format!("operations.{}", it.name);
-        let work = match it.kind {
+    for operation in &setup.operations {
+        let path = format!("operations.{}", operation.name);
+        let work = match operation.kind {
             OperationKind::Script { .. } => "script",
             OperationKind::Http(_) => "http",
             OperationKind::Ammo => "ammo",
         };
-        all.push(DifferenceSubject::Operation, format!("{path}.{work}"), it.text().trim());
-        match it.rate {
+        all.push(DifferenceSubject::Operation, format!("{path}.{work}"), operation.text().trim());
+        match operation.rate {
             Some(rate) => all.push(DifferenceSubject::Operation, format!("{path}.rate"), rate),
-            None => all.push(DifferenceSubject::Operation, format!("{path}.weight"), it.weight),
+            None => all.push(DifferenceSubject::Operation, format!("{path}.weight"), operation.weight),
         }
-        all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), it.feed.as_ref());
-        all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), it.schedule.as_ref());
-        if let OperationKind::Http(steps) = &it.kind {
+        all.push_some(DifferenceSubject::Operation, format!("{path}.feed"), operation.feed.as_ref());
+        all.push_some(DifferenceSubject::Operation, format!("{path}.schedule"), operation.schedule.as_ref());
+        if let OperationKind::Http(steps) = &operation.kind {
             // If fewer results are expected, fewer failures are reported.
             let expected: Vec<String> = steps.iter().map(|it| format!("{:?}", it.expect)).collect();
             all.push(DifferenceSubject::Operation, format!("{path}.expect"), expected.join("; "));
@@ -171,8 +171,8 @@ impl FactList {
     }
 
     fn push_some(&mut self, subject: DifferenceSubject, path: String, value: Option<impl ToString>) {
-        if let Some(it) = value {
-            self.push(subject, path, it);
+        if let Some(value) = value {
+            self.push(subject, path, value);
         }
     }
 
@@ -197,35 +197,35 @@ impl FactList {
         let set = DifferenceSubject::Setting;
         let mut settings: &[(String, String)] = &[];
         match &node.kind {
-            NodeKind::Postgres(it) => {
-                self.push_some(DifferenceSubject::Server, at("version"), it.version);
-                self.push(set, at("max_connections"), it.max_connections);
-                settings = &it.settings;
+            NodeKind::Postgres(postgres) => {
+                self.push_some(DifferenceSubject::Server, at("version"), postgres.version);
+                self.push(set, at("max_connections"), postgres.max_connections);
+                settings = &postgres.settings;
             }
-            NodeKind::Pooler(it) => {
-                let options = it.product.pooler.as_ref().map_or(&[][..], |it| it.options);
-                self.push(set, at("mode"), it.mode.key());
-                self.push(set, at("size"), it.size);
-                self.push(set, at("max_client_conn"), it.max_client_conn);
+            NodeKind::Pooler(pooler) => {
+                let options = pooler.product.pooler.as_ref().map_or(&[][..], |it| it.options);
+                self.push(set, at("mode"), pooler.mode.key());
+                self.push(set, at("size"), pooler.size);
+                self.push(set, at("max_client_conn"), pooler.max_client_conn);
                 if options.contains(&"workers") {
-                    self.push(set, at("workers"), it.workers);
+                    self.push(set, at("workers"), pooler.workers);
                 }
                 if options.contains(&"pool_timeout") {
-                    self.push(set, at("pool_timeout"), format_duration(it.pool_timeout));
+                    self.push(set, at("pool_timeout"), format_duration(pooler.pool_timeout));
                 }
-                settings = &it.settings;
+                settings = &pooler.settings;
             }
-            NodeKind::Balancer(it) => {
-                self.push_some(set, at("maxconn"), it.maxconn);
-                self.push(set, at("queue_timeout"), format_duration(it.queue_timeout));
-                self.push_some(set, at("check"), it.check.map(format_duration));
-                self.push_some(set, at("retries"), it.retries);
+            NodeKind::Balancer(balancer) => {
+                self.push_some(set, at("maxconn"), balancer.maxconn);
+                self.push(set, at("queue_timeout"), format_duration(balancer.queue_timeout));
+                self.push_some(set, at("check"), balancer.check.map(format_duration));
+                self.push_some(set, at("retries"), balancer.retries);
             }
-            NodeKind::Service(it) => {
-                self.push(set, at("command"), it.command.join(" "));
-                self.push_some(DifferenceSubject::Transport, at("url"), it.url.as_ref());
-                self.push(set, at("copies"), it.copies);
-                settings = &it.env;
+            NodeKind::Service(service) => {
+                self.push(set, at("command"), service.command.join(" "));
+                self.push_some(DifferenceSubject::Transport, at("url"), service.url.as_ref());
+                self.push(set, at("copies"), service.copies);
+                settings = &service.env;
             }
             NodeKind::Attached(AttachedNode { dsn, admin, product, .. }) => {
                 self.push(set, at("role"), product.key);
@@ -269,17 +269,17 @@ impl FactList {
     }
 
     fn dataset(&mut self, setup: &Setup) {
-        let Some(it) = &setup.dataset else { return };
+        let Some(dataset) = &setup.dataset else { return };
         let mut push =
             |key: &str, value: String| self.push(DifferenceSubject::Dataset, format!("dataset.{key}"), value);
-        push("seed", it.seed.to_string());
-        let cache = match it.cache {
+        push("seed", dataset.seed.to_string());
+        let cache = match dataset.cache {
             CacheState::Warm => "warm",
             CacheState::Cold => "cold",
             CacheState::AsIs => "as is",
         };
         push("cache", cache.into());
-        match &it.content {
+        match &dataset.content {
             Content::Tickets { rows } => push("tickets.rows", rows.to_string()),
             Content::Profiles { users, per_user } => {
                 push("profiles.users", users.to_string());
@@ -322,16 +322,16 @@ impl FactList {
             FeedOrder::Once => "once".to_owned(),
         };
         push("order", order);
-        if let Some(it) = &feed.columns {
-            push("columns", it.join(", "));
+        if let Some(columns) = &feed.columns {
+            push("columns", columns.join(", "));
         }
     }
 
     fn load(&mut self, setup: &Setup) {
-        let it = &setup.load;
+        let load = &setup.load;
         let mut push =
             |key: &str, value: String| self.push(DifferenceSubject::Load, format!("load.{key}"), value);
-        match &it.model {
+        match &load.model {
             LoadModel::Closed { clients, think } => {
                 push("model", "closed".into());
                 push("clients", clients.to_string());
@@ -344,11 +344,11 @@ impl FactList {
                     stages => push("users", stages.iter().map(format_stage).collect::<Vec<_>>().join(", ")),
                 }
                 push("think", format_think_time(*think));
-                if let Some(it) = pacing {
-                    push("pacing", format_duration(*it));
+                if let Some(pacing) = pacing {
+                    push("pacing", format_duration(*pacing));
                 }
-                if let Some(it) = rate_max {
-                    push("max_rate", it.to_string());
+                if let Some(rate) = rate_max {
+                    push("max_rate", rate.to_string());
                 }
             }
             LoadModel::Open { schedule, arrivals, max_in_flight } => {
@@ -359,22 +359,22 @@ impl FactList {
                 push("max_in_flight", max_in_flight.to_string());
             }
         }
-        if let Some(it) = it.duration {
-            push("duration", format_duration(it));
+        if let Some(duration) = load.duration {
+            push("duration", format_duration(duration));
         }
-        push("warmup", format_duration(it.warmup));
-        push("threads", it.threads.to_string());
-        let query_mode = match it.query_mode {
+        push("warmup", format_duration(load.warmup));
+        push("threads", load.threads.to_string());
+        let query_mode = match load.query_mode {
             QueryMode::Simple => "simple",
             QueryMode::Extended => "extended",
             QueryMode::Prepared => "prepared",
         };
         push("query_mode", query_mode.into());
-        push("connect_each", it.reconnect.to_string());
-        if let Some(it) = it.timeout {
-            push("timeout", format_duration(it));
+        push("connect_each", load.reconnect.to_string());
+        if let Some(timeout) = load.timeout {
+            push("timeout", format_duration(timeout));
         }
-        push("max_tries", it.max_tries.to_string());
+        push("max_tries", load.max_tries.to_string());
     }
 }
 
@@ -484,12 +484,12 @@ mod tests {
             &["pooler.mode session → transaction"],
         );
         check(
-            |it, _, _| {
-                it.stack.nodes[0].transport = Transport::Unix;
-                it.stack.nodes[0].limits.memory = Some(400 << 20);
-                it.load.warmup = Nanos::from_millis(1500);
-                it.load.model = LoadModel::Closed { clients: 77, think: Nanos::ZERO };
-                let NodeKind::Pooler(pooler) = &mut it.stack.nodes[0].kind else { return };
+            |setup, _, _| {
+                setup.stack.nodes[0].transport = Transport::Unix;
+                setup.stack.nodes[0].limits.memory = Some(400 << 20);
+                setup.load.warmup = Nanos::from_millis(1500);
+                setup.load.model = LoadModel::Closed { clients: 77, think: Nanos::ZERO };
+                let NodeKind::Pooler(pooler) = &mut setup.stack.nodes[0].kind else { return };
                 pooler.settings[0].1 = "90".into();
             },
             &[
@@ -573,12 +573,12 @@ mod tests {
     #[test]
     fn compares_machines_builds_and_unapplied_limits() {
         check(
-            |it, machine, node| {
+            |setup, machine, node| {
                 machine[0].1 = "6.12".into();
                 machine[1].1 = "4096".into();
                 node.version = "15.19".into();
                 node.unapplied_limits = vec!["cpu is not limited: no right".into()];
-                it.operations[0].weight += 1;
+                setup.operations[0].weight += 1;
             },
             &[
                 "! postgres.build 15.18 → 15.19",

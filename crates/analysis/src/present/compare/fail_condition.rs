@@ -78,8 +78,8 @@ fn bound(metric: Metric, text: &str) -> Option<Bound> {
     };
     let signed = [('+', 1.0), ('-', -1.0)];
     if let Some((sign, factor)) = signed.into_iter().find(|it| text.starts_with(it.0)) {
-        let it = number(text.strip_prefix(sign)?.strip_suffix('%')?)? / 100.0;
-        return Some(Bound::Change(factor * it));
+        let percentage = number(text.strip_prefix(sign)?.strip_suffix('%')?)? / 100.0;
+        return Some(Bound::Change(factor * percentage));
     }
     let level = match metric.kind() {
         MetricKind::Rate => number(text.strip_suffix("/s").unwrap_or(text)),
@@ -186,8 +186,8 @@ mod tests {
             ("tps < 500/s", Metric::Tps, None, false, Bound::Level(500.0)),
             ("server cpu > 1.5", Metric::ServerCpu, None, true, Bound::Level(1.5)),
         ] {
-            let it = parse(text, &operations()).expect(text);
-            let got = (it.metric, it.operation.as_deref(), it.above, it.bound);
+            let condition = parse(text, &operations()).expect(text);
+            let got = (condition.metric, condition.operation.as_deref(), condition.above, condition.bound);
             assert_eq!(got, (metric, operation, above, bound), "{text}");
         }
     }
@@ -208,9 +208,9 @@ mod tests {
             ("p99 of buy > 1s", 7, "`buy`", "an operation: pay, look of love"),
             ("server cpu of pay > 1", 0, "`server cpu of pay`", "`server cpu`, without"),
         ] {
-            let it = parse(text, &operations()).expect_err(text);
-            assert_eq!((it.offset, it.found.as_str()), (offset, found), "{text}");
-            assert!(it.hint.starts_with(instead), "{text}: {}", it.hint);
+            let diagnostic = parse(text, &operations()).expect_err(text);
+            assert_eq!((diagnostic.offset, diagnostic.found.as_str()), (offset, found), "{text}");
+            assert!(diagnostic.hint.starts_with(instead), "{text}: {}", diagnostic.hint);
         }
     }
 
@@ -248,9 +248,9 @@ mod tests {
             ("p99 of pay > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Yes),
             ("p99 of look of love > +10%", Some((1.5, 1.6)), ChangeVerdict::Higher, ConditionOutcome::Absent),
         ] {
-            let it = parse(text, &operations()).expect(text);
-            let it = it.judge(3, &cell(0.13, interval, verdict), Some("pay"));
-            assert_eq!((it.outcome, it.cell), (expected, 3), "{text} {interval:?}");
+            let condition = parse(text, &operations()).expect(text);
+            let result = condition.judge(3, &cell(0.13, interval, verdict), Some("pay"));
+            assert_eq!((result.outcome, result.cell), (expected, 3), "{text} {interval:?}");
         }
     }
 }

@@ -75,10 +75,10 @@ impl SimulatedSystem {
                 (0..delivered).map(|_| (5e6 * level * (0.5 * draw.normal()).exp()) as u64).collect();
             times.sort_unstable();
             let mut response: Vec<(u16, u32)> = Vec::new();
-            for it in times.iter().map(|it| bucket(Nanos(*it))) {
+            for bucket_index in times.iter().map(|it| bucket(Nanos(*it))) {
                 match response.last_mut() {
-                    Some(last) if last.0 == it => last.1 += 1,
-                    _ => response.push((it, 1)),
+                    Some(last) if last.0 == bucket_index => last.1 += 1,
+                    _ => response.push((bucket_index, 1)),
                 }
             }
             let errors = (0..delivered).filter(|_| draw.uniform() < 0.01).count() as u64;
@@ -166,17 +166,17 @@ impl ComparisonTally {
             tally.claims += u32::from(figures.iter().any(claims));
             let p99 = figures.iter().find(|it| it.metric == Metric::P99);
             tally.detected += u32::from(p99.is_some_and(|it| it.verdict == ChangeVerdict::Higher));
-            for it in &figures {
-                let Some((low, high)) = it.change.interval() else { continue };
-                let truth = match it.metric {
+            for comparison in &figures {
+                let Some((low, high)) = comparison.change.interval() else { continue };
+                let truth = match comparison.metric {
                     Metric::Tps => 1.0 / slow,
                     Metric::Errors => 0.0,
                     _ => slow,
                 };
                 let holds = u32::from(low <= truth && truth <= high);
-                match tally.held.iter_mut().find(|known| known.0 == it.metric) {
+                match tally.held.iter_mut().find(|known| known.0 == comparison.metric) {
                     Some(known) => (known.1, known.2) = (known.1 + 1, known.2 + holds),
-                    None => tally.held.push((it.metric, 1, holds)),
+                    None => tally.held.push((comparison.metric, 1, holds)),
                 }
             }
         }
@@ -185,8 +185,8 @@ impl ComparisonTally {
 
     /// Share of the intervals of `metric` that contain the truth.
     fn coverage(&self, metric: Metric) -> Option<f64> {
-        let it = self.held.iter().find(|it| it.0 == metric)?;
-        Some(f64::from(it.2) / f64::from(it.1))
+        let tally = self.held.iter().find(|it| it.0 == metric)?;
+        Some(f64::from(tally.2) / f64::from(tally.1))
     }
 }
 
@@ -257,14 +257,14 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
         }
         let of = rounds.unwrap_or(12);
         let seed = 500 + number as u64;
-        let it = ComparisonTally::measure(system, how, 1.0, of, seed);
-        println!("{}", line(name, &it));
+        let tally = ComparisonTally::measure(system, how, 1.0, of, seed);
+        println!("{}", line(name, &tally));
         // At most 5 %, plus three deviations if there are few rounds.
         let most = f64::from(of) * 0.05 + if of < 1000 { 3.0 * (f64::from(of) * 0.0475).sqrt() } else { 0.0 };
         assert!(
-            f64::from(it.claims) <= most,
+            f64::from(tally.claims) <= most,
             "{name}, seed {seed}: {} of {of} claim a difference",
-            it.claims
+            tally.claims
         );
     }
 }
@@ -273,17 +273,17 @@ fn comparisons_of_equal_systems_rarely_show_a_difference() {
 fn comparisons_detect_large_effects_but_never_in_single_trials() {
     for number in SHARE {
         let (name, system, how) = CASES[number];
-        let it = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
+        let tally = ComparisonTally::measure(system, how, 1.5, 4, 300 + number as u64);
         let single = how.base + how.run == 2 && !how.by_time;
-        assert_eq!(it.detected, if single { 0 } else { 4 }, "{name}");
-        assert!(!single || it.claims == 0, "single trials do not show how far trials differ");
+        assert_eq!(tally.detected, if single { 0 } else { 4 }, "{name}");
+        assert!(!single || tally.claims == 0, "single trials do not show how far trials differ");
     }
     let Some(rounds) = rounds() else { return };
     println!("power: share of comparisons that call p99 higher, %         +5 %  +10 %  +20 %");
     for (number, (name, system, how)) in CASES.into_iter().enumerate() {
         let power = [1.05, 1.1, 1.2].map(|slow| {
-            let it = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
-            format!("{:>7.0}", 100.0 * f64::from(it.detected) / f64::from(it.of))
+            let tally = ComparisonTally::measure(system, how, slow, rounds.div_ceil(3), 900 + number as u64);
+            format!("{:>7.0}", 100.0 * f64::from(tally.detected) / f64::from(tally.of))
         });
         println!("{name:<55} {}", power.concat());
     }

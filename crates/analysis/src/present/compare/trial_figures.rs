@@ -146,9 +146,9 @@ impl TrialCollector {
     }
 
     pub fn push(&mut self, tick: &Tick) {
-        let it = &tick.interval;
-        self.total.merge(it);
-        let duration = (it.to - it.from).as_secs_f64();
+        let interval = &tick.interval;
+        self.total.merge(interval);
+        let duration = (interval.to - interval.from).as_secs_f64();
         // The time after the last whole second counts in the figures, but not as a second.
         if duration < 0.5 {
             return;
@@ -156,7 +156,7 @@ impl TrialCollector {
         self.seconds += duration;
         self.ticks += 1;
         let new = self.filled == 0;
-        for (bins, cell) in self.bins.iter_mut().zip(&it.scripts) {
+        for (bins, cell) in self.bins.iter_mut().zip(&interval.scripts) {
             let bin = bin(cell);
             match bins.last_mut() {
                 Some(last) if !new => last.add(&bin),
@@ -348,9 +348,9 @@ mod tests {
     #[test]
     fn merges_bins_of_long_trials() {
         for (ticks, bins, seconds) in [(19, 19, 1.0), (20, 10, 2.0), (61, 15, 4.0), (200, 12, 16.0)] {
-            let it = &gathered(ticks)[0];
-            assert_eq!((it.bins.len(), it.bin), (bins, seconds), "{ticks}");
-            let delivered: u64 = it.bins.iter().map(|it| it.delivered).sum();
+            let figures = &gathered(ticks)[0];
+            assert_eq!((figures.bins.len(), figures.bin), (bins, seconds), "{ticks}");
+            let delivered: u64 = figures.bins.iter().map(|it| it.delivered).sum();
             assert_eq!(delivered, 20 * seconds as u64 * bins as u64, "{ticks}");
         }
     }
@@ -362,8 +362,8 @@ mod tests {
         let mut late = tick(1, 1, 3);
         late.interval.to = Nanos(1_010_000_000);
         gather.push(&late);
-        let it = &gather.finish(Nanos::from_secs(1), &[])[1];
-        assert_eq!((it.bins.len(), it.errors), (1, (0, 8)));
+        let figures = &gather.finish(Nanos::from_secs(1), &[])[1];
+        assert_eq!((figures.bins.len(), figures.errors), (1, (0, 8)));
     }
 
     #[test]

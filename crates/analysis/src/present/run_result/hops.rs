@@ -34,12 +34,12 @@ impl TailLoad {
         let seconds = |nanos: u128| nanos as f64 / 1e9;
         self.seconds += (interval.to - interval.from).as_secs_f64();
         self.backlog_wait += seconds(interval.backlog_wait.sum());
-        for it in &interval.scripts {
-            self.ended += it.ok - it.late;
-            self.failed += it.failed.total() + it.unknown.total();
-            self.count += it.response.count();
-            self.response += seconds(it.response.sum());
-            self.service += seconds(it.service.sum());
+        for script in &interval.scripts {
+            self.ended += script.ok - script.late;
+            self.failed += script.failed.total() + script.unknown.total();
+            self.count += script.response.count();
+            self.response += seconds(script.response.sum());
+            self.service += seconds(script.service.sum());
         }
     }
 

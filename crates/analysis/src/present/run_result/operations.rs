@@ -58,9 +58,9 @@ fn operation_result(
     let sum = |of: fn(&OperationSecond) -> u64| -> u64 { parts.iter().map(|it| of(it)).sum() };
     let rate = |count: f64| PerSecond(count / window);
     let (mut response, mut service) = (HistogramSum::new(), HistogramSum::new());
-    for it in parts {
-        response.add(&it.response);
-        service.add(&it.service);
+    for part in parts {
+        response.add(&part.response);
+        service.add(&part.service);
     }
     let delivered = sum(|it| it.ok - it.late) as f64;
     // The histogram also includes transactions that ended after the window. They are assumed to have the same
@@ -93,8 +93,8 @@ fn sizes(parts: &[TrialPart<'_>], selects: impl Fn(u16) -> bool) -> Option<SizeF
 /// Smallest bound on response times among the objectives of this operation, or of all operations.
 fn response_limit(setup: &Setup, names: &[String], operation: Option<usize>) -> Option<Nanos> {
     let of = setup.objectives.iter().filter_map(|it| objective::parse(it, names).ok());
-    let bounds = of.filter(|it| it.operation == operation).filter_map(|it| match it.figure {
-        ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(it.bound),
+    let bounds = of.filter(|it| it.operation == operation).filter_map(|objective| match objective.figure {
+        ObjectiveMetric::Quantile(_) | ObjectiveMetric::Max => Some(objective.bound),
         ObjectiveMetric::Mean | ObjectiveMetric::Errors | ObjectiveMetric::Dropped | ObjectiveMetric::Tps => {
             None
         }

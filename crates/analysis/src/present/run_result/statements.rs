@@ -66,7 +66,7 @@ impl Statements {
             if calls <= 0.0 {
                 continue;
             }
-            let it = by_text.entry(text).or_insert_with(|| StatementStats {
+            let statement = by_text.entry(text).or_insert_with(|| StatementStats {
                 text: text.clone(),
                 calls: 0.0,
                 total: 0.0,
@@ -76,12 +76,13 @@ impl Statements {
                 hit: None,
                 read: None,
             });
-            (it.calls, it.total, it.rows) = (it.calls + calls, it.total + total, it.rows + rows);
+            (statement.calls, statement.total, statement.rows) =
+                (statement.calls + calls, statement.total + total, statement.rows + rows);
             // Runs stored by versions that did not count blocks have no sum.
-            it.hit = hit.map(|more| it.hit.unwrap_or(0.0) + more);
-            it.read = read.map(|more| it.read.unwrap_or(0.0) + more);
-            it.mean = it.total / it.calls;
-            it.share = if all > 0.0 { (it.total / all).min(1.0) } else { 0.0 };
+            statement.hit = hit.map(|more| statement.hit.unwrap_or(0.0) + more);
+            statement.read = read.map(|more| statement.read.unwrap_or(0.0) + more);
+            statement.mean = statement.total / statement.calls;
+            statement.share = if all > 0.0 { (statement.total / all).min(1.0) } else { 0.0 };
         }
         by_text
     }

@@ -9,9 +9,9 @@ use model::{
 /// Operation with `count` transactions of these response and service times, in milliseconds.
 fn operation(count: u64, response: u64, service: u64) -> OperationSecond {
     let times = |millis| {
-        let mut it = LatencyHistogram::new();
-        (0..count).for_each(|_| it.record(Nanos::from_millis(millis)));
-        (&it).into()
+        let mut histogram = LatencyHistogram::new();
+        (0..count).for_each(|_| histogram.record(Nanos::from_millis(millis)));
+        (&histogram).into()
     };
     OperationSecond { ok: count, response: times(response), service: times(service), ..Default::default() }
 }
@@ -54,9 +54,9 @@ fn sizes_of_answers_are_those_of_the_operation() {
     // Each tuple is operation, request, number of answers, and their size in bytes.
     let second = |all: &[(u16, u16, u64, u64)]| {
         let answers = all.iter().map(|&(operation, command, count, bytes)| {
-            let mut it = AnswerSizes::new((operation, command));
-            (0..count).for_each(|_| it.sizes.record(bytes));
-            it
+            let mut answer = AnswerSizes::new((operation, command));
+            (0..count).for_each(|_| answer.sizes.record(bytes));
+            answer
         });
         CompactInterval { answers: answers.collect(), ..Default::default() }
     };
@@ -103,18 +103,24 @@ fn attributes_time_to_the_node_that_holds_transactions() {
     late.add(&CompactInterval { to: Nanos::from_secs(1), scripts, ..Default::default() });
     let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
     let hop = |place: usize| {
-        let it = &all[place];
-        (it.node.as_str(), it.cpu_limit, it.busy, it.queue, it.time.map(|it| it.0 / 1_000))
+        let hop_metrics = &all[place];
+        (
+            hop_metrics.node.as_str(),
+            hop_metrics.cpu_limit,
+            hop_metrics.busy,
+            hop_metrics.queue,
+            hop_metrics.time.map(|it| it.0 / 1_000),
+        )
     };
     assert_eq!(hop(0), ("generator", Some(2.0), None, Some(0.0), Some(2_000)));
     assert_eq!(hop(1), ("pooler", Some(0.1), Some(4.0), Some(5.0), Some(7_000)));
     assert_eq!(hop(2), ("postgres", Some(1.0), Some(3.0), None, Some(3_000)));
     // If more transactions fail than succeed, most in-flight transactions are failing ones.
     let mut times = |failed, unknown| {
-        let mut it = OperationSecond::default();
-        it.failed.add(Code::SqlState(*b"40P01"), failed);
-        it.unknown.add(Code::RESET, unknown);
-        late.add(&CompactInterval { scripts: vec![it], ..Default::default() });
+        let mut script = OperationSecond::default();
+        script.failed.add(Code::SqlState(*b"40P01"), failed);
+        script.unknown.add(Code::RESET, unknown);
+        late.add(&CompactInterval { scripts: vec![script], ..Default::default() });
         let all = hops(&experiment.cells[1].setup, Some(2.0), &[TrialPassage { facts: &facts, late }]);
         all.iter().map(|hop| hop.time.map(|it| it.0 / 1_000)).collect::<Vec<_>>()
     };
@@ -168,7 +174,10 @@ fn counts_statements_from_the_start_of_the_window() {
     }
     let found = statements(&[&all]);
     assert_eq!(found.len(), 1, "statements without calls are left out");
-    let it = &found[0];
-    assert_eq!((&*it.text, it.calls, it.total, it.rows), ("SELECT $1", 200.0, 2.0, 400.0));
-    assert_eq!((it.mean, it.share), (0.01, 1.0 / 3.0));
+    let statement = &found[0];
+    assert_eq!(
+        (&*statement.text, statement.calls, statement.total, statement.rows),
+        ("SELECT $1", 200.0, 2.0, 400.0)
+    );
+    assert_eq!((statement.mean, statement.share), (0.01, 1.0 / 3.0));
 }

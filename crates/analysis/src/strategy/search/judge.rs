@@ -128,8 +128,8 @@ fn level_outcome(
         };
     }
     match objectives.iter().find(|it| it.verdict == ObjectiveVerdict::Unknown) {
-        Some(it) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
-            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: it.objective.clone() } }
+        Some(unknown) if !matches!(step.purpose, StepPurpose::Ramp | StepPurpose::Rest) => {
+            LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: unknown.objective.clone() } }
         }
         _ => LevelOutcome::Yes,
     }
@@ -150,7 +150,7 @@ fn stop_reason(invalid: &InvalidReason) -> SearchStopReason {
 /// Number of clients of an open model, if all of them were busy for a significant time.
 fn reached_cap(summary: &Summary) -> Option<u32> {
     let LoadModelSummary::Open { .. } = summary.plan.model else { return None };
-    let much = |it: &Doubt| match it {
+    let much = |doubt: &Doubt| match doubt {
         Doubt::InFlightCapReached { arrivals, waited, dropped } => {
             (waited + dropped) as f64 >= QUEUED_SHARE_MIN * *arrivals as f64
         }
@@ -165,11 +165,11 @@ fn is_broken_by_service_time(broken: &ObjectiveResult, summary: &Summary) -> boo
         return false;
     }
     let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
-    let Ok(it) = objective::parse(&broken.objective, &names) else { return false };
+    let Ok(objective) = objective::parse(&broken.objective, &names) else { return false };
     let mut served = summary.clone();
     served.total.response = served.total.service;
     served.scripts.iter_mut().for_each(|it| it.group.response = it.group.service);
-    it.judge(&served).verdict == ObjectiveVerdict::Violated
+    objective.judge(&served).verdict == ObjectiveVerdict::Violated
 }
 
 /// Last whole seconds of the window, without its start. Seconds after `loaded`, the duration of the arrivals, are left
@@ -198,9 +198,9 @@ fn falls_behind(
     seconds: &[&SecondSummary],
     objectives: &[ObjectiveResult],
 ) -> Option<OverloadReason> {
-    let failures_judged = objectives.iter().any(|it| {
-        let left = it.objective.split(['<', '>']).next().unwrap_or_default();
-        left.trim_end().ends_with("errors") && it.verdict == ObjectiveVerdict::Met
+    let failures_judged = objectives.iter().any(|result| {
+        let left = result.objective.split(['<', '>']).next().unwrap_or_default();
+        left.trim_end().ends_with("errors") && result.verdict == ObjectiveVerdict::Met
     });
     let offered = level * seconds.iter().map(|it| duration(it)).sum::<f64>();
     let ended = |it: &&SecondSummary| if failures_judged { it.ended } else { it.succeeded };
@@ -298,14 +298,14 @@ mod tests {
 
     #[track_caller]
     fn check(spoil: impl FnOnce(&mut TestTrial), expected: &str) {
-        let mut it = TestTrial::new();
-        spoil(&mut it);
-        let summary = summarise(&it.measured, Server::default(), it.plan);
+        let mut trial = TestTrial::new();
+        spoil(&mut trial);
+        let summary = summarise(&trial.measured, Server::default(), trial.plan);
         let names: Vec<String> = summary.plan.scripts.iter().map(|it| it.name.clone()).collect();
         let objectives: Vec<_> =
-            it.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
+            trial.objectives.iter().map(|it| objective::parse(it, &names).expect(it)).collect();
         let judged = objective::judge(&objectives, &summary);
-        let fired = it.fired.then(|| StopEvent {
+        let fired = trial.fired.then(|| StopEvent {
             rule: "http(5xx,10%,5s)".to_owned(),
             cause_second: 3,
             at_second: 8,
@@ -316,8 +316,8 @@ mod tests {
         let scale = if closed { LoadScale::Clients } else { LoadScale::Rate };
         let window = Nanos::from_secs(20);
         let step =
-            SearchStep { scale, level: 1000.0, purpose: it.stage, window, perturbation: None, round: 0 };
-        let seconds: Vec<SecondSummary> = it.seconds.iter().map(SecondSummary::from).collect();
+            SearchStep { scale, level: 1000.0, purpose: trial.stage, window, perturbation: None, round: 0 };
+        let seconds: Vec<SecondSummary> = trial.seconds.iter().map(SecondSummary::from).collect();
         let result = judge(step, &summary, &seconds, &judged, fired.as_ref());
         let short = match result.outcome {
             LevelOutcome::Yes => "held".to_owned(),
@@ -348,10 +348,10 @@ mod tests {
         // A deficit only in the first quarter, while the system warms up.
         check(|trial| trial.each(|n, it| it.interval.scripts[0].ok = if n < 5 { 0 } else { 1000 }), "held");
         // After the last arrival, in-flight transactions only drain.
-        let ending = |it: &mut TestTrial| {
-            let mut last = moved(&it.seconds[0], Nanos::from_secs(20));
+        let ending = |trial: &mut TestTrial| {
+            let mut last = moved(&trial.seconds[0], Nanos::from_secs(20));
             last.interval.scripts[0].ok = 2;
-            it.seconds.push(last);
+            trial.seconds.push(last);
         };
         check(ending, "held");
         // A closed model has no offered rate.
@@ -365,15 +365,15 @@ mod tests {
     #[test]
     fn failures_count_as_not_delivered_unless_allowed() {
         let fail = |trial: &mut TestTrial| {
-            trial.each(|_, it| {
-                it.interval.scripts[0].ok = 900;
-                (0..100).for_each(|_| it.interval.scripts[0].failed.count(Code::SqlState(*b"40P01")));
+            trial.each(|_, second| {
+                second.interval.scripts[0].ok = 900;
+                (0..100).for_each(|_| second.interval.scripts[0].failed.count(Code::SqlState(*b"40P01")));
             });
         };
         check(fail, "behind 0.900");
-        let allowed = |it: &mut TestTrial| {
-            fail(it);
-            it.objectives = vec!["errors < 15%"];
+        let allowed = |trial: &mut TestTrial| {
+            fail(trial);
+            trial.objectives = vec!["errors < 15%"];
         };
         check(allowed, "held");
     }
@@ -394,18 +394,18 @@ mod tests {
         check(under_way(|n| if n > 16 { 900 } else { 30 }), "held");
         // The clients limit the number in flight, but response times show the arrivals that wait for a client.
         let waiting = |trial: &mut TestTrial| {
-            trial.each(|n, it| {
+            trial.each(|n, second| {
                 let mut times = LatencyHistogram::new();
                 (0..1000).for_each(|_| times.record(Nanos::from_millis(30 + 15 * n)));
-                it.interval.scripts[0].response = (&times).into();
+                second.interval.scripts[0].response = (&times).into();
             });
         };
         check(waiting, "growing 15.0");
         // The window is too short for a trend.
         check(
-            |it| {
-                under_way(|n| 30 + 20 * n)(it);
-                it.seconds.truncate(7);
+            |trial| {
+                under_way(|n| 30 + 20 * n)(trial);
+                trial.seconds.truncate(7);
             },
             "held",
         );
@@ -431,9 +431,9 @@ mod tests {
         check(|it| it.measured.exhausted_connects = 3, "? Descriptors");
         check(|it| it.measured.suspended = Nanos::from_secs(1), "? Failed { reason: \"suspended\" }");
         // The step is invalid even if an objective is violated.
-        let both = |it: &mut TestTrial| {
-            it.measured.exhausted_connects = 3;
-            it.objectives = vec!["p99 < 1ms"];
+        let both = |trial: &mut TestTrial| {
+            trial.measured.exhausted_connects = 3;
+            trial.objectives = vec!["p99 < 1ms"];
         };
         check(both, "? Descriptors");
     }
@@ -446,11 +446,11 @@ mod tests {
             (StepPurpose::Narrow, "? Failed { reason: \"p99 < 200ms\" }"),
             (StepPurpose::Hold, "? Failed { reason: \"p99 < 200ms\" }"),
         ] {
-            let few = |it: &mut TestTrial| {
-                it.stage = stage;
-                it.measured.interval.clear();
-                it.measured.interval.scripts[0].response = millis(500, 5);
-                it.measured.interval.scripts[0].ok = 500;
+            let few = |trial: &mut TestTrial| {
+                trial.stage = stage;
+                trial.measured.interval.clear();
+                trial.measured.interval.scripts[0].response = millis(500, 5);
+                trial.measured.interval.scripts[0].ok = 500;
             };
             check(few, expected);
         }
@@ -466,11 +466,11 @@ mod tests {
         check(waits, "held");
         // Response times include the wait; service times do not. Other levels show whether clients are the cause.
         let slow = |millis_served: u64| {
-            move |it: &mut TestTrial| {
-                waits(it);
-                it.measured.interval.scripts[0].response = millis(10_000, 300);
-                it.measured.interval.scripts[0].service = millis(10_000, millis_served);
-                it.measured.interval.scripts[0].ok = 10_000;
+            move |trial: &mut TestTrial| {
+                waits(trial);
+                trial.measured.interval.scripts[0].response = millis(10_000, 300);
+                trial.measured.interval.scripts[0].service = millis(10_000, millis_served);
+                trial.measured.interval.scripts[0].ok = 10_000;
             }
         };
         check(slow(5), "? ClientCap { clients: 4 }");
@@ -481,9 +481,9 @@ mod tests {
         };
         check(behind, "? ClientCap { clients: 4 }");
         // Too few arrivals waited for a client.
-        let hardly = |it: &mut TestTrial| {
-            behind(it);
-            it.measured.interval.backlog_wait = millis(50, 300);
+        let hardly = |trial: &mut TestTrial| {
+            behind(trial);
+            trial.measured.interval.backlog_wait = millis(50, 300);
         };
         check(hardly, "behind 0.500");
     }

@@ -26,9 +26,9 @@ pub struct SearchRun<'a> {
 /// Drift of the machine thus affects all subjects alike. The result depends only on the number of trials of each
 /// subject, so an interrupted search resumes where it stopped.
 pub fn interleave(subjects: &[SearchRun<'_>], seed: u64) -> Option<(usize, SearchStep)> {
-    let step = |it: &SearchRun<'_>| match next(it.max, it.start, it.done) {
+    let step = |search: &SearchRun<'_>| match next(search.max, search.start, search.done) {
         NextStep::Measure(step) => {
-            Some(SearchStep { perturbation: it.perturbation.cloned(), round: it.round, ..step })
+            Some(SearchStep { perturbation: search.perturbation.cloned(), round: search.round, ..step })
         }
         NextStep::Done => None,
     };

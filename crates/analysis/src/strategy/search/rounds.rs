@@ -115,10 +115,10 @@ mod tests {
             (vec![None, None], (None, Some(SearchStopReason::Generator))),
         ] {
             let rounds: Vec<SearchResult> = levels.iter().map(|it| round(*it, 0.03)).collect();
-            let it = combine(&rounds, 7);
-            assert_eq!((it.level, it.stop_reason), expected, "{levels:?}");
-            assert_eq!(it.trials, 10 * rounds.len() as u32);
-            assert_eq!(it.interval.is_some(), it.level.is_some());
+            let combined = combine(&rounds, 7);
+            assert_eq!((combined.level, combined.stop_reason), expected, "{levels:?}");
+            assert_eq!(combined.trials, 10 * rounds.len() as u32);
+            assert_eq!(combined.interval.is_some(), combined.level.is_some());
         }
         let one = combine(&[round(Some(100.0), 0.03)], 7).interval;
         assert_eq!(one, Some((97.0, 103.0)), "one round's own interval");

@@ -86,8 +86,8 @@ impl SimulatedSystem {
         let names = vec!["a.sql".to_owned(), "b.sql".to_owned()];
         let objectives: Vec<_> = self
             .p99
-            .map(|it| {
-                objective::parse(&format!("p99 < {}us", it * 1e6), &names).expect("the objective is valid")
+            .map(|bound| {
+                objective::parse(&format!("p99 < {}us", bound * 1e6), &names).expect("the objective is valid")
             })
             .into_iter()
             .collect();
@@ -226,7 +226,8 @@ pub fn erlang(servers: usize, service: f64, bound: f64) -> f64 {
 /// `arrivals` arrivals at each rate and ignores the system's irregular behaviour.
 pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) -> f64 {
     bisect(system.capacity(), |rate| {
-        let mut it = SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
+        let mut system =
+            SimulatedSystem { behaviour: Behaviour::None, rng: SplitMix64(77), ..system.clone() };
         let window = Nanos::from_secs_f64((arrivals / rate).ceil());
         let step = SearchStep {
             scale: model::plan::LoadScale::Rate,
@@ -236,7 +237,7 @@ pub fn simulate_capacity(system: &SimulatedSystem, bound: f64, arrivals: f64) ->
             perturbation: None,
             round: 0,
         };
-        let p99 = it.simulate(&step).0.total.response.p99;
+        let p99 = system.simulate(&step).0.total.response.p99;
         p99.expect("there are many samples").as_secs_f64() > bound
     })
 }

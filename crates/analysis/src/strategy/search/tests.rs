@@ -83,9 +83,9 @@ const LOG_NORMAL: [f64; 4] = [0.372, 0.691, 0.847, 0.923];
 #[cfg_attr(debug_assertions, ignore = "seconds with optimisation, minutes without")]
 fn finds_the_capacity_of_log_normal_systems() {
     for servers in [1, 2, 4, 8] {
-        let mut it = SimulatedSystem::new(servers, servers as f64 / 1000.0, 1);
-        it.sigma = Some(1.0);
-        let found = simulate_capacity(&it, 12.0 * it.service, 3_000_000.0) / it.capacity();
+        let mut system = SimulatedSystem::new(servers, servers as f64 / 1000.0, 1);
+        system.sigma = Some(1.0);
+        let found = simulate_capacity(&system, 12.0 * system.service, 3_000_000.0) / system.capacity();
         println!("{servers} servers: {found:.4}");
         assert!((found / log_normal(servers) - 1.0).abs() < 0.01, "{servers}: {found}");
     }
@@ -115,21 +115,21 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
     for seed in seeds {
         let (mut system, truth, start) = invent(kind, seed);
         let done = search(&max, start, &mut system);
-        let it: SearchResult = answer(&max, &done);
+        let result: SearchResult = answer(&max, &done);
         all.searches += 1;
-        all.trials += it.trials;
-        all.measured += it.measured.as_secs_f64();
+        all.trials += result.trials;
+        all.measured += result.measured.as_secs_f64();
         all.ladder += ladder(start, truth);
-        let Some(level) = it.level else {
+        let Some(level) = result.level else {
             if show {
-                println!("  {kind:?} {seed}: {:?} {}", it.stop_reason, describe_steps(&done, truth));
+                println!("  {kind:?} {seed}: {:?} {}", result.stop_reason, describe_steps(&done, truth));
             }
             continue;
         };
         all.answers += 1;
         let error = level / truth - 1.0;
         all.errors.push(error);
-        let (low, high) = it.interval.expect("the answer has an interval");
+        let (low, high) = result.interval.expect("the answer has an interval");
         all.covered += u32::from(low <= truth && truth <= high);
         all.below += u32::from(truth < low);
         all.near += u32::from(error.abs() <= 0.05);
@@ -148,10 +148,10 @@ fn score(kind: Kind, seeds: std::ops::Range<u64>, show: bool) -> Score {
 
 /// Text with the levels, relative to the truth, and their results.
 fn describe_steps(done: &[StepResult], truth: f64) -> String {
-    let step = |it: &StepResult| {
-        let (level, delivered) = (it.step.level / truth, it.delivered.0 / truth);
-        let hold = if it.step.purpose == StepPurpose::Hold { "!" } else { "" };
-        match it.outcome {
+    let step = |result: &StepResult| {
+        let (level, delivered) = (result.step.level / truth, result.delivered.0 / truth);
+        let hold = if result.step.purpose == StepPurpose::Hold { "!" } else { "" };
+        match result.outcome {
             LevelOutcome::Yes => format!("{level:.3}{hold}"),
             LevelOutcome::No { .. } => format!("{level:.3}{hold}-{delivered:.3}"),
             LevelOutcome::Invalid { .. } => format!("{level:.3}{hold}?"),
@@ -192,11 +192,11 @@ fn answers_are_within_five_percent() {
         for kind in KINDS {
             let seeds = seeds.clone();
             scope.spawn(move || {
-                let it = score(kind, seeds.clone(), true);
-                print(kind, &it);
-                assert!(it.near >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
-                assert!(it.covered >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
-                assert!(it.measured <= 0.4 * it.ladder, "{kind:?}");
+                let score = score(kind, seeds.clone(), true);
+                print(kind, &score);
+                assert!(score.near >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(score.covered >= if kind == Kind::LogNormal { 185 } else { 190 }, "{kind:?}");
+                assert!(score.measured <= 0.4 * score.ladder, "{kind:?}");
             });
         }
     });
@@ -208,16 +208,16 @@ fn answers_with_the_slower_of_two_states() {
     for turns in 1..64u32 {
         let max = MaxSearch::DEFAULT;
         let count = std::cell::Cell::new(0);
-        let (done, it) = by_rule(&max, 300.0, |step| {
+        let (done, result) = by_rule(&max, 300.0, |step| {
             let n = count.get();
             count.set(n + 1);
             // At least a third of the trials are slow, in any order.
             let is_slow = turns >> (n % 6) & 1 == 1 || n % 3 == 2;
             up_to(if is_slow { 400.0 } else { 500.0 })(step)
         });
-        let level = it
-            .level
-            .unwrap_or_else(|| panic!("{turns:b}: {:?} {}", it.stop_reason, describe_steps(&done, 400.0)));
+        let level = result.level.unwrap_or_else(|| {
+            panic!("{turns:b}: {:?} {}", result.stop_reason, describe_steps(&done, 400.0))
+        });
         assert!(
             (0.93..=1.02).contains(&(level / 400.0)),
             "{turns:b}: {level} {}",
@@ -232,13 +232,14 @@ fn answers_with_the_slower_of_two_states() {
 fn a_rare_noisy_neighbour_is_not_a_state() {
     for at in 0..12 {
         let count = std::cell::Cell::new(0);
-        let (done, it) = by_rule(&MaxSearch::DEFAULT, 300.0, |step| {
+        let (done, result) = by_rule(&MaxSearch::DEFAULT, 300.0, |step| {
             let n = count.get();
             count.set(n + 1);
             up_to(if n % 12 == at { 333.0 } else { 500.0 })(step)
         });
-        let level =
-            it.level.unwrap_or_else(|| panic!("{at}: {:?} {}", it.stop_reason, describe_steps(&done, 500.0)));
+        let level = result
+            .level
+            .unwrap_or_else(|| panic!("{at}: {:?} {}", result.stop_reason, describe_steps(&done, 500.0)));
         assert!((level / 500.0 - 1.0).abs() < 0.05, "{at}: {level} {}", describe_steps(&done, 500.0));
     }
 }
@@ -247,10 +248,14 @@ fn a_rare_noisy_neighbour_is_not_a_state() {
 #[test]
 fn answers_a_few_systems_of_each_kind() {
     for kind in KINDS {
-        let it = score(kind, 1000..1006, false);
-        print(kind, &it);
-        assert!(it.near >= 5, "{kind:?}, seeds from 1000: {:?}", it.errors);
-        assert!(it.measured < 0.5 * it.ladder, "{kind:?}, seeds from 1000: {:?}", it.measured / it.ladder);
+        let score = score(kind, 1000..1006, false);
+        print(kind, &score);
+        assert!(score.near >= 5, "{kind:?}, seeds from 1000: {:?}", score.errors);
+        assert!(
+            score.measured < 0.5 * score.ladder,
+            "{kind:?}, seeds from 1000: {:?}",
+            score.measured / score.ladder
+        );
     }
 }
 
@@ -266,9 +271,9 @@ fn resumes_with_the_same_steps() {
                 panic!("{kind:?}: the search was not over after {cut} trials");
             };
             assert_eq!(step, done[cut].step, "{kind:?}, cut after {cut}");
-            let it = answer(&max, &done[..cut]);
+            let result = answer(&max, &done[..cut]);
             assert_eq!(
-                (it.level, it.stop_reason),
+                (result.level, result.stop_reason),
                 (None, None),
                 "{kind:?}, cut after {cut}: no answer before the end"
             );
@@ -285,8 +290,12 @@ fn gives_no_answer_where_the_generator_limits() {
         let (mut system, truth, start) = invent(Kind::Exponential, seed);
         system.generator = truth * (0.3 + 0.02 * seed as f64);
         let start = start.min(system.generator * 0.8);
-        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
-        assert_eq!((it.level, it.stop_reason), (None, Some(SearchStopReason::Generator)), "seed {seed}");
+        let result = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        assert_eq!(
+            (result.level, result.stop_reason),
+            (None, Some(SearchStopReason::Generator)),
+            "seed {seed}"
+        );
     }
 }
 
@@ -296,8 +305,8 @@ fn answers_where_the_generator_fails_beyond_the_edge() {
     for seed in 0..8 {
         let (mut system, truth, start) = invent(Kind::Exponential, seed);
         system.generator = truth * 1.3;
-        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
-        let level = it.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", it.stop_reason));
+        let result = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, start, &mut system));
+        let level = result.level.unwrap_or_else(|| panic!("seed {seed}: {:?}", result.stop_reason));
         assert!((level / truth - 1.0).abs() < 0.08, "seed {seed}: {level} of {truth}");
     }
 }
@@ -309,17 +318,17 @@ fn reports_too_few_clients_as_the_limit() {
     {
         let mut system = SimulatedSystem::new(8, 0.02, 3);
         system.clients = Some(clients);
-        let it = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, 50.0, &mut system));
-        assert_eq!(it.stop_reason, expected, "{clients} clients");
-        assert_eq!(it.level.is_some(), expected.is_none(), "{clients} clients");
-        if let Some(level) = it.level {
+        let result = answer(&MaxSearch::DEFAULT, &search(&MaxSearch::DEFAULT, 50.0, &mut system));
+        assert_eq!(result.stop_reason, expected, "{clients} clients");
+        assert_eq!(result.level.is_some(), expected.is_none(), "{clients} clients");
+        if let Some(level) = result.level {
             assert!((level / 400.0 - 1.0).abs() < 0.06, "{clients} clients: {level}");
             let plausible =
-                !matches!(it.overload, Some(OverloadReason::FellBehind { share }) if share >= 1.0);
+                !matches!(result.overload, Some(OverloadReason::FellBehind { share }) if share >= 1.0);
             assert!(
                 plausible,
                 "{clients} clients: a share of 1 or more has not fallen behind: {:?}",
-                it.overload
+                result.overload
             );
         }
     }
@@ -349,8 +358,8 @@ fn by_rule(
         done.push(StepResult { step, outcome, delivered, p99: None, mean: Some(Nanos::from_millis(10)) });
         assert!(done.len() < 100, "the search ends");
     }
-    let it = answer(max, &done);
-    (done, it)
+    let result = answer(max, &done);
+    (done, result)
 }
 
 fn no(share: f64) -> LevelOutcome {
@@ -398,10 +407,10 @@ fn reports_why_a_search_stopped() {
         ("an edge", MaxSearch::DEFAULT, Box::new(up_to(777.0)), None, None),
     ];
     for (name, max, rule, level, hindered) in rows {
-        let (done, it) = by_rule(&max, 100.0, rule);
+        let (done, result) = by_rule(&max, 100.0, rule);
         let steps = describe_steps(&done, 1.0);
         if hindered.is_some() {
-            match (&it.stop_reason, &hindered) {
+            match (&result.stop_reason, &hindered) {
                 // Approximate values are enough here.
                 (
                     Some(SearchStopReason::MinLevelFailed { level: a }),
@@ -409,16 +418,16 @@ fn reports_why_a_search_stopped() {
                 ) => {
                     assert!((a / b - 1.0).abs() < 1e-9, "{name}: {a} {steps}");
                 }
-                _ => assert_eq!(it.stop_reason, hindered, "{name}: {steps}"),
+                _ => assert_eq!(result.stop_reason, hindered, "{name}: {steps}"),
             }
-            assert_eq!(it.level, level, "{name}: {steps}");
+            assert_eq!(result.level, level, "{name}: {steps}");
         } else {
             let edge = if name == "an edge" { 777.0 } else { 9.0 };
-            let level = it.level.unwrap_or_else(|| panic!("{name}: {:?} {steps}", it.stop_reason));
+            let level = result.level.unwrap_or_else(|| panic!("{name}: {:?} {steps}", result.stop_reason));
             assert!((0.95..=1.0).contains(&(level / edge)), "{name}: {level} {steps}");
-            let (held, of) = it.confirmed;
+            let (held, of) = result.confirmed;
             assert!(held == of && (1..=2).contains(&of), "{name}: {held} of {of}");
-            assert!(matches!(it.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
+            assert!(matches!(result.overload, Some(OverloadReason::FellBehind { .. })), "{name}");
         }
     }
 }
@@ -431,13 +440,13 @@ fn one_failed_trial_does_not_move_the_answer() {
         for lie in [LevelOutcome::Yes, no(0.9), LevelOutcome::Invalid { reason: SearchStopReason::Generator }]
         {
             let count = std::cell::Cell::new(0);
-            let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
+            let (done, result) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
                 count.set(count.get() + 1);
                 let truth = up_to(777.0)(step);
                 if count.get() == at + 1 { (lie.clone(), truth.1) } else { truth }
             });
-            let level = it.level.unwrap_or_else(|| {
-                panic!("{at} {lie:?}: {:?} {}", it.stop_reason, describe_steps(&done, 777.0))
+            let level = result.level.unwrap_or_else(|| {
+                panic!("{at} {lie:?}: {:?} {}", result.stop_reason, describe_steps(&done, 777.0))
             });
             assert!(
                 (level / 777.0 - 1.0).abs() < 0.05,
@@ -463,13 +472,13 @@ fn finds_the_number_of_clients() {
         (0.0, None, 0.0, 0.0, Some(SearchStopReason::MinLevelFailed { level: 1.0 })),
     ] {
         let max = MaxSearch { limit: most, ..max.clone() };
-        let (done, it) = by_rule(&max, 1.0, |step| {
+        let (done, result) = by_rule(&max, 1.0, |step| {
             assert_eq!(step.level.fract(), 0.0, "the number of clients is whole");
             let slow = LevelOutcome::No { reason: OverloadReason::Objective { text: "p99 < 1s".to_owned() } };
             (if step.level <= edge { LevelOutcome::Yes } else { slow }, law(step.level))
         });
-        assert_eq!(it.stop_reason, hindered, "{edge} {most:?}: {}", describe_steps(&done, 1.0));
-        let level = it.level.unwrap_or(0.0);
+        assert_eq!(result.stop_reason, hindered, "{edge} {most:?}: {}", describe_steps(&done, 1.0));
+        let level = result.level.unwrap_or(0.0);
         assert!((low..=high).contains(&level), "{edge} {most:?}: {level} {}", describe_steps(&done, 1.0));
     }
 }
@@ -478,7 +487,7 @@ fn finds_the_number_of_clients() {
 /// step continues in the same way.
 #[test]
 fn a_rest_is_not_a_ramp_step() {
-    let (done, it) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
+    let (done, result) = by_rule(&MaxSearch::DEFAULT, 100.0, |step| {
         if step.level <= 500.0 { (LevelOutcome::Yes, step.level) } else { (no(0.97), 400.0) }
     });
     let rests = || done.iter().enumerate().filter(|it| it.1.step.purpose == StepPurpose::Rest);
@@ -489,8 +498,8 @@ fn a_rest_is_not_a_ramp_step() {
         assert!(rest.step.level < 300.0 && rest.step.window < MaxSearch::DEFAULT.window, "{:?}", rest.step);
     }
     let mut edited = done.clone();
-    for it in edited.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
-        it.step.purpose = StepPurpose::Ramp;
+    for result in edited.iter_mut().filter(|it| it.step.purpose == StepPurpose::Rest) {
+        result.step.purpose = StepPurpose::Ramp;
     }
     for cut in 0..done.len() {
         assert_eq!(
@@ -499,7 +508,7 @@ fn a_rest_is_not_a_ramp_step() {
             "cut after {cut}"
         );
     }
-    assert_eq!(answer(&MaxSearch::DEFAULT, &edited), it);
+    assert_eq!(answer(&MaxSearch::DEFAULT, &edited), result);
 }
 
 /// A schedule of zero seconds would measure nothing, and its trial would count as sustained.

@@ -174,20 +174,20 @@ impl<'a> SearchTrack<'a> {
         let mut before = true;
         let mut votes = Vec::new();
         let mut hint = None;
-        for it in &self.trials {
-            let Some(held) = it.held else { continue };
+        for trial in &self.trials {
+            let Some(held) = trial.held else { continue };
             let overloaded = matches!(
-                it.broke,
+                trial.broke,
                 Some(
                     OverloadReason::FellBehind { .. }
                         | OverloadReason::ClientsSaturated { .. }
                         | OverloadReason::InFlightGrows { .. }
                 )
             );
-            if overloaded && hint.is_none() && it.delivered > 0.0 && it.delivered < it.level {
-                hint = Some(it.delivered);
+            if overloaded && hint.is_none() && trial.delivered > 0.0 && trial.delivered < trial.level {
+                hint = Some(trial.delivered);
             }
-            votes.push(TrialVote { at: it.level.ln(), held, after_overload: !before });
+            votes.push(TrialVote { at: trial.level.ln(), held, after_overload: !before });
             before = held;
         }
         let hint = hint.filter(|_| self.max.scale == LoadScale::Rate);
@@ -205,8 +205,8 @@ impl<'a> SearchTrack<'a> {
     }
 
     pub fn next_action(&self) -> NextAction {
-        if let Some(it) = self.retry() {
-            return it;
+        if let Some(action) = self.retry() {
+            return action;
         }
         if self.trials.len() >= STEPS_MAX {
             return end_hindered(SearchStopReason::Undecided {
@@ -239,13 +239,14 @@ impl<'a> SearchTrack<'a> {
 
     /// Lowest level that was invalid too often, with the reason. Levels from there on have no result.
     fn ceiling(&self) -> Option<(f64, SearchStopReason)> {
-        let of = |it: &TrackedTrial| match &it.hindered {
+        let of = |trial: &TrackedTrial| match &trial.hindered {
             Some(SearchStopReason::Failed { .. }) | None => None,
             Some(why) => {
-                let here = |other: &&TrackedTrial| other.level == it.level && other.hindered.is_some();
-                let decided = self.trials.iter().any(|other| other.level == it.level && other.held.is_some());
+                let here = |other: &&TrackedTrial| other.level == trial.level && other.hindered.is_some();
+                let decided =
+                    self.trials.iter().any(|other| other.level == trial.level && other.held.is_some());
                 let often = self.trials.iter().filter(here).count() >= TRIES_MAX;
-                (often && !decided).then(|| (it.level, why.clone()))
+                (often && !decided).then(|| (trial.level, why.clone()))
             }
         };
         self.trials.iter().filter_map(of).min_by(|a, b| a.0.total_cmp(&b.0))
@@ -351,15 +352,15 @@ impl<'a> SearchTrack<'a> {
             let next_level = belief.quantile(if refused == 1 || rested { 0.4 } else { 0.6 });
             let level = self.rounded_level(next_level.min(self.max.limit.unwrap_or(f64::INFINITY)));
             return match ceiling {
-                Some((it, why)) if level >= it => {
-                    let between = self.rounded_level((best.min(it) * it).sqrt());
-                    if it / best < 1.0 + precision { end_hindered(why) } else { narrow(between) }
+                Some((lowest_invalid, why)) if level >= lowest_invalid => {
+                    let between = self.rounded_level((best.min(lowest_invalid) * lowest_invalid).sqrt());
+                    if lowest_invalid / best < 1.0 + precision { end_hindered(why) } else { narrow(between) }
                 }
                 _ => narrow(level),
             };
         }
-        if let Some((it, why)) = ceiling
-            && it <= high
+        if let Some((lowest_invalid, why)) = ceiling
+            && lowest_invalid <= high
         {
             return end_hindered(why);
         }
@@ -439,13 +440,13 @@ impl<'a> SearchTrack<'a> {
         let near = |it: &TrackedTrial| (0.98 * level..1.25 * level).contains(&it.level);
         let mut states = SpeedStates::default();
         let mut slow = Vec::new();
-        for (at, it) in votes.iter().enumerate().filter(|it| near(it.1)) {
-            let rested = it.stage == StepPurpose::Hold || at == 0 || votes[at - 1].held == Some(true);
-            let is_slow = self.is_slow(it, level);
+        for (at, trial) in votes.iter().enumerate().filter(|it| near(it.1)) {
+            let rested = trial.stage == StepPurpose::Hold || at == 0 || votes[at - 1].held == Some(true);
+            let is_slow = self.is_slow(trial, level);
             states.suspected |= is_slow;
             if rested {
                 states.conclusive += 1;
-                slow.extend(is_slow.then_some(it.delivered));
+                slow.extend(is_slow.then_some(trial.delivered));
             }
         }
         states.slow = slow.len();
@@ -457,8 +458,8 @@ impl<'a> SearchTrack<'a> {
     fn overloads_in_a_row(&self, best: f64) -> (usize, bool) {
         let mut last = self.trials.iter().rev().filter(|it| it.held.is_some()).peekable();
         // Runs stored by versions without a stage for rests have them as ramp steps.
-        let is_rest = |it: &TrackedTrial| {
-            it.stage == StepPurpose::Rest || it.stage == StepPurpose::Ramp && it.level <= best * REST
+        let is_rest = |trial: &TrackedTrial| {
+            trial.stage == StepPurpose::Rest || trial.stage == StepPurpose::Ramp && trial.level <= best * REST
         };
         let rested = last.peek().is_some_and(|it| is_rest(it));
         (last.take_while(|it| it.held == Some(false)).count(), rested)

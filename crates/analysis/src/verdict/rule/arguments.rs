@@ -83,33 +83,33 @@ impl<'a> Arguments<'a> {
 
     /// Reads a time limit. A number without a unit is in milliseconds.
     pub fn time(&mut self) -> Result<Nanos, RuleDiagnostic> {
-        let it = self.next("a time such as `200ms`")?;
-        match duration(it.text, 1) {
+        let argument = self.next("a time such as `200ms`")?;
+        match duration(argument.text, 1) {
             Some(millis) => Ok(Nanos::from_millis(millis)),
-            None => Err(diagnostic(it.offset, it.text, "a time such as `200ms` or `1s500ms`")),
+            None => Err(diagnostic(argument.offset, argument.text, "a time such as `200ms` or `1s500ms`")),
         }
     }
 
     /// Reads a number of seconds, at least 1.
     pub fn seconds(&mut self) -> Result<u64, RuleDiagnostic> {
-        let it = self.next("a number of seconds such as `10`")?;
-        match duration(it.text, 1000) {
+        let argument = self.next("a number of seconds such as `10`")?;
+        match duration(argument.text, 1000) {
             Some(millis) if millis > 0 && millis % 1000 == 0 => Ok(millis / 1000),
-            _ => Err(diagnostic(it.offset, it.text, "whole seconds, such as `10` or `1m`")),
+            _ => Err(diagnostic(argument.offset, argument.text, "whole seconds, such as `10` or `1m`")),
         }
     }
 
     pub fn level(&mut self) -> Result<Threshold, RuleDiagnostic> {
-        let it = self.next("a count or a percentage")?;
-        let level = match it.text.strip_suffix('%') {
+        let argument = self.next("a count or a percentage")?;
+        let level = match argument.text.strip_suffix('%') {
             Some(percent) => {
                 let percent = percent.trim_end().parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
                 percent.map(Threshold::Percent)
             }
-            None => it.text.parse().ok().filter(|it| *it > 0).map(Threshold::Count),
+            None => argument.text.parse().ok().filter(|it| *it > 0).map(Threshold::Count),
         };
         let instead = "a whole number from 1, or a percentage";
-        level.ok_or_else(|| diagnostic(it.offset, it.text, instead))
+        level.ok_or_else(|| diagnostic(argument.offset, argument.text, instead))
     }
 
     pub fn percent(&mut self) -> Result<f64, RuleDiagnostic> {
@@ -124,19 +124,20 @@ impl<'a> Arguments<'a> {
     }
 
     pub fn number(&mut self) -> Result<f64, RuleDiagnostic> {
-        let it = self.next("a number")?;
-        let number = it.text.parse().ok().filter(|it: &f64| it.is_finite());
-        number.ok_or_else(|| diagnostic(it.offset, it.text, "a number such as `90` or `0.5`"))
+        let argument = self.next("a number")?;
+        let number = argument.text.parse().ok().filter(|it: &f64| it.is_finite());
+        number.ok_or_else(|| diagnostic(argument.offset, argument.text, "a number such as `90` or `0.5`"))
     }
 
     pub fn mask(
         &mut self,
         read: fn(&str) -> Result<CodeMask, &'static str>,
     ) -> Result<CodeMask, RuleDiagnostic> {
-        let it = self.next("a mask of codes")?;
-        let mask = read(it.text).map_err(|instead| diagnostic(it.offset, it.text, instead))?;
+        let argument = self.next("a mask of codes")?;
+        let mask =
+            read(argument.text).map_err(|instead| diagnostic(argument.offset, argument.text, instead))?;
         if mask.is_any_code() {
-            self.warnings.push(TankDifference::MaskOfX { mask: it.text.to_owned() });
+            self.warnings.push(TankDifference::MaskOfX { mask: argument.text.to_owned() });
         }
         Ok(mask)
     }
@@ -144,18 +145,18 @@ impl<'a> Arguments<'a> {
     /// Reads the scope: the operation that the last argument names, or all transactions.
     pub fn scope(&mut self) -> Result<TransactionScope, RuleDiagnostic> {
         let refused = !self.context.connect_each;
-        let Some(it) = self.remaining.next() else {
+        let Some(argument) = self.remaining.next() else {
             return Ok(TransactionScope { operation: None, refused });
         };
         let operations = &self.context.operations;
-        match operations.iter().position(|known| known == it.text) {
+        match operations.iter().position(|known| known == argument.text) {
             Some(operation) => Ok(TransactionScope { operation: Some(operation), refused }),
             None => {
                 let instead = match &operations[..] {
                     [] => format!("nothing: {}", self.form),
                     known => format!("an operation: {}", known.join(", ")),
                 };
-                Err(diagnostic(it.offset, it.text, &instead))
+                Err(diagnostic(argument.offset, argument.text, &instead))
             }
         }
     }

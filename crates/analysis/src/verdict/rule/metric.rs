@@ -26,10 +26,10 @@ struct MetricRule {
 
 impl RuleState for MetricRule {
     fn tick(&mut self, tick: &Tick) -> Option<TriggerSecond> {
-        let matches = |it: &&Sample| {
-            it.series == self.series
-                && self.label.as_ref().is_none_or(|label| it.label == *label)
-                && glob(self.node.as_bytes(), it.node.as_bytes())
+        let matches = |sample: &&Sample| {
+            sample.series == self.series
+                && self.label.as_ref().is_none_or(|label| sample.label == *label)
+                && glob(self.node.as_bytes(), sample.node.as_bytes())
         };
         let mut last: Vec<&Sample> = Vec::new();
         for sample in tick.samples.iter().filter(matches) {

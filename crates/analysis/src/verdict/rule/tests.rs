@@ -501,9 +501,9 @@ fn reports_diagnostics_with_position() {
         ("metric_higher(*, cpu, high, 1)", 22, "`high`", "a number such as"),
         ("http(ё, 1, 1)", 5, "`ё`", "a status"),
     ] {
-        let it = parse(rule, &context()).expect_err(rule);
-        assert_eq!((it.offset, it.found.as_str()), (offset, found), "{rule}");
-        assert!(it.hint.starts_with(instead), "{rule}: {}", it.hint);
+        let diagnostic = parse(rule, &context()).expect_err(rule);
+        assert_eq!((diagnostic.offset, diagnostic.found.as_str()), (offset, found), "{rule}");
+        assert!(diagnostic.hint.starts_with(instead), "{rule}: {}", diagnostic.hint);
     }
 }
 
@@ -515,11 +515,11 @@ fn a_rule_names_its_series_and_knows_whether_it_has_a_value() {
         ("metric_lower(b, cpu, 1, 1)", Some((16, "cpu")), "a.cpu=9", true),
         ("net(xx, 1, 1)", None, "", false),
     ] {
-        let mut it = parse(rule, &context()).expect(rule);
+        let mut parsed = parse(rule, &context()).expect(rule);
         let named = series.map(|(offset, name)| SeriesName { offset, name: name.to_owned() });
-        assert_eq!(it.series, named, "{rule}");
-        it.rule.tick(&tick(0, samples));
-        assert_eq!(it.rule.is_blind(), blind, "{rule}");
+        assert_eq!(parsed.series, named, "{rule}");
+        parsed.rule.tick(&tick(0, samples));
+        assert_eq!(parsed.rule.is_blind(), blind, "{rule}");
     }
 }
 

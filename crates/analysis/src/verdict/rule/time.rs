@@ -96,10 +96,10 @@ pub fn mean(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnost
 }
 
 pub fn quantile(from: &mut Arguments<'_>) -> Result<Box<dyn RuleState>, RuleDiagnostic> {
-    let it = from.next("a quantile in percent")?;
-    let percent: Option<f64> = it.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
-    let percent =
-        percent.ok_or_else(|| diagnostic(it.offset, it.text, "a quantile in percent: `99`, `99.9`"))?;
+    let argument = from.next("a quantile in percent")?;
+    let percent: Option<f64> = argument.text.parse().ok().filter(|it| *it > 0.0 && *it <= 100.0);
+    let percent = percent
+        .ok_or_else(|| diagnostic(argument.offset, argument.text, "a quantile in percent: `99`, `99.9`"))?;
     if !TANK_QUANTILES.contains(&percent) {
         from.warnings.push(TankDifference::OtherQuantile { percent });
     }

@@ -56,9 +56,9 @@ impl RuleState for TotalTimeRule {
             brought.matching += cell.response.count_above(self.limit) + cell.unanswered();
         }
         self.window.push(tick, brought);
-        let sum = self.window.values().fold(MatchCount::default(), |sum, it| MatchCount {
-            matching: sum.matching + it.matching,
-            of: sum.of + it.of,
+        let sum = self.window.values().fold(MatchCount::default(), |sum, count| MatchCount {
+            matching: sum.matching + count.matching,
+            of: sum.of + count.of,
         });
         self.level.is_reached(sum).then(|| self.window.cause()).flatten()
     }

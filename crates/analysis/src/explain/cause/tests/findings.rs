@@ -118,7 +118,7 @@ pub fn slots() -> Finding {
 }
 
 pub fn feed() -> Finding {
-    let it = Circumstance::FeedFitsCache {
+    let circumstance = Circumstance::FeedFitsCache {
         feed: "requests".into(),
         rows: 2000,
         distinct: 2000,
@@ -128,7 +128,7 @@ pub fn feed() -> Finding {
         memory: 400 << 20,
         read: ReadVolume::default(),
     };
-    Finding::Circumstance { cell: 0, circumstance: it }
+    Finding::Circumstance { cell: 0, circumstance }
 }
 
 pub fn host() -> Finding {

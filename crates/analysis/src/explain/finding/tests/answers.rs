@@ -58,7 +58,7 @@ fn finding_texts(runs: &[TestRun], predicate: fn(&Finding) -> bool) -> Vec<Strin
 fn reports_answers_that_differ_from_recorded_ones() {
     let check = |smaller: u64, larger: u64, other_status: u64, answers: u64, expected: &[&str]| {
         let (operation, sized) = (0, answers - other_status);
-        let it = ReplayFigures {
+        let figures = ReplayFigures {
             operation,
             answers,
             other_status,
@@ -70,7 +70,7 @@ fn reports_answers_that_differ_from_recorded_ones() {
         };
         let predicate =
             |it: &Finding| matches!(it, Finding::AnswerSizes { .. } | Finding::RecordedStatus { .. });
-        assert_eq!(finding_texts(&[run().replay(it)], predicate), expected);
+        assert_eq!(finding_texts(&[run().replay(figures)], predicate), expected);
     };
     check(0, 0, 0, 1000, &[]);
     // Some pages have grown or shrunk since the log was written.

@@ -8,7 +8,7 @@ use model::plan::Transport;
 
 /// Errors of a trial, as text of kind, origin and count.
 fn origins(experiment: &Experiment, run: &TestRun) -> Vec<String> {
-    let of = |it: Finding| match it {
+    let of = |finding: Finding| match finding {
         Finding::Circumstance { circumstance: Circumstance::ErrorOrigins { errors }, .. } => Some(errors),
         _ => None,
     };

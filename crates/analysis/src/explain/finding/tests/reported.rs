@@ -168,7 +168,7 @@ fn reports_rules_with_missing_input() {
     let skipped = |cells: &[&str], runs: &[TestRun]| {
         let experiment = experiment(cells, None);
         let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(&experiment)).collect();
-        let lacking = |it: Finding| match it {
+        let lacking = |finding: Finding| match finding {
             Finding::Circumstance { circumstance: Circumstance::RulesSkipped { rules }, .. } => Some(rules),
             _ => None,
         };

@@ -17,12 +17,12 @@ fn limited(limits: Limits) -> Experiment {
 
 /// Experiment in which a service with 0.3 CPUs precedes the cell for `word`.
 fn serviced(word: &str, copies: u32) -> Experiment {
-    cell(word, |it| {
+    cell(word, |setup| {
         let mut node = trial::service();
         if let model::plan::NodeKind::Service(service) = &mut node.kind {
             service.copies = copies;
         }
-        it.stack.nodes.insert(0, node);
+        setup.stack.nodes.insert(0, node);
     })
 }
 
@@ -53,10 +53,10 @@ fn reports_a_cpu_bound_server() {
     check_in(&pinned(&[]), &[busy(0.95)], &[]);
     check_in(&pinned(&[0]), &[busy(0.95).not_applied("postgres", "cpus")], &[]);
     // Replicas have separate limits; the busiest replica counts.
-    let replicated = cell("direct", |it| {
+    let replicated = cell("direct", |setup| {
         let plan = Replication::with_defaults(2, SyncMode::Async);
         let limits = Limits { cpu: Some(0.3), ..Limits::default() };
-        it.stack.replication = Some(Replication { limits, ..plan });
+        setup.stack.replication = Some(Replication { limits, ..plan });
     });
     let read = |second, third| {
         let with_replica_cpu = |run: TestRun, name, used| run.counter(name, "cgroup_cpu", "", used);

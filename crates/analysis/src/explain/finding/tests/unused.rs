@@ -7,7 +7,7 @@ use model::plan::{Replication, SyncMode};
 /// Findings on unused nodes, each as name and counts. Clients completed 10,000 transactions.
 fn unused(experiment: &Experiment, runs: &[TestRun]) -> Vec<(String, u64, u64, u32)> {
     let facts: Vec<TrialFacts<'_>> = runs.iter().map(|it| it.facts(experiment)).collect();
-    let of = |it: Finding| match it {
+    let of = |finding: Finding| match finding {
         Finding::Circumstance {
             circumstance: Circumstance::NotUsed { node, counted, transactions, trials, .. },
             ..

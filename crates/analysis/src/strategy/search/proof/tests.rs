@@ -48,8 +48,8 @@ fn pair(elasticity: f64, until_plain: bool, seed: u64, rng: &mut SplitMix64) -> 
         let Some((chosen, step)) = interleave(&[subject(0), subject(1)], seed) else { break };
         done[chosen].push(vote(step, edges[chosen], 0.01, rng));
     }
-    let it = proof(Limit::Host, &perturbation, &done[0], &done[1], &max, seed);
-    (it.verdict, done[0].len() + done[1].len())
+    let proof = proof(Limit::Host, &perturbation, &done[0], &done[1], &max, seed);
+    (proof.verdict, done[0].len() + done[1].len())
 }
 
 /// Counts of the verdicts over `pairs` pairs (limits, does not limit, undecided), and the mean number of trials per
@@ -127,9 +127,9 @@ fn is_not_decided_by_few_votes() {
     for (levels, plain) in cases {
         let changed = votes(levels, 200.0, &mut rng);
         assert_eq!(is_decided(&perturbation, &base, &changed, &max), plain, "{levels:?}");
-        let it = proof(Limit::Host, &perturbation, &base, &changed, &max, 1);
-        assert_eq!(it.verdict == ProofVerdict::Limits, plain, "{levels:?}");
-        assert_eq!(it.elasticity.is_some(), plain, "{levels:?}: no figure unless decided");
+        let proof = proof(Limit::Host, &perturbation, &base, &changed, &max, 1);
+        assert_eq!(proof.verdict == ProofVerdict::Limits, plain, "{levels:?}");
+        assert_eq!(proof.elasticity.is_some(), plain, "{levels:?}: no figure unless decided");
     }
 }
 
@@ -141,8 +141,13 @@ fn judges_switches_and_searches_without_an_answer() {
         [(1.0, ProofVerdict::DoesNotLimit), (0.7, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::Limits)]
     {
         let (base, changed) = (by_votes(500.0, 0.005, &mut rng), by_votes(500.0 * factor, 0.005, &mut rng));
-        let it = proof(Limit::Host, &switch, &base, &changed, &MaxSearch::DEFAULT, 1);
-        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
+        let complete = proof(Limit::Host, &switch, &base, &changed, &MaxSearch::DEFAULT, 1);
+        assert_eq!(
+            (complete.verdict, complete.elasticity),
+            (expected, None),
+            "{factor}: {:?}",
+            complete.ratio
+        );
         let unfinished = proof(Limit::Host, &switch, &base, &changed[..2], &MaxSearch::DEFAULT, 1);
         assert_eq!((unfinished.verdict, unfinished.ratio), (ProofVerdict::Undecided, None));
     }
@@ -158,10 +163,10 @@ fn a_falling_maximum_proves_a_feed() {
         [(0.3, ProofVerdict::Limits), (1.0, ProofVerdict::DoesNotLimit), (1.5, ProofVerdict::DoesNotLimit)]
     {
         let (base, changed) = (by_votes(500.0, 0.005, &mut rng), by_votes(500.0 * factor, 0.005, &mut rng));
-        let it =
+        let proof =
             proof(Limit::Feed { feed: "keys".to_owned() }, &all, &base, &changed, &MaxSearch::DEFAULT, 1);
-        assert_eq!((it.verdict, it.elasticity), (expected, None), "{factor}: {:?}", it.ratio);
-        let ratio = it.ratio.map(|it| it.0).expect("both searches have an answer");
+        assert_eq!((proof.verdict, proof.elasticity), (expected, None), "{factor}: {:?}", proof.ratio);
+        let ratio = proof.ratio.map(|it| it.0).expect("both searches have an answer");
         assert!(
             (ratio / factor - 1.0).abs() < 0.08,
             "{factor}: the ratio must equal the measured one, not {ratio}"
@@ -204,8 +209,8 @@ fn interleaves_all_searches() {
     }
     assert!(order.chunks(3).take(fewest).any(|it| it != &order[..3]), "{order:?}");
     assert_ne!(run(4, Default::default()).0, order);
-    for (n, it) in done.iter().enumerate() {
-        let level = answer(&max, it).level.expect("the search has an answer");
+    for (n, results) in done.iter().enumerate() {
+        let level = answer(&max, results).level.expect("the search has an answer");
         assert!((0.95..=1.0).contains(&(level / edges[n])), "{n}: {level}");
     }
     for cut in [1, 4, order.len() - 1] {
