@@ -17,12 +17,12 @@ pub fn render(account: &RunResult, lang: &Lang) -> String {
     }
     let names = crate::cells::cell_names(&account.matrix);
     let mut parts = Vec::new();
-    for it in &account.advice {
+    for advice in &account.advice {
         if account.advice.len() > 1 {
-            let its: Vec<&str> = it.cells.iter().map(|cell| names[*cell].as_str()).collect();
+            let its: Vec<&str> = advice.cells.iter().map(|cell| names[*cell].as_str()).collect();
             parts.push(format!("{}\n", visible(&lang.cells(&its, names.len()))));
         }
-        parts.push(advice_block(it, lang));
+        parts.push(advice_block(advice, lang));
     }
     parts.join("\n")
 }
@@ -34,8 +34,8 @@ fn advice_block(advice: &Advice, lang: &Lang) -> String {
     }
     for (number, index) in advice.indexes.iter().enumerate() {
         out += &format!("\n-- {}\n{};\n", number + 1, visible(&index.ddl));
-        for it in index_sentences(index, lang) {
-            out += &format!("--   {}\n", visible(&it));
+        for sentence in index_sentences(index, lang) {
+            out += &format!("--   {}\n", visible(&sentence));
         }
     }
     if !advice.indexes.is_empty() {

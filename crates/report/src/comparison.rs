@@ -203,14 +203,14 @@ fn figures(comparison: &RunComparison, seed: u64, lang: &Lang) -> Vec<Block> {
 fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
     // Methods differ if some trials lack a figure.
     let mut methods: Vec<&TestMethod> = Vec::new();
-    for it in &cell.figures {
-        if !methods.contains(&&it.method) {
-            methods.push(&it.method);
+    for figure in &cell.figures {
+        if !methods.contains(&&figure.method) {
+            methods.push(&figure.method);
         }
     }
     let several = cell.figures.iter().any(|it| it.operation.is_some());
-    let mark = |it: &TestMethod| {
-        let number = methods.iter().position(|known| *known == it).unwrap_or_default();
+    let mark = |method: &TestMethod| {
+        let number = methods.iter().position(|known| *known == method).unwrap_or_default();
         char::from(b'a' + (number % 26) as u8).to_string()
     };
     let column = |heading, numeric, drop_order| Column { heading, numeric, drop_order };
@@ -226,21 +226,21 @@ fn figures_table(cell: &CellComparison, lang: &Lang) -> Table {
     if several {
         columns.insert(0, column(say!(lang, "compare-column-operation"), false, 0));
     }
-    let row = |it: &MetricComparison| {
+    let row = |figure: &MetricComparison| {
         let mut cells = vec![
-            lang.metric(it.metric),
-            lang.metric_value(it.metric, it.base.value),
-            lang.metric_value(it.metric, it.run.value),
-            lang.change(&it.change),
-            lang.change_interval(&it.change),
-            lang.metric_verdict(it.metric, it.verdict),
-            mark(&it.method),
+            lang.metric(figure.metric),
+            lang.metric_value(figure.metric, figure.base.value),
+            lang.metric_value(figure.metric, figure.run.value),
+            lang.change(&figure.change),
+            lang.change_interval(&figure.change),
+            lang.metric_verdict(figure.metric, figure.verdict),
+            mark(&figure.method),
         ];
         if several {
             let all = say!(lang, "compare-all-operations");
-            cells.insert(0, it.operation.clone().unwrap_or(all));
+            cells.insert(0, figure.operation.clone().unwrap_or(all));
         }
-        Row { cells, tone: figure_tone(it), baseline: false }
+        Row { cells, tone: figure_tone(figure), baseline: false }
     };
     let note = |it: &&TestMethod| (mark(it), Line { text: lang.test_method(it), tone: Tone::Faint });
     Table {
@@ -279,14 +279,14 @@ fn left_out(comparison: &RunComparison, lang: &Lang) -> Vec<Block> {
 /// Blocks with the changes, and with other differences at the same run.
 fn changes(history: &RunHistory, cell: &CellHistory, lang: &Lang) -> Vec<Block> {
     let mut all = Vec::new();
-    for it in &cell.changes {
-        let run = &history.runs[cell.points[it.at].run].source.name;
+    for point in &cell.changes {
+        let run = &history.runs[cell.points[point.at].run].source.name;
         let of = cell_name(&cell.label);
-        let change = lang.change_point(it.metric, run, it.before, it.after, it.p);
+        let change = lang.change_point(point.metric, run, point.before, point.after, point.p);
         let change = if of.is_empty() { change } else { format!("{of}: {change}") };
         all.push(text(change, Tone::Doubt));
         let line = |it: &Difference| Line { text: lang.difference_of_runs(it, &[]), tone: Tone::Plain };
-        let mut items: Vec<Line> = it.differences.iter().map(line).collect();
+        let mut items: Vec<Line> = point.differences.iter().map(line).collect();
         if items.is_empty() {
             let text = say!(lang, "compare-history-no-difference");
             items.push(Line { text, tone: Tone::Faint });

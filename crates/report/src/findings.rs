@@ -42,8 +42,8 @@ pub fn views(
 /// Lists nodes of the selected cells that received no load, each once.
 pub(crate) fn unused_nodes(findings: &[Finding], is_selected: impl Fn(usize) -> bool) -> Vec<&str> {
     let mut nodes: Vec<&str> = Vec::new();
-    for it in findings {
-        if let Finding::Circumstance { cell, circumstance: Circumstance::NotUsed { node, .. } } = it
+    for finding in findings {
+        if let Finding::Circumstance { cell, circumstance: Circumstance::NotUsed { node, .. } } = finding
             && is_selected(*cell)
             && !nodes.contains(&node.as_str())
         {
@@ -91,7 +91,7 @@ fn tone(finding: &Finding) -> Tone {
 
 /// True if too few trials were compared for any conclusion.
 pub(crate) fn has_too_few_runs(findings: &[Finding]) -> bool {
-    findings.iter().any(|it| match it {
+    findings.iter().any(|finding| match finding {
         Finding::LikeForLikeCost { compared, .. } | Finding::UnlikeComparison { compared, .. } => {
             compared.verdict == ChangeVerdict::TooFewRuns
         }

@@ -93,14 +93,14 @@ fn gzip_base64(document: &str) -> String {
 /// Escapes text for an element or a double-quoted attribute.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
+    for character in text.chars() {
+        match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            it => out.push(it),
+            character => out.push(character),
         }
     }
     out

@@ -38,35 +38,37 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
         }
     }
     let mut survivals = TestSuite::new(say!(lang, "failover-heading"));
-    for it in &account.failovers {
-        let Some(conclusion) = it.conclusion else { continue };
-        let text = lang.failover_result(it, "");
+    for failover in &account.failovers {
+        let Some(conclusion) = failover.conclusion else { continue };
+        let text = lang.failover_result(failover, "");
         let outcome = match conclusion {
             Conclusion::Kept => CaseOutcome::Passed,
             Conclusion::Broken => CaseOutcome::Failed(text),
             Conclusion::Unknown => CaseOutcome::Skipped(text),
         };
         let which = say!(lang, "failover-column-conclusion");
-        survivals.case(&account.experiment.name, name(it.cell), &which, outcome);
+        survivals.case(&account.experiment.name, name(failover.cell), &which, outcome);
     }
     let mut reads = TestSuite::new(say!(lang, "freshness-heading"));
-    for it in account.freshness.iter().filter(|it| it.promised) {
-        let outcome = match it.is_promise_kept() {
+    for freshness in account.freshness.iter().filter(|it| it.promised) {
+        let outcome = match freshness.is_promise_kept() {
             Some(true) => CaseOutcome::Passed,
-            Some(false) => CaseOutcome::Failed(lang.own_writes(it, "")),
-            None => CaseOutcome::Skipped(lang.own_writes(it, "")),
+            Some(false) => CaseOutcome::Failed(lang.own_writes(freshness, "")),
+            None => CaseOutcome::Skipped(lang.own_writes(freshness, "")),
         };
-        reads.case(&account.experiment.name, name(it.cell), "remote_apply", outcome);
+        reads.case(&account.experiment.name, name(freshness.cell), "remote_apply", outcome);
     }
     let mut trials = TestSuite::new(say!(lang, "page-trials"));
-    for it in &account.trials {
-        let which = lang.trial("", it.repetition + 1);
-        let outcome = match (trial_outcome(it, lang), unused_nodes(&account.findings, |cell| cell == it.cell))
-        {
-            (CaseOutcome::Passed, nodes) if !nodes.is_empty() => CaseOutcome::Failed(lang.not_passed(&nodes)),
-            (outcome, _) => outcome,
-        };
-        trials.case(&account.experiment.name, name(it.cell), &which, outcome);
+    for trial in &account.trials {
+        let which = lang.trial("", trial.repetition + 1);
+        let outcome =
+            match (trial_outcome(trial, lang), unused_nodes(&account.findings, |cell| cell == trial.cell)) {
+                (CaseOutcome::Passed, nodes) if !nodes.is_empty() => {
+                    CaseOutcome::Failed(lang.not_passed(&nodes))
+                }
+                (outcome, _) => outcome,
+            };
+        trials.case(&account.experiment.name, name(trial.cell), &which, outcome);
     }
     let suites: Vec<&TestSuite> =
         [&objectives, &survivals, &reads, &trials].into_iter().filter(|it| it.tests > 0).collect();
@@ -80,8 +82,8 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
         sum(&|it| it.errors),
         sum(&|it| it.skipped)
     );
-    for it in &suites {
-        out += &it.to_xml(&[("run", &account.info.name), ("answer", answer)]);
+    for suite in &suites {
+        out += &suite.to_xml(&[("run", &account.info.name), ("answer", answer)]);
     }
     out + "</testsuites>\n"
 }

@@ -157,13 +157,13 @@ impl LiveView {
 
 /// Removes control sequences and format characters, which could reorder or hide text.
 pub fn sanitise(text: &str, characters: CharacterSet) -> String {
-    let harmless = |it: char| match it {
+    let harmless = |character: char| match character {
         '\t' | '\n' | '\r' => Some(' '),
-        it if it.is_control() => Some('?'),
-        it if is_format(it) => None,
+        character if character.is_control() => Some('?'),
+        character if is_format(character) => None,
         // A terminal without UTF-8 may interpret the bytes of any non-ASCII character.
-        it if characters == CharacterSet::Ascii && !it.is_ascii() => Some('?'),
-        it => Some(it),
+        character if characters == CharacterSet::Ascii && !character.is_ascii() => Some('?'),
+        character => Some(character),
     };
     text.chars().filter_map(harmless).collect()
 }
@@ -310,8 +310,8 @@ fn truncate(text: &str, columns: usize, characters: CharacterSet) -> String {
         CharacterSet::Ascii => '~',
     };
     let mut left = columns - 1;
-    let fits = |it: &char| {
-        let wide = it.width().unwrap_or(0);
+    let fits = |character: &char| {
+        let wide = character.width().unwrap_or(0);
         let fits = wide <= left;
         left = if fits { left - wide } else { 0 };
         fits

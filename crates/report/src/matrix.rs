@@ -58,9 +58,9 @@ fn interruptions(matrix: &Matrix, lang: &Lang) -> Vec<String> {
                 TrialStatus::Stopped { fired } => Some(lang.fired(fired)),
                 _ => None,
             };
-            let named = |it: String| match several {
-                true => format!("{}: {it}", lang.trial(name, trial.repetition + 1)),
-                false => it,
+            let named = |reason: String| match several {
+                true => format!("{}: {reason}", lang.trial(name, trial.repetition + 1)),
+                false => reason,
             };
             all.extend(doubts.chain(fired).map(named));
         }
@@ -102,8 +102,8 @@ pub fn table(matrix: &Matrix, findings: &[Finding], lang: &Lang) -> Table {
 /// Tone of a row. Unmeasured rows are faint; rows that differ from the baseline are coloured in addition to their
 /// words.
 fn tone(row: &Row) -> Tone {
-    let Some(it) = row.estimate(Figure::Tps) else { return Tone::Faint };
-    match it.vs_baseline.map(|it| it.verdict) {
+    let Some(tps) = row.estimate(Figure::Tps) else { return Tone::Faint };
+    match tps.vs_baseline.map(|it| it.verdict) {
         Some(ChangeVerdict::Lower) => Tone::Bad,
         Some(ChangeVerdict::Higher) => Tone::Good,
         _ => Tone::Plain,
@@ -198,9 +198,9 @@ fn figures(matrix: &Matrix, lang: &Lang) -> Vec<FilledColumn> {
 
 /// Formats `0.844 lower`, or the ratio alone with too few trials; a note below the table says so once.
 fn ratio_text(row: &Row, lang: &Lang) -> String {
-    let Some(it) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
-    let ratio = it.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
-    let verdict = match it.verdict {
+    let Some(change) = row.estimate(Figure::Tps).and_then(|it| it.vs_baseline) else { return String::new() };
+    let ratio = change.ratio.map_or(String::new(), |it| lang.number(&format!("{it:.3}")) + " ");
+    let verdict = match change.verdict {
         ChangeVerdict::TooFewRuns => String::new(),
         verdict => lang.verdict(verdict),
     };
@@ -282,9 +282,10 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
     let mut cells = Vec::new();
     for row in &matrix.rows {
         let mut way = lang.path(&row.hops, &row.generator, "→");
-        if let Some(it) = &row.replication {
-            let followed = lang.followed(it.sync);
-            way += &lang.with_replicas(it.replicas as usize, &followed, it.manager.product());
+        if let Some(replication) = &row.replication {
+            let followed = lang.followed(replication.sync);
+            way +=
+                &lang.with_replicas(replication.replicas as usize, &followed, replication.manager.product());
         }
         let mut marks = vec![notes.mark(way, true)];
         let of_row: Vec<ExclusionKind> =

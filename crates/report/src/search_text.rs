@@ -31,15 +31,15 @@ pub fn render(account: &RunResult, style: TerminalStyle, lang: &Lang) -> String 
     let page = page(account, lang);
     let blocks = page.sections.iter().filter(|it| SECTIONS.contains(&it.id)).flat_map(|it| &it.blocks);
     // A terminal has no folded parts.
-    let unfolded = blocks.flat_map(|it| match it {
+    let unfolded = blocks.flat_map(|block| match block {
         Block::Details { blocks, .. } => blocks.iter().collect(),
-        it => vec![it],
+        block => vec![block],
     });
     let parts: Vec<String> = unfolded
-        .filter_map(|it| match it {
-            Block::Text(it) => Some(paragraph("", &show(&it.text), style.width)),
-            Block::Table(it) if it.caption.is_empty() => Some(render_table(it, style)),
-            Block::Table(it) => Some(format!("{}\n{}", show(&it.caption), render_table(it, style))),
+        .filter_map(|block| match block {
+            Block::Text(line) => Some(paragraph("", &show(&line.text), style.width)),
+            Block::Table(table) if table.caption.is_empty() => Some(render_table(table, style)),
+            Block::Table(table) => Some(format!("{}\n{}", show(&table.caption), render_table(table, style))),
             _ => None,
         })
         .collect();

@@ -12,15 +12,15 @@ const STYLES: [u8; 16] = [0, 1, 2, 4, 31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95
 pub fn sanitise(text: &str, styled: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(it) = rest.chars().next() {
-        let style = if styled && it == '\u{1b}' { style_length(rest) } else { None };
-        let length = style.unwrap_or(it.len_utf8());
-        match it {
+    while let Some(character) = rest.chars().next() {
+        let style = if styled && character == '\u{1b}' { style_length(rest) } else { None };
+        let length = style.unwrap_or(character.len_utf8());
+        match character {
             _ if style.is_some() => out.push_str(&rest[..length]),
             '\r' => {}
-            '\n' | '\t' => out.push(it),
-            it if is_unsafe(it) => out.extend(it.escape_unicode()),
-            it => out.push(it),
+            '\n' | '\t' => out.push(character),
+            character if is_unsafe(character) => out.extend(character.escape_unicode()),
+            character => out.push(character),
         }
         rest = &rest[length..];
     }
@@ -45,12 +45,12 @@ fn style_length(text: &str) -> Option<usize> {
 /// Escapes control characters in strings of a JSON text.
 pub fn sanitise_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
-    for it in json.chars() {
-        match it {
-            '\n' => out.push(it),
+    for character in json.chars() {
+        match character {
+            '\n' => out.push(character),
             // All of these characters are below U+10000, so one escape suffices.
-            it if is_unsafe(it) => out += &format!("\\u{:04x}", u32::from(it)),
-            it => out.push(it),
+            character if is_unsafe(character) => out += &format!("\\u{:04x}", u32::from(character)),
+            character => out.push(character),
         }
     }
     out

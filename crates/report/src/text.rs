@@ -5,12 +5,12 @@ use crate::style::CharacterSet;
 /// Replaces terminal controls and direction marks by visible escapes, and line breaks and tabs by blanks.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
+    for character in text.chars() {
+        match character {
             '\n' | '\t' => out.push(' '),
             '\r' => {}
-            it if is_unsafe(it) => out.extend(it.escape_unicode()),
-            it => out.push(it),
+            character if is_unsafe(character) => out.extend(character.escape_unicode()),
+            character => out.push(character),
         }
     }
     out
@@ -19,12 +19,12 @@ pub(crate) fn visible(text: &str) -> String {
 /// Replaces characters like [`visible`], but keeps line breaks and tabs.
 pub(crate) fn visible_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
+    for character in text.chars() {
+        match character {
             '\r' => {}
-            '\n' | '\t' => out.push(it),
-            it if is_unsafe(it) => out.extend(it.escape_unicode()),
-            it => out.push(it),
+            '\n' | '\t' => out.push(character),
+            character if is_unsafe(character) => out.extend(character.escape_unicode()),
+            character => out.push(character),
         }
     }
     out
@@ -47,8 +47,8 @@ pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
         return text;
     }
     let mut out = String::with_capacity(text.len());
-    for it in text.chars() {
-        match it {
+    for character in text.chars() {
+        match character {
             '→' => out.push_str("->"),
             '±' => out.push_str("+-"),
             '×' => out.push('x'),
@@ -56,7 +56,7 @@ pub(crate) fn to_characters(text: &str, characters: CharacterSet) -> String {
             '…' => out.push_str("..."),
             '–' | '—' => out.push('-'),
             '\u{a0}' | '\u{202f}' | '\u{2009}' => out.push(' '),
-            it => out.push(it),
+            character => out.push(character),
         }
     }
     out

@@ -250,7 +250,7 @@ impl Connection {
                 Ok(0) => return Err(self.net_error(io::ErrorKind::WriteZero.into())),
                 Ok(n) => self.channel.sent(n),
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
-                Err(it) if it.kind() == io::ErrorKind::WouldBlock && self.is_stopped() => {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.is_stopped() => {
                     return Err(Error::Stopped);
                 }
                 Err(it)
@@ -330,8 +330,8 @@ impl Connection {
                     }
                     false
                 }
-                Event::CopyData(it) => {
-                    take(it);
+                Event::CopyData(row) => {
+                    take(row);
                     begun = Instant::now();
                     false
                 }
@@ -406,7 +406,7 @@ impl Connection {
                     return Ok(());
                 }
                 Err(it) if it.kind() == io::ErrorKind::Interrupted => {}
-                Err(it) if it.kind() == io::ErrorKind::WouldBlock => {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.received.truncate(from);
                     return Ok(());
                 }

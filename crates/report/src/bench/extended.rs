@@ -59,10 +59,10 @@ pub fn write_lines(out: &mut String, summary: &Summary, lang: &Lang) {
         }
     }
     let succeeded = summary.total.counts.ok > 0;
-    let in_verdict = |it: &Doubt| match it {
+    let in_verdict = |doubt: &Doubt| match doubt {
         // The verdict that no transaction succeeded implies both doubts.
         Doubt::NoSuccess | Doubt::Outage { .. } => true,
-        it => it.is_in_verdict() && succeeded,
+        doubt => doubt.is_in_verdict() && succeeded,
     };
     let is_repeated = |it: &&Doubt| validity.reasons.is_empty() && in_verdict(it);
     for doubt in validity.doubts.iter().filter(|it| !is_repeated(it)) {
@@ -136,9 +136,9 @@ enum Unit {
 
 /// Count, mean, five quantiles and the maximum: 74 columns.
 fn cells(unit: Unit, distribution: &Distribution, lang: &Lang) -> String {
-    let number = |it: Nanos| match unit {
-        Unit::Millis => format_short(it.as_millis_f64(), 3, lang),
-        Unit::Micros => format_short(it.as_micros_f64(), 1, lang),
+    let number = |time: Nanos| match unit {
+        Unit::Millis => format_short(time.as_millis_f64(), 3, lang),
+        Unit::Micros => format_short(time.as_micros_f64(), 1, lang),
     };
     let value = |(nanos, place): (Option<Nanos>, f64)| {
         // Time since the start of an arrival without an answer.
@@ -172,9 +172,9 @@ fn statements(out: &mut String, number: usize, script: &ScriptSummary, lang: &La
         return;
     }
     line!(out, "{} {}", say!(lang, "bench-script-statements"), number + 1);
-    for it in measured {
-        let text: String = it.text.chars().take(LABEL - 3).collect();
-        line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &it.service, lang));
+    for statement in measured {
+        let text: String = statement.text.chars().take(LABEL - 3).collect();
+        line!(out, "  {text:<0$}{1}", LABEL - 2, cells(Unit::Millis, &statement.service, lang));
     }
     out.push('\n');
 }

@@ -80,12 +80,12 @@ fn write_settings(out: &mut String, plan: &BenchPlan, postgres: bool) {
     if postgres {
         line!(out, "scaling factor: {}", plan.scale);
     }
-    if let Some(it) = plan.partitions {
-        let method = match it.method {
+    if let Some(partitions) = plan.partitions {
+        let method = match partitions.method {
             PartitionMethod::Range => "range",
             PartitionMethod::Hash => "hash",
         };
-        line!(out, "partition method: {method}\npartitions: {}", it.count);
+        line!(out, "partition method: {method}\npartitions: {}", partitions.count);
     }
     let mode = match plan.query_mode {
         QueryMode::Simple => "simple",
@@ -150,10 +150,10 @@ fn script(out: &mut String, summary: &Summary, number: usize, script: &ScriptSum
     let prefix = if several { " - " } else { "" };
     let what = if retries { ", failures and retries" } else { " and failures" };
     line!(out, "{prefix}statement latencies in milliseconds{what}:");
-    for it in &script.statements {
-        let mean = it.service.mean.unwrap_or_default().as_millis_f64();
-        let retries = if retries { format!("  {:10}", it.retries) } else { String::new() };
-        line!(out, "   {mean:11.3}  {:10}{retries}  {}", it.failures, it.text);
+    for statement in &script.statements {
+        let mean = statement.service.mean.unwrap_or_default().as_millis_f64();
+        let retries = if retries { format!("  {:10}", statement.retries) } else { String::new() };
+        line!(out, "   {mean:11.3}  {:10}{retries}  {}", statement.failures, statement.text);
     }
 }
 

@@ -206,12 +206,12 @@ pub(crate) fn small(value: f64, lang: &Lang) -> String {
     // Rounding to three digits may add a digit.
     let written = format!("{value:.2e}");
     let (digits, power) = written.split_once('e').expect("the number is in scientific notation");
-    let raised = power.chars().map(|it| match it {
+    let raised = power.chars().map(|digit| match digit {
         '-' => '⁻',
         '1' => '¹',
         '2' => '²',
         '3' => '³',
-        it => char::from_u32('⁰' as u32 + it.to_digit(10).unwrap_or(0)).unwrap_or(it),
+        digit => char::from_u32('⁰' as u32 + digit.to_digit(10).unwrap_or(0)).unwrap_or(digit),
     });
     format!("{}·10{}", lang.number(digits), raised.collect::<String>())
 }

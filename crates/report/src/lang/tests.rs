@@ -207,14 +207,14 @@ fn hops() -> Vec<Hop> {
 fn all(lang: &Lang) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
     let mut add = |what: String, text: String| all.push((what, text));
-    for it in every!(FailureClass: Failed, Unknown, Refused) {
-        add(format!("{it:?}"), lang.effect(it));
+    for class in every!(FailureClass: Failed, Unknown, Refused) {
+        add(format!("{class:?}"), lang.effect(class));
     }
-    for it in figures() {
-        add(format!("{it:?}"), lang.figure(it).to_owned());
+    for figure in figures() {
+        add(format!("{figure:?}"), lang.figure(figure).to_owned());
     }
-    for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-        add(format!("{it:?}"), lang.verdict(it).to_owned());
+    for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
+        add(format!("{verdict:?}"), lang.verdict(verdict).to_owned());
     }
     add("dropped".into(), lang.dropped(20_000, 50_000));
     add("fairness".into(), lang.fairness(&Fairness { fewest: 9, median: 10_000, most: 11_000, jain: 0.998 }));
@@ -236,18 +236,18 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
     ] {
         add("preview".into(), lang.preview(&preview(spacing, arrivals, lowest)));
     }
-    for it in reasons() {
-        add(format!("{it:?}"), lang.reason(&it));
+    for reason in reasons() {
+        add(format!("{reason:?}"), lang.reason(&reason));
     }
-    for it in doubts() {
-        add(format!("{it:?}"), lang.doubt(&it, 21));
+    for doubt in doubts() {
+        add(format!("{doubt:?}"), lang.doubt(&doubt, 21));
     }
     for arrow in ["→", "->"] {
         let generator = Placement { cpu: None, cpus: vec![3] };
         add("path".into(), lang.path(&hops(), &generator, arrow));
     }
-    for it in statuses() {
-        add(format!("{it:?}"), lang.status(&it));
+    for status in statuses() {
+        add(format!("{status:?}"), lang.status(&status));
     }
     add("left out".into(), lang.left_out(2, 25, "№"));
     let limit = UnappliedLimit { node: NODE.into(), limit: "№".into(), reason: "№".into() };
@@ -256,8 +256,8 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
         add("legend".into(), lang.legend(baseline, 42, too_few));
     }
     add("watching".into(), lang.watching(0.0061));
-    for it in differences() {
-        add(format!("{it:?}"), lang.difference(&it));
+    for difference in differences() {
+        add(format!("{difference:?}"), lang.difference(&difference));
     }
     add("fired".into(), lang.fired(&fired()));
     for verdict in every!(Kept: Met, Violated, Unknown) {
@@ -276,8 +276,8 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
             lang.tally(&ObjectiveSummary { objective, met, violated: broken, unknown, worst }, &names),
         );
     }
-    for it in findings() {
-        add(format!("{it:?}"), lang.findings(&[&it], &names));
+    for finding in findings() {
+        add(format!("{finding:?}"), lang.findings(&[&finding], &names));
     }
     for of_group in many() {
         let of_group: Vec<&Finding> = of_group.iter().collect();
@@ -364,11 +364,11 @@ fn words_fit_their_columns() {
                 assert!(wide(&text) <= room, "{label}: {text}");
             }
         }
-        for it in figures() {
-            assert!(wide(&lang.figure(it)) <= 12, "{it:?}: {}", lang.figure(it));
+        for figure in figures() {
+            assert!(wide(&lang.figure(figure)) <= 12, "{figure:?}: {}", lang.figure(figure));
         }
-        for it in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-            assert!(wide(&lang.verdict(it)) <= 14, "{it:?}: {}", lang.verdict(it));
+        for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
+            assert!(wide(&lang.verdict(verdict)) <= 14, "{verdict:?}: {}", lang.verdict(verdict));
         }
     }
 }

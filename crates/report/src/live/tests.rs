@@ -234,11 +234,11 @@ fn sanitises_foreign_text() {
             assert!(lines.iter().all(|it| harmless(it, style.characters)), "{lines:?}");
             assert!(columns == 1 || lines.iter().all(|it| it.width() < columns), "{columns}: {lines:?}");
         }
-        for it in [
+        for line in [
             render_line(&view, style.characters, english()),
             finished_line(&done, style.characters, english()),
         ] {
-            assert!(harmless(&it, style.characters), "{it:?}");
+            assert!(harmless(&line, style.characters), "{line:?}");
         }
     }
 }

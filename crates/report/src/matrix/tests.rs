@@ -95,8 +95,9 @@ fn matrix() -> Matrix {
     rows[3].unapplied_limits = vec![missing("cpu"), missing("cpus")];
     rows[2].unapplied_limits = vec![missing("cpu")];
     rows[4].figures.clear();
-    for it in &mut rows[4].trials {
-        (it.status, it.valid) = (TrialStatus::Skipped { reason: "Odyssey is not installed".into() }, false);
+    for trial in &mut rows[4].trials {
+        (trial.status, trial.valid) =
+            (TrialStatus::Skipped { reason: "Odyssey is not installed".into() }, false);
     }
     let judged = |measured, verdict| ObjectiveResult {
         objective: "p99 < 200ms".into(),

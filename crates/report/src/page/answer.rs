@@ -98,7 +98,7 @@ fn search_answer(case: &PageContext<'_>) -> Line {
 fn measured_answer(case: &PageContext<'_>) -> Line {
     let account = case.account;
     let ended: Vec<_> = account.trials.iter().filter(|it| it.status.is_some()).collect();
-    let outage = |it: &Doubt| match it {
+    let outage = |doubt: &Doubt| match doubt {
         Doubt::Outage { duration, .. } => Some(*duration),
         _ => None,
     };
@@ -177,8 +177,8 @@ fn objective_levels<'a>(case: &'a PageContext<'_>, cell: usize) -> Option<Object
 /// Counts each objective once: violated if any trial violates it.
 fn objective_summary(case: &PageContext<'_>) -> ObjectiveCounts {
     let mut counts = ObjectiveCounts::default();
-    for it in &case.account.matrix.objectives {
-        match (it.violated, it.unknown, it.met) {
+    for objective in &case.account.matrix.objectives {
+        match (objective.violated, objective.unknown, objective.met) {
             (1.., ..) => counts.violated += 1,
             (0, 0, 1..) => counts.met += 1,
             _ => counts.unknown += 1,

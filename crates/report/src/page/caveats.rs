@@ -39,9 +39,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     for trial in trials() {
         let clients = account.matrix.rows.get(trial.cell).map_or(0, |it| it.clients);
         for doubt in &trial.doubts {
-            let same = |it: &Doubt| match doubt {
-                Doubt::NodeNotUsed { .. } => it == doubt,
-                _ => discriminant(it) == discriminant(doubt),
+            let same = |other: &Doubt| match doubt {
+                Doubt::NodeNotUsed { .. } => other == doubt,
+                _ => discriminant(other) == discriminant(doubt),
             };
             match doubts.iter_mut().find(|it| same(it.0)) {
                 Some(known) => known.2 += 1,
@@ -49,14 +49,14 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
             }
         }
     }
-    let line = |(it, clients, count): &(&Doubt, u32, usize)| {
-        doubtful(lang.in_trials(*count, of, &lang.doubt(it, *clients)))
+    let line = |(doubt, clients, count): &(&Doubt, u32, usize)| {
+        doubtful(lang.in_trials(*count, of, &lang.doubt(doubt, *clients)))
     };
     items.extend(doubts.iter().map(line));
     let fired = trials().filter(|it| matches!(it.status, Some(TrialStatus::Stopped { .. })));
-    for it in fired {
-        let name = lang.trial(case.name(it.cell), it.repetition + 1);
-        items.extend(it.stop.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
+    for trial in fired {
+        let name = lang.trial(case.name(trial.cell), trial.repetition + 1);
+        items.extend(trial.stop.as_ref().map(|fired| doubtful(format!("{name}: {}", lang.fired(fired)))));
     }
     let notes: Vec<String> = trials()
         .flat_map(|it| distinct(it.notes.iter().map(|(subject, words)| format!("{subject}: {words}"))))
@@ -85,10 +85,10 @@ fn not_applied<'a>(case: &PageContext<'a>) -> Vec<Vec<&'a UnappliedLimit>> {
     all.sort();
     all.dedup();
     let mut groups: Vec<Vec<&UnappliedLimit>> = Vec::new();
-    for it in all {
-        match groups.iter_mut().find(|group| group[0].reason == it.reason) {
-            Some(group) => group.push(it),
-            None => groups.push(vec![it]),
+    for limit in all {
+        match groups.iter_mut().find(|group| group[0].reason == limit.reason) {
+            Some(group) => group.push(limit),
+            None => groups.push(vec![limit]),
         }
     }
     groups

@@ -62,8 +62,9 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         .filter_map(|(name, node)| Some((node.heading.as_str(), node_time(&metrics(name))?)));
     let longest = timed.max_by_key(|it| it.1);
     let replicas = row.hops.last().and_then(|it| replicas(case, cell, setup, it.product, &missing, &metrics));
-    if let Some(it) = &replicas {
-        way += &case.lang.with_replicas(it.nodes.len(), &it.replication, &it.manager.heading);
+    if let Some(replicas) = &replicas {
+        way +=
+            &case.lang.with_replicas(replicas.nodes.len(), &replicas.replication, &replicas.manager.heading);
     }
     let alternative = case.lang.drawn(&way, longest);
     Some(Drawing { alternative, nodes, hops, replicas })
@@ -134,8 +135,8 @@ fn node(
     if !limits.is_empty() {
         lines.push(plain(limits));
     }
-    for it in missing {
-        lines.push(Line { text: lang.no_limit(&it.limit), tone: Tone::Doubt });
+    for limit in missing {
+        lines.push(Line { text: lang.no_limit(&limit.limit), tone: Tone::Doubt });
     }
     lines.extend(metrics.cpu.map(|it| plain(lang.processors(it, metrics.cpu_limit))));
     let held = metrics.throttled.filter(|it| *it > 0.0);
@@ -171,8 +172,8 @@ fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Opt
 /// Findings about the node in this cell: its limiter, or the queue before it.
 fn bottleneck_text(case: &PageContext<'_>, cell: usize, name: &str) -> Option<(BottleneckRole, Tone)> {
     let mut found = None;
-    for it in &case.account.findings {
-        let (of, node, standing, tone) = match it {
+    for finding in &case.account.findings {
+        let (of, node, standing, tone) = match finding {
             Finding::PoolerBound { cell, node, .. } | Finding::ServerBound { cell, node, .. } => {
                 (cell, node, BottleneckRole::Processor, Tone::Bad)
             }

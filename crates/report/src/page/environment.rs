@@ -79,8 +79,8 @@ fn sorted_facts(machine: &[(String, String)]) -> Vec<&(String, String)> {
 /// Merges nodes that differ only in their configurations, which the files show.
 fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
     let mut kinds: Vec<NodeInfo> = Vec::new();
-    for it in all {
-        let mut bare_node = NodeInfo { configuration: Vec::new(), ..it.clone() };
+    for node in all {
+        let mut bare_node = NodeInfo { configuration: Vec::new(), ..node.clone() };
         let mut cells = std::mem::take(&mut bare_node.cells);
         let known =
             kinds.iter_mut().find(|other| NodeInfo { cells: Vec::new(), ..(*other).clone() } == bare_node);
@@ -89,9 +89,9 @@ fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
             None => kinds.push(NodeInfo { cells, ..bare_node }),
         }
     }
-    for it in &mut kinds {
-        it.cells.sort_unstable();
-        it.cells.dedup();
+    for node in &mut kinds {
+        node.cells.sort_unstable();
+        node.cells.dedup();
     }
     kinds
 }

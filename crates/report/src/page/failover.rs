@@ -21,20 +21,20 @@ const CELLS_IN_ANSWER_MAX: usize = 3;
 /// Figures of all cells, then each cell, then the events of each trial.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = summary_blocks(case);
-    for it in &case.account.failovers {
-        let lists = trials(case.account, it).map(|its| its.filter_map(|it| trial(case, it)).collect());
+    for failover in &case.account.failovers {
+        let lists = trials(case.account, failover).map(|its| its.filter_map(|it| trial(case, it)).collect());
         let mut lists: Vec<Vec<Line>> = lists.filter(|it: &Vec<Line>| !it.is_empty()).collect();
         if lists.iter().map(Vec::len).sum::<usize>() <= TRIALS_SHOWN_MAX && lists.len() > 1 {
             lists = vec![lists.concat()];
         }
         if !lists.is_empty() {
-            let text = case.name(it.cell).to_owned();
+            let text = case.name(failover.cell).to_owned();
             let name =
                 (!text.is_empty() && has_several_cells(case)).then_some(Line { text, tone: Tone::Plain });
             blocks.extend(name.map(Block::Text));
             blocks.extend(lists.into_iter().flat_map(|it| fold_trials(it, case.lang)));
         }
-        blocks.extend(trials(case.account, it).flatten().flat_map(logs));
+        blocks.extend(trials(case.account, failover).flatten().flat_map(logs));
     }
     blocks
 }
@@ -58,29 +58,29 @@ pub(crate) fn summary_blocks(case: &PageContext<'_>) -> Vec<Block> {
     let lang = case.lang;
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let mut controls = Vec::new();
-    for it in &case.account.failovers {
+    for failover in &case.account.failovers {
         let text = |text, tone| Block::Text(Line { text, tone });
-        blocks.push(Block::Text(line(case, it)));
-        blocks.extend(it.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
+        blocks.push(Block::Text(line(case, failover)));
+        blocks.extend(failover.recovery_point.map(|it| text(lang.recovery_point(&it), Tone::Plain)));
         // Cells may share a control.
-        let control = it.control.filter(|it| !controls.contains(&it.cell));
+        let control = failover.control.filter(|it| !controls.contains(&it.cell));
         controls.extend(control.map(|it| it.cell));
-        blocks.extend(control.map(|it| {
-            let tone = if it.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
-            text(lang.control_summary(&it, case.name(it.cell)), tone)
+        blocks.extend(control.map(|control| {
+            let tone = if control.lossy_trials == 0 { Tone::Doubt } else { Tone::Plain };
+            text(lang.control_summary(&control, case.name(control.cell)), tone)
         }));
-        let reported = usize::from(it.conclusion == Some(Conclusion::Unknown));
-        if it.doubts.len() > reported {
+        let reported = usize::from(failover.conclusion == Some(Conclusion::Unknown));
+        if failover.doubts.len() > reported {
             let doubt = |it| Line { text: lang.inconclusive_reason(it), tone: Tone::Doubt };
-            blocks.push(Block::List { items: it.doubts.iter().map(doubt).collect() });
+            blocks.push(Block::List { items: failover.doubts.iter().map(doubt).collect() });
         }
-        let unclosed = it
+        let unclosed = failover
             .doubts
             .iter()
             .any(|it| matches!(it, InconclusiveReason::LedgerOpen | InconclusiveReason::LedgerTorn { .. }));
-        let unresolved = Some(it.counts.unresolved).filter(|it| *it > 0 && unclosed);
+        let unresolved = Some(failover.counts.unresolved).filter(|it| *it > 0 && unclosed);
         blocks.extend(unresolved.map(|writes| text(lang.unresolved_writes(writes), Tone::Doubt)));
-        blocks.extend(findings(case, it).map(Block::Table));
+        blocks.extend(findings(case, failover).map(Block::Table));
     }
     blocks
 }
@@ -257,8 +257,8 @@ fn trial(case: &PageContext<'_>, trial: &TrialResult) -> Option<Line> {
     let at = |at: Nanos, text: String| (at, format!("{} – {text}", lang.time(at)));
     let mut moments: Vec<(Nanos, String)> = Vec::new();
     let done = faults.injected.iter();
-    moments.extend(done.map(|it| {
-        at(it.at, lang.injected_fault(FaultKind::from_action(&it.action), &it.nodes, it.reverted))
+    moments.extend(done.map(|fault| {
+        at(fault.at, lang.injected_fault(FaultKind::from_action(&fault.action), &fault.nodes, fault.reverted))
     }));
     moments.extend(faults.promotions.iter().map(|it| at(it.at, lang.promotion(it))));
     moments.extend(faults.rejoins.iter().map(|it| at(it.at, lang.rejoin(it))));

@@ -15,14 +15,14 @@ use model::freshness::{FreshnessResult, ReplicaFreshness, StaleReads, Visibility
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = figures(case).map(Block::Table).into_iter().collect();
     let several = has_several_cells(case);
-    for it in &case.account.freshness {
+    for freshness in &case.account.freshness {
         let lang = case.lang;
-        let name = if several { case.name(it.cell) } else { "" };
-        let own = lang.own_writes(it, name);
+        let name = if several { case.name(freshness.cell) } else { "" };
+        let own = lang.own_writes(freshness, name);
         let line = |text, tone| Block::Text(Line { text, tone });
         blocks.push(line(if several { own } else { capitalise(&own) }, Tone::Plain));
-        blocks.extend(it.round_robin.map(|it| line(lang.round_robin(&it), Tone::Plain)));
-        if let Some(is_kept) = it.is_promise_kept() {
+        blocks.extend(freshness.round_robin.map(|it| line(lang.round_robin(&it), Tone::Plain)));
+        if let Some(is_kept) = freshness.is_promise_kept() {
             blocks.push(line(lang.remote_apply(is_kept), if is_kept { Tone::Good } else { Tone::Bad }));
         }
     }

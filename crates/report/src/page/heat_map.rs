@@ -61,11 +61,11 @@ fn layer(
     let cell = |at: &Option<usize>| {
         let Some(at) = *at else { return HeatCell::default() };
         let baseline = matrix.baseline == Some(at);
-        let Some(it) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
+        let Some(estimate) = estimate(at) else { return HeatCell { baseline, ..HeatCell::default() } };
         // The throughput of an open-model cell is its offered rate, which shows nothing about capacity.
         let alike = figure != Figure::Tps || matrix.baseline.is_none_or(|it| case.alike(it, at));
-        let shade = if baseline { Some(0.0) } else { shade(it, more).filter(|_| alike) };
-        HeatCell { text: format_figure(figure, it, case.lang), shade, baseline }
+        let shade = if baseline { Some(0.0) } else { shade(estimate, more).filter(|_| alike) };
+        HeatCell { text: format_figure(figure, estimate, case.lang), shade, baseline }
     };
     let name = case.lang.figure(figure).to_owned();
     let caption = case.lang.shaded(&name, matrix.baseline.map(|it| case.name(it)));

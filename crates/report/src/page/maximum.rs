@@ -16,18 +16,18 @@ use model::search::{
 /// Builds the answer, the proof of its limiter, and the steps of each searched cell.
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for it in &case.account.maxima {
+    for maximum in &case.account.maxima {
         let lang = case.lang;
-        blocks.push(Block::Text(line(case, it)));
-        if it.rounds.len() > 1 {
-            blocks.push(Block::Text(Line { text: lang.search_rounds(&it.rounds), tone: Tone::Plain }));
+        blocks.push(Block::Text(line(case, maximum)));
+        if maximum.rounds.len() > 1 {
+            blocks.push(Block::Text(Line { text: lang.search_rounds(&maximum.rounds), tone: Tone::Plain }));
         }
-        if it.answer.trials > 0 {
-            let text = lang.search_effort(it.answer.trials, it.answer.measured);
+        if maximum.answer.trials > 0 {
+            let text = lang.search_effort(maximum.answer.trials, maximum.answer.measured);
             blocks.push(Block::Text(Line { text, tone: Tone::Faint }));
         }
-        blocks.extend(proofs(it, lang).map(Block::Table));
-        blocks.extend(steps(it, lang).map(|table| match it.steps.len() {
+        blocks.extend(proofs(maximum, lang).map(Block::Table));
+        blocks.extend(steps(maximum, lang).map(|table| match maximum.steps.len() {
             many if many > TRIALS_SHOWN_MAX => {
                 Block::Details { name: lang.all_steps(many), blocks: vec![Block::Table(table)] }
             }
@@ -81,11 +81,11 @@ fn line(case: &PageContext<'_>, found: &Maximum) -> Line {
 fn cause_view(maximum: &Maximum) -> CauseAnswer<'_> {
     match &maximum.cause {
         Cause::Proven { proof, by } => {
-            maximum.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |it| CauseAnswer::Proven {
-                limit: &it.limit,
+            maximum.proofs.get(*proof).map_or(CauseAnswer::NotKnown, |proof| CauseAnswer::Proven {
+                limit: &proof.limit,
                 consumer: by.as_ref(),
-                elasticity: it.elasticity.map(to_fitted),
-                ratio: it.ratio.map(to_fitted),
+                elasticity: proof.elasticity.map(to_fitted),
+                ratio: proof.ratio.map(to_fitted),
             })
         }
         Cause::Suspected { suspect } => CauseAnswer::Suspected { limit: &suspect.limit },

@@ -14,9 +14,9 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     facts.extend(
         loads.iter().map(|it| (say!(lang, "page-load"), lang.load(&it.load, it.sql, &it.concurrency))),
     );
-    let window = |it: &&Setup| match max {
-        Some(max) => lang.search_window(max, it.load.warmup, experiment.repeat),
-        None => lang.window(&it.load, experiment.repeat),
+    let window = |setup: &&Setup| match max {
+        Some(max) => lang.search_window(max, setup.load.warmup, experiment.repeat),
+        None => lang.window(&setup.load, experiment.repeat),
     };
     let windows = distinct(setups.iter().map(window));
     facts.push((say!(lang, "page-window"), windows.join("; ")));
@@ -82,18 +82,18 @@ fn loads(setups: &[&Setup], searched: bool) -> Vec<LoadGroup> {
             None => all.push(LoadGroup { load, sql, concurrency: at_once }),
         }
     }
-    for it in &mut all {
-        it.concurrency.sort_unstable();
-        it.concurrency.dedup();
+    for group in &mut all {
+        group.concurrency.sort_unstable();
+        group.concurrency.dedup();
     }
     all
 }
 
 /// Formats operations with their weights: `read ×10, write ×1`.
 fn mix(all: &[Operation]) -> String {
-    let each = all.iter().map(|it| match all.len() {
-        1 => it.name.clone(),
-        _ => format!("{} ×{}", it.name, it.weight),
+    let each = all.iter().map(|operation| match all.len() {
+        1 => operation.name.clone(),
+        _ => format!("{} ×{}", operation.name, operation.weight),
     });
     each.collect::<Vec<_>>().join(", ")
 }
@@ -101,8 +101,8 @@ fn mix(all: &[Operation]) -> String {
 /// Blocks with every script once.
 fn scripts(setups: &[&Setup]) -> Vec<Block> {
     let mut distinct: Vec<(&str, String)> = Vec::new();
-    for it in setups.iter().flat_map(|it| &it.operations) {
-        let script = (it.name.as_str(), it.text());
+    for operation in setups.iter().flat_map(|it| &it.operations) {
+        let script = (operation.name.as_str(), operation.text());
         if !distinct.contains(&script) {
             distinct.push(script);
         }
@@ -118,9 +118,9 @@ fn scripts(setups: &[&Setup]) -> Vec<Block> {
 /// Distinct texts in order of first occurrence.
 pub(super) fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
     let mut unique: Vec<String> = Vec::new();
-    for it in all {
-        if !unique.contains(&it) {
-            unique.push(it);
+    for text in all {
+        if !unique.contains(&text) {
+            unique.push(text);
         }
     }
     unique

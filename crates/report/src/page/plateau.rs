@@ -9,11 +9,11 @@ use model::search::{FittedValue, Plateau};
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let several = case.account.experiment.cells.len() > 1;
-    let Some(it) = case.account.plateau.as_ref().filter(|_| several) else { return Vec::new() };
-    let mut blocks: Vec<Block> = line(case, it).map(Block::Text).into_iter().collect();
-    let need = it.needs.map(|it| Line { text: case.lang.required_connections(&it), tone: Tone::Plain });
+    let Some(plateau) = case.account.plateau.as_ref().filter(|_| several) else { return Vec::new() };
+    let mut blocks: Vec<Block> = line(case, plateau).map(Block::Text).into_iter().collect();
+    let need = plateau.needs.map(|it| Line { text: case.lang.required_connections(&it), tone: Tone::Plain });
     blocks.extend(need.map(Block::Text));
-    blocks.push(Block::Table(table(case, it)));
+    blocks.push(Block::Table(table(case, plateau)));
     blocks
 }
 
@@ -47,9 +47,9 @@ fn table(case: &PageContext<'_>, plateau: &Plateau) -> Table {
     };
     // Response times are shown in milliseconds.
     let unit = if plateau.maxima { 1.0 } else { 1e3 };
-    let in_unit = |it: &FittedValue| FittedValue {
-        value: unit * it.value,
-        interval: it.interval.map(|(low, high)| (unit * low, unit * high)),
+    let in_unit = |value: &FittedValue| FittedValue {
+        value: unit * value.value,
+        interval: value.interval.map(|(low, high)| (unit * low, unit * high)),
     };
     let row = |(cell, point): (usize, &Option<FittedValue>)| {
         let value = point.as_ref().map_or(say!(lang, "search-no-answer"), |it| lang.fitted(&in_unit(it)));

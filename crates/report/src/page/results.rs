@@ -12,10 +12,10 @@ use model::{Nanos, SizeFigures, StatementRows};
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for &cell in &case.chosen {
-        let Some(it) = case.account.cells.get(cell) else { continue };
-        blocks.extend(operations(it, case.name(cell).to_owned(), case.lang).map(Block::Table));
-        blocks.extend(rows(it, case.name(cell), case.lang).map(Block::Table));
-        blocks.extend(failures(it, case.name(cell), case.lang).map(Block::Table));
+        let Some(result) = case.account.cells.get(cell) else { continue };
+        blocks.extend(operations(result, case.name(cell).to_owned(), case.lang).map(Block::Table));
+        blocks.extend(rows(result, case.name(cell), case.lang).map(Block::Table));
+        blocks.extend(failures(result, case.name(cell), case.lang).map(Block::Table));
     }
     blocks
 }
@@ -30,7 +30,7 @@ fn operations(cell: &CellResult, caption: String, lang: &Lang) -> Option<Table> 
     if rows.len() != 1 {
         rows.push(total);
     }
-    let name = |it: &OperationResult| match it.name.as_str() {
+    let name = |operation: &OperationResult| match operation.name.as_str() {
         "" => say!(lang, "page-all-operations"),
         name => name.to_owned(),
     };
@@ -81,8 +81,11 @@ pub(crate) fn sizes(account: &RunResult, names: &[String], lang: &Lang) -> Optio
     let rows: Vec<(String, &OperationResult)> = cells
         .flat_map(|(cell, name)| cell.operations.iter().map(move |it| (name, it)))
         .filter(|(_, it)| it.sizes.is_some())
-        .map(|(name, it)| {
-            (if name.is_empty() { it.name.clone() } else { format!("{name}: {}", it.name) }, it)
+        .map(|(name, operation)| {
+            (
+                if name.is_empty() { operation.name.clone() } else { format!("{name}: {}", operation.name) },
+                operation,
+            )
         })
         .collect();
     let figures: Vec<FigureColumn<'_, (String, &OperationResult)>> = vec![
@@ -176,8 +179,9 @@ fn failures(cell: &CellResult, name: &str, lang: &Lang) -> Option<Table> {
     let text = |heading| Column { heading, ..Column::default() };
     let count = Column { heading: say!(lang, "page-count"), numeric: true, drop_order: 0 };
     let columns = vec![text(say!(lang, "page-failure")), count, text(say!(lang, "bench-effect"))];
-    let row = |it: &model::summary::Failure| {
-        let cells = vec![it.describe(), lang.number(&it.count.to_string()), lang.effect(it.class)];
+    let row = |failure: &model::summary::Failure| {
+        let cells =
+            vec![failure.describe(), lang.number(&failure.count.to_string()), lang.effect(failure.class)];
         Row { cells, tone: Tone::Bad, baseline: false }
     };
     let rows: Vec<Row> = failures.iter().map(row).collect();

@@ -10,12 +10,12 @@ use model::search::Scalability;
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for maximum in &case.account.maxima {
-        let Some(it) = &maximum.scalability else { continue };
+        let Some(law) = &maximum.scalability else { continue };
         let several = case.account.experiment.cells.len() > 1;
-        let text = case.lang.scalability(it);
+        let text = case.lang.scalability(law);
         let text = if several { format!("{}: {text}", case.name(maximum.cell)) } else { text };
         blocks.push(Block::Text(Line { text, tone: Tone::Plain }));
-        blocks.push(Block::Table(table(case, it)));
+        blocks.push(Block::Table(table(case, law)));
     }
     blocks
 }

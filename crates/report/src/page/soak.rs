@@ -13,10 +13,10 @@ const MAXIMUM_SHARE_MIN: f64 = 0.5;
 
 pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
-    for it in &case.account.soaks {
-        blocks.push(Block::Text(line(case, it)));
-        blocks.extend(low_level_note(case, it).map(Block::Text));
-        blocks.extend(trends(case, &it.trends).map(Block::Table));
+    for soak in &case.account.soaks {
+        blocks.push(Block::Text(line(case, soak)));
+        blocks.extend(low_level_note(case, soak).map(Block::Text));
+        blocks.extend(trends(case, &soak.trends).map(Block::Table));
     }
     blocks
 }
@@ -71,15 +71,15 @@ fn trends(case: &PageContext<'_>, all: &[Trend]) -> Option<Table> {
     let lang = case.lang;
     let text = |heading| Column { heading, ..Column::default() };
     let number = |heading, drop_order| Column { numeric: true, drop_order, ..text(heading) };
-    let row = |it: &Trend| Row {
+    let row = |trend: &Trend| Row {
         cells: vec![
-            lang.trend_metric(&it.metric),
-            lang.trend_value(&it.metric, it.from),
-            lang.trend_value(&it.metric, it.to),
-            per_hour(case, &it.metric, &it.per_hour),
-            lang.trend_verdict(it.verdict),
+            lang.trend_metric(&trend.metric),
+            lang.trend_value(&trend.metric, trend.from),
+            lang.trend_value(&trend.metric, trend.to),
+            per_hour(case, &trend.metric, &trend.per_hour),
+            lang.trend_verdict(trend.verdict),
         ],
-        tone: match it.verdict {
+        tone: match trend.verdict {
             TrendVerdict::Leak => Tone::Bad,
             TrendVerdict::Drift => Tone::Doubt,
             TrendVerdict::Steady => Tone::Plain,

@@ -119,9 +119,9 @@ fn does_not_headline_an_invalid_trial() {
     );
     assert!(answers[1].text.starts_with("Ответа нет: ни одно измерение из 4"), "{}", answers[1].text);
     assert!(answers.iter().all(|it| it.tone == Tone::Bad));
-    result.trials.iter_mut().for_each(|it| {
-        it.reasons.clear();
-        it.status = Some(TrialStatus::Skipped { reason: "Odyssey is not installed".into() });
+    result.trials.iter_mut().for_each(|trial| {
+        trial.reasons.clear();
+        trial.status = Some(TrialStatus::Skipped { reason: "Odyssey is not installed".into() });
     });
     assert_eq!(
         page(&result, english()).answer.text,
@@ -174,8 +174,8 @@ fn describes_open_cells_by_offered_load() {
         };
         result.cells[1].total.as_mut().expect("the cell was measured").offered = model::PerSecond(offered);
         let page = page(&result, lang);
-        let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
-            Block::HeatMap(it) => Some(it.layers[0].cells[1].shade),
+        let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|block| match block {
+            Block::HeatMap(heat_map) => Some(heat_map.layers[0].cells[1].shade),
             _ => None,
         });
         (page.answer.text.replace(['\u{202f}', '\u{a0}'], " "), heat.expect("a heat map"))
@@ -211,8 +211,8 @@ fn chart_numbers_match_the_charts() {
     assert_eq!((&actual["format"], &actual["version"]), (&"pgdyno.page".into(), &1.into()));
     assert_eq!((&actual["lang"], &actual["live"]), (&"ru".into(), &().into()));
     for page in &pages {
-        let Some(charts) = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
-            Block::Charts(it) => Some(it),
+        let Some(charts) = page.sections.iter().flat_map(|it| &it.blocks).find_map(|block| match block {
+            Block::Charts(charts) => Some(charts),
             _ => None,
         }) else {
             panic!("a page without charts")
@@ -269,8 +269,9 @@ fn unsafe_markup(text: &str) -> Option<String> {
     if let Some(tag) = tags.iter().find(|it| lower.contains(*it)) {
         return Some((*tag).to_owned());
     }
-    let steers = |it: &char| {
-        matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') || (it.is_control() && *it != '\n')
+    let steers = |character: &char| {
+        matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || (character.is_control() && *character != '\n')
     };
     text.chars().find(steers).map(|it| it.escape_unicode().to_string())
 }
@@ -316,8 +317,8 @@ fn folds_three_axes_into_two() {
         row.label = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
     }
     let page = page(&result, english());
-    let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|it| match it {
-        Block::HeatMap(it) => Some(it),
+    let heat = page.sections.iter().flat_map(|it| &it.blocks).find_map(|block| match block {
+        Block::HeatMap(heat_map) => Some(heat_map),
         _ => None,
     });
     let heat = heat.expect("a heat map");

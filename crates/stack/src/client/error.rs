@@ -85,10 +85,10 @@ impl fmt::Display for Error {
                 write!(f, "{address}: the answer is longer than {} MiB", ANSWER_MAX >> 20)
             }
             Error::Stopped => f.write_str("stopped by a signal"),
-            Error::Server(it) => {
-                write!(f, "{}: {} (SQLSTATE {})", it.severity, it.message, it.code)?;
-                it.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
-                it.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
+            Error::Server(error) => {
+                write!(f, "{}: {} (SQLSTATE {})", error.severity, error.message, error.code)?;
+                error.detail.iter().try_for_each(|it| write!(f, "\nDETAIL: {it}"))?;
+                error.hint.iter().try_for_each(|it| write!(f, "\nHINT: {it}"))
             }
         }
     }

@@ -26,8 +26,8 @@ impl Stream {
     pub fn connect(address: &Address, timeout: Duration) -> io::Result<Stream> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
-            Address::Tcp(it) => {
-                let stream = interrupt::connect(it, timeout)?;
+            Address::Tcp(address) => {
+                let stream = interrupt::connect(address, timeout)?;
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }

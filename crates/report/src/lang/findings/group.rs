@@ -137,9 +137,9 @@ pub(super) fn by_missing_input(
 /// Distinct transports, in order of first occurrence.
 pub(super) fn distinct(all: &[Transport]) -> Vec<Transport> {
     let mut kinds: Vec<Transport> = Vec::new();
-    for it in all {
-        if !kinds.contains(it) {
-            kinds.push(*it);
+    for transport in all {
+        if !kinds.contains(transport) {
+            kinds.push(*transport);
         }
     }
     kinds

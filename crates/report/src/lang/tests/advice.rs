@@ -112,8 +112,8 @@ fn states_savings_and_costs() {
 
 #[test]
 fn states_remedies() {
-    let remedy = |it: Remedy, index, english: &str, russian: &str| {
-        check(|lang| lang.remedy(&it, index), english, russian);
+    let remedy = |remedy: Remedy, index, english: &str, russian: &str| {
+        check(|lang| lang.remedy(&remedy, index), english, russian);
     };
     remedy(
         Remedy::Index { index: 1 },
@@ -189,9 +189,9 @@ fn states_measured_effects() {
 
 #[test]
 fn remedies_differ_by_language() {
-    for it in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { reason: "№".to_owned() }] {
-        let [english, russian] = [english(), russian()].map(|lang| lang.remedy(&it, None));
-        assert!(!english.is_empty() && english != russian, "{it:?}");
+    for remedy in [Remedy::NotNeeded, Remedy::NotTaken, Remedy::NoPlan { reason: "№".to_owned() }] {
+        let [english, russian] = [english(), russian()].map(|lang| lang.remedy(&remedy, None));
+        assert!(!english.is_empty() && english != russian, "{remedy:?}");
     }
     let [english, russian] = [english(), russian()].map(|lang| lang.untried("№"));
     assert!(english.contains('№') && russian.contains('№') && english != russian);

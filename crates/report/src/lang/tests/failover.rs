@@ -21,12 +21,12 @@ pub(super) fn texts(lang: &Lang) -> NamedTexts {
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(Conclusion: Kept, Broken, Unknown) {
-        add(format!("{it:?}"), &lang.conclusion(it));
+    for conclusion in every!(Conclusion: Kept, Broken, Unknown) {
+        add(format!("{conclusion:?}"), &lang.conclusion(conclusion));
     }
-    for it in kinds() {
-        add(format!("{it:?}"), &lang.anomaly(it));
-        add(format!("{it:?} means"), &lang.anomaly_meaning(it));
+    for kind in kinds() {
+        add(format!("{kind:?}"), &lang.anomaly(kind));
+        add(format!("{kind:?} means"), &lang.anomaly_meaning(kind));
     }
     let faults = [
         FaultKind::Kill,
@@ -41,8 +41,8 @@ fn words(lang: &Lang) -> NamedTexts {
     ];
     covers!(faults, FaultKind: Kill, KillPostmaster, KillManager, Pause, Restart, Switchover, Isolate, FillDisk,
         BlockReplication);
-    for it in faults {
-        add(format!("{it:?}"), &lang.fault(it));
+    for fault in faults {
+        add(format!("{fault:?}"), &lang.fault(fault));
     }
     for path in [Some("№"), None] {
         add("question".to_owned(), &lang.failover_question(path));

@@ -33,29 +33,29 @@ pub(super) fn said(lang: &Lang) -> Told {
 fn words(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
+    for chart in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
     {
-        add(format!("{it:?}"), &lang.chart(it));
+        add(format!("{chart:?}"), &lang.chart(chart));
     }
-    for it in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
-        add(format!("{it:?}"), &lang.axis(it));
+    for unit in every!(ChartUnit: PerSecond, Seconds, Count, Processors, Bytes, BytesPerSecond) {
+        add(format!("{unit:?}"), &lang.axis(unit));
     }
-    for it in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,
+    for kind in every!(EventKind: Deadlock, TooManyConnections, SlowStatement, Fatal, Error, Lifecycle, Fault, Reverted, Promoted,
         Rejoined, Other)
     {
-        add(format!("{it:?}"), &lang.event(it));
+        add(format!("{kind:?}"), &lang.event(kind));
     }
-    for it in every!(BottleneckRole: Processor, Pool, Queue) {
-        add(format!("{it:?}"), &lang.standing(it));
+    for role in every!(BottleneckRole: Processor, Pool, Queue) {
+        add(format!("{role:?}"), &lang.standing(role));
     }
-    for it in states() {
-        add(format!("{it:?}"), &lang.run_state(it));
+    for state in states() {
+        add(format!("{state:?}"), &lang.run_state(state));
     }
-    for it in Metric::ALL {
-        add(format!("{it:?}"), &lang.metric(it));
+    for metric in Metric::ALL {
+        add(format!("{metric:?}"), &lang.metric(metric));
         for verdict in every!(ChangeVerdict: NoEvidence, Lower, Higher, TooFewRuns) {
-            add(format!("{it:?} {verdict:?}"), &lang.metric_verdict(it, verdict));
+            add(format!("{metric:?} {verdict:?}"), &lang.metric_verdict(metric, verdict));
         }
     }
     for key in [
@@ -72,8 +72,8 @@ fn words(lang: &Lang) -> Told {
     ] {
         add(key.to_owned(), &lang.machine(key).unwrap_or_default());
     }
-    for it in [None, Some(Transport::Unix)] {
-        add("way".into(), &lang.way(it));
+    for transport in [None, Some(Transport::Unix)] {
+        add("way".into(), &lang.way(transport));
     }
     add("ending".into(), &lang.ending());
     all
@@ -86,8 +86,8 @@ fn states() -> [RunState; 7] {
 fn page(lang: &Lang) -> Told {
     let mut all = Told::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
-    for it in states() {
-        if let Some(text) = lang.state(it, Some("№")) {
+    for state in states() {
+        if let Some(text) = lang.state(state, Some("№")) {
             add("state", text);
         }
     }
@@ -123,8 +123,8 @@ fn page(lang: &Lang) -> Told {
     covers!(tracks, ChartSeriesKind: Offered, Delivered, Quantile, Max, Failed, Unknown, Refused, Dropped, InFlight, Waited,
         ClientsActive, ClientsWaiting, ServersActive, ServersIdle, Queue, Sessions, Limit, Processors, Host, Read, Written,
         Waiting, ReplicationLag, Visible, SendLag);
-    for it in tracks {
-        add("track", lang.track(it));
+    for track in tracks {
+        add("track", lang.track(track));
     }
     let limits = Limits {
         cpu: Some(0.5),
@@ -140,12 +140,12 @@ fn page(lang: &Lang) -> Told {
     for service in [false, true] {
         add("times", lang.times(service, "p99.9"));
     }
-    for it in [
+    for limit in [
         ConcurrencyLimit::Pool(PoolMode::Session, 20),
         ConcurrencyLimit::MaxConn(20),
         ConcurrencyLimit::Slots(51),
     ] {
-        add("room", lang.room(&it));
+        add("room", lang.room(&limit));
     }
     add("processors", lang.processors(0.4567, Some(0.5)));
     add("held back", lang.held_back(0.123));
@@ -156,21 +156,22 @@ fn page(lang: &Lang) -> Told {
     {
         add("server role", lang.server_role("№", role, at_first));
     }
-    for it in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)] {
-        add("followed", lang.followed(it));
+    for mode in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)]
+    {
+        add("followed", lang.followed(mode));
     }
     let laggard =
         Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
     let patroni = |store_servers| {
         FailoverManager::External(ClusterManager { store_servers, ..ClusterManager::default() })
     };
-    for it in [
+    for manager in [
         FailoverManager::Builtin(Promoter::default()),
         FailoverManager::Builtin(laggard),
         patroni(1),
         patroni(3),
     ] {
-        add("manages", lang.manages(&it).join("; "));
+        add("manages", lang.manages(&manager).join("; "));
     }
     for count in [1, 2, 5] {
         add("with replicas", lang.with_replicas(count, "№", "№"));
@@ -229,8 +230,8 @@ fn loads(lang: &Lang) -> Told {
         vec![Model::Closed { clients: 21, think: second }, open(Spacing::Even), open(Spacing::Poisson)];
     models.extend(thinking.into_iter().enumerate().map(|(at, it)| users(at + 1, it)));
     covers!(models, Model: Closed, Users, Open);
-    for it in models {
-        let load = load(it, Some(Nanos::from_secs(7_500)));
+    for model in models {
+        let load = load(model, Some(Nanos::from_secs(7_500)));
         add("question", lang.question(&PageQuestion::One { path: "№", load: &load }));
         for mode in every!(QueryMode: Simple, Extended, Prepared) {
             add("load", lang.load(&Load { query_mode: mode, ..load.clone() }, true, &[1, 21, 12_345]));
@@ -324,13 +325,13 @@ fn comparisons(lang: &Lang) -> Told {
     let interval = Some((0.95, 1.2345));
     let ratio = Change::Ratio { value: Some(0.844), interval };
     let difference = Change::Difference { value: 0.012, interval: Some((-0.01, 0.0145)) };
-    for it in [ratio, difference] {
-        add("changed", lang.change(&it));
-        add("interval", lang.change_interval(&it));
+    for change in [ratio, difference] {
+        add("changed", lang.change(&change));
+        add("interval", lang.change_interval(&change));
     }
-    for it in Metric::ALL {
-        add("measure", lang.metric_value(it, 0.012_345));
-        add("change point", lang.change_point(it, "№", 0.012_345, 0.023_456, 0.0005));
+    for metric in Metric::ALL {
+        add("measure", lang.metric_value(metric, 0.012_345));
+        add("change point", lang.change_point(metric, "№", 0.012_345, 0.023_456, 0.0005));
     }
     for runs in [&[][..], &["№", "№"]] {
         add("question", lang.comparison_question("№", runs));
@@ -367,8 +368,8 @@ fn comparisons(lang: &Lang) -> Told {
         TestMethod::None { base: 1, run: 2 },
     ];
     covers!(methods, TestMethod: Trials, Pairs, FewTrials, Blocks, None);
-    for it in methods {
-        add("method", lang.test_method(&it));
+    for method in methods {
+        add("method", lang.test_method(&method));
     }
     for of_base in [false, true] {
         add("excluded", lang.excluded_trial(of_base, "№", 1, "№"));
@@ -414,8 +415,8 @@ fn live(lang: &Lang) -> Told {
     ];
     covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
-    for it in doing {
-        add("doing", lang.doing(&it));
+    for activity in doing {
+        add("doing", lang.doing(&activity));
     }
     let used = RetainReason::InUse { pid: 1234, program: "№".into() };
     let milestones = vec![
@@ -427,8 +428,8 @@ fn live(lang: &Lang) -> Told {
         Milestone::StaleDirectory(StaleRunDirectory { directory: "/№".into(), retained: Some(used) }),
     ];
     covers!(milestones, Milestone: Ready, AlreadyLoaded, Loaded, CacheNotCold, StaleDirectory);
-    for it in milestones {
-        add("milestone", lang.milestone(&it));
+    for milestone in milestones {
+        add("milestone", lang.milestone(&milestone));
     }
     let figures = TrialFigures {
         rate: PerSecond(12_345.6),

@@ -25,21 +25,21 @@ fn fitted(value: f64) -> FittedValue {
 fn words(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
-    for it in every!(LoadScale: Rate, Clients) {
-        add(format!("{it:?}"), &lang.load_scale(it));
+    for scale in every!(LoadScale: Rate, Clients) {
+        add(format!("{scale:?}"), &lang.load_scale(scale));
     }
-    for it in every!(StepPurpose: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
-        add(format!("{it:?}"), &lang.step_purpose(it));
+    for purpose in every!(StepPurpose: Ramp, Rest, Narrow, Hold, Confirm, Soak) {
+        add(format!("{purpose:?}"), &lang.step_purpose(purpose));
     }
-    for it in every!(ProofVerdict: Limits, DoesNotLimit, Undecided) {
-        add(format!("{it:?}"), &lang.proof_verdict(it));
+    for verdict in every!(ProofVerdict: Limits, DoesNotLimit, Undecided) {
+        add(format!("{verdict:?}"), &lang.proof_verdict(verdict));
     }
-    for it in every!(TrendVerdict: Leak, Drift, Steady, Unknown) {
-        add(format!("{it:?}"), &lang.trend_verdict(it));
+    for verdict in every!(TrendVerdict: Leak, Drift, Steady, Unknown) {
+        add(format!("{verdict:?}"), &lang.trend_verdict(verdict));
     }
-    for it in every!(SearchQuestion: Maximum, Endurance, Plateau) {
+    for question in every!(SearchQuestion: Maximum, Endurance, Plateau) {
         for path in [Some("№"), None] {
-            add(format!("{it:?}"), &lang.search_question(it, path));
+            add(format!("{question:?}"), &lang.search_question(question, path));
         }
     }
     all
@@ -84,15 +84,15 @@ fn levels(lang: &Lang) -> NamedTexts {
             LevelOutcome::Invalid { reason: SearchStopReason::Generator },
         ];
         covers!(held, LevelOutcome: Yes, No, Invalid);
-        for it in held {
-            add("outcome", lang.level_outcome(&it, scale));
+        for outcome in held {
+            add("outcome", lang.level_outcome(&outcome, scale));
         }
-        for it in stop_reasons().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
-            add("stop reason", lang.search_stop_reason(it, scale));
+        for reason in stop_reasons().iter().filter(|it| !matches!(it, SearchStopReason::Failed { .. })) {
+            add("stop reason", lang.search_stop_reason(reason, scale));
         }
     }
-    for it in overload_reasons() {
-        add("overload", lang.overload_reason(&it));
+    for reason in overload_reasons() {
+        add("overload", lang.overload_reason(&reason));
     }
     all
 }
@@ -128,8 +128,8 @@ fn limits() -> Vec<Limit> {
 fn causes(lang: &Lang) -> NamedTexts {
     let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
-    for it in limits() {
-        add("limit", lang.limit(&it));
+    for limit in limits() {
+        add("limit", lang.limit(&limit));
     }
     let amount = Some((1.0, 1.5));
     let node = text;
@@ -246,10 +246,10 @@ fn soaks(lang: &Lang) -> NamedTexts {
         TrendMetric::Files { node: node() },
     ];
     covers!(kinds, TrendMetric: Memory, Median, P99, Connections, DeadRows, Size, Throughput, Files);
-    for it in &kinds {
-        add("trend metric", lang.trend_metric(it));
+    for metric in &kinds {
+        add("trend metric", lang.trend_metric(metric));
         for value in [-12_345.6, 0.0, 0.012, 12_345.6] {
-            add("amount", format!("{} {}", lang.trend_metric(it), lang.trend_value(it, value)));
+            add("amount", format!("{} {}", lang.trend_metric(metric), lang.trend_value(metric, value)));
         }
     }
     let trend =

@@ -182,8 +182,8 @@ fn draws_replicas_with_their_primary() {
         golden(&format!("replicated.{}.md", lang.code()), &to_markdown(&page));
     }
     let page = page(&replicated(), english());
-    let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|it| match it {
-        Block::Drawing(it) => Some(it),
+    let drawn = page.sections.iter().flat_map(|it| &it.blocks).filter_map(|block| match block {
+        Block::Drawing(drawing) => Some(drawing),
         _ => None,
     });
     let node_loads =

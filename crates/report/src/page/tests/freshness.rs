@@ -51,9 +51,9 @@ fn fresh() -> FreshnessResult {
     let mut result =
         FreshnessResult { cell: 1, promised: true, round_robin: share(0, 598, (0.0, 0.006_4)), ..lagging() };
     result.replicas.remove(0);
-    for it in &mut result.replicas {
-        (it.stale, it.not_visible, it.unanswered) = (share(0, 300, (0.0, 0.012_6)), 0, 0);
-        (it.p50, it.p90) = (within(1), within(2));
+    for replica in &mut result.replicas {
+        (replica.stale, replica.not_visible, replica.unanswered) = (share(0, 300, (0.0, 0.012_6)), 0, 0);
+        (replica.p50, replica.p90) = (within(1), within(2));
     }
     result
 }

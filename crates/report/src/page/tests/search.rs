@@ -309,7 +309,7 @@ fn folds_many_steps_except_in_a_terminal() {
             (0..count).map(|n| seen(StepPurpose::Hold, f64::from(500 + n), LevelOutcome::Yes)).collect();
         let page = page(&result, english());
         let blocks = page.sections.iter().flat_map(|it| &it.blocks);
-        let name = blocks.into_iter().find_map(|it| match it {
+        let name = blocks.into_iter().find_map(|block| match block {
             Block::Details { name, .. } => Some(name.as_str()),
             _ => None,
         });
