@@ -49,7 +49,7 @@ bench-script-statements = statements, ms, script
 bench-connecting = connect, ms
 bench-backlog-wait = wait for a client, ms
 bench-send-lag = send lag, us
-bench-timer-jitter = timer jitter here, us
+bench-timer-jitter = host timer jitter, us
 bench-failures = failures
 bench-effect = effect
 bench-dropped = dropped
@@ -163,13 +163,13 @@ table-path = path
 table-cell = cell
 table-compared-with = vs
 table-transport = transport
-table-trials = runs
+table-trials = trials
 
 
 ### Stop rules and objectives: stop-
 
 stop-fired = { $rule } stopped the load after second { $second }; its condition has held since second { $cause_second }, at { $rate } transactions per second
-stop-never-measured = the stop rule { $rule } was never evaluated: no node of its name has this series
+stop-never-measured = the stop rule { $rule } was never evaluated: no node with this name has this series
 
 stop-tank-mask = `{ $mask }` matches every code except 0 here, as in Yandex.Tank's manual. Since June 2024, Yandex.Tank compares whole codes and matches only codes of { $length } characters
 stop-tank-quantile = Yandex.Tank does not compute quantile { $percent }, so this rule would never fire there; it computes 25, 50, 75, 80, 90, 95, 98, 99 and 100
@@ -177,7 +177,7 @@ stop-tank-failed-times = only successful transactions have a response time here;
 stop-tank-rounded = Yandex.Tank rounds { $limit } ms to a histogram bin; pgdyno is exact to 0.1 %
 stop-tank-mean = pgdyno averages the percentages of the seconds that have responses; Yandex.Tank counts a second without responses as 1 %, and its newest versions divide the sums over the window
 stop-tank-missing = pgdyno ignores a second without a sample; Yandex.Tank counts it as 0
-stop-tank-instances = the share is that of the clients here; Yandex.Tank needs `startup: once` for it with Pandora
+stop-tank-instances = the share refers to the clients here; with Pandora, Yandex.Tank requires `startup: once` for such a rule
 stop-tank-unknown-rule = Yandex.Tank does not know this rule
 
 stop-objective-met = met: { $objective }: { $measured }
@@ -341,7 +341,7 @@ check-goal-max = highest { $scale ->
     [none] {""}
    *[other] {" "}up to { $limit }
  }, in trials of { $window }, then held for { $hold }{ $prove ->
-    [true] ; its cause is tested by changing settings
+    [true] ; its limiter is tested by changing settings
    *[false] {""}
  }
 check-goal-share = { $share } of the maximum
@@ -598,7 +598,7 @@ demo-ready = temporary server on port { $port } ready after { $took }
 demo-loading = book.tickets: { $sent } of { $rows } rows
 demo-loaded = book.tickets: { $rows } rows loaded, indexed and analyzed in { $took }
 demo-load-failed = cannot load book.tickets: { $error }
-demo-closed = Closed-loop test, { $seconds } s: { $clients } clients, each sends its next query as soon as it has the previous result
+demo-closed = Closed-loop test, { $seconds } s: { $clients } clients, each of which sends its next query as soon as it has the previous result
 demo-open = Open-loop test: queries start on schedule, whether or not earlier ones have finished: { $schedule }
 demo-written = wrote { $path }
 demo-write-failed = cannot write { $path }: { $error }
@@ -663,7 +663,7 @@ matrix-time-to-steady = to 90 %, s
 matrix-no-evidence = no evidence
 matrix-lower = lower
 matrix-higher = higher
-matrix-too-few-runs = too few runs
+matrix-too-few-runs = too few trials
 
 matrix-unix = Unix socket
 matrix-tcp = TCP
@@ -729,11 +729,11 @@ finding-host-bound = all { $processors } CPUs of this machine were saturated, so
 finding-generator-share = the generator used a large share of this machine's { $processors } CPUs
 finding-like-for-like = throughput vs the direct cell, with the same transport on every hop
 # `with` is unix, tcp or tls; `transports` is a list.
-finding-unlike = different transports, { $transports } vs { $with ->
+finding-unlike = a comparison of different transports, { $transports } vs { $with ->
     [unix] Unix socket
     [tcp] TCP
    *[tls] TLS
- }, would show (with equal transports: in parentheses)
+ }, would show these changes (in parentheses: with equal transports)
 finding-no-difference = no evidence that the pool mode changes throughput
 finding-queue-pooler = transactions queue in { $node }: waiting clients (from its console), longest wait, busy PostgreSQL sessions
 finding-queue-pooler-unknown = transactions queue in { $node } (its console does not report waiting clients): transactions in flight, busy PostgreSQL sessions
@@ -741,7 +741,7 @@ finding-queue-balancer = transactions queue in { $node }{ $maxconn ->
     [none] {""}
    *[other] {" "}(maxconn { $maxconn })
  }: waiting connections, mean wait
-finding-pooler-bound = { $node } is CPU-bound, not pool-bound; its console only shows a full pool, of which few servers run a statement
+finding-pooler-bound = { $node } is CPU-bound, not pool-bound; its console shows a full pool, but few of its server connections run a statement
 finding-pool-bound = { $node } is pool-bound, not CPU-bound
 finding-server-bound = { $node } is CPU-bound
 finding-sessions-wait = most active PostgreSQL sessions waited for { $event }
@@ -751,7 +751,7 @@ finding-failures = transactions failed with { $code }{ $name ->
  }
 finding-deadlocks = deadlocks per thousand transactions
 finding-not-concurrent = where { $busy } transactions were in progress in PostgreSQL
-finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop; arrivals that waited for a client, that were dropped, and all
+finding-not-open = the in-flight cap ({ $clients }) was reached, so the test was no longer open-loop; arrivals that waited for a client, dropped arrivals, and all arrivals
 finding-sizes = responses to { $request } differ in size although their status is as expected; check whether the small ones are error or login pages, and state what a response must contain (expect.contains)
 finding-sizes-below-recorded = responses to { $operation } are less than half as large as recorded in the log; check whether they are error or login pages
 finding-sizes-above-recorded = responses to { $operation } are more than twice as large as recorded in the log; the recorded ones may have been compressed
@@ -809,8 +809,8 @@ finding-deadlocks-cell = { $cell } { $rate }{ $interval ->
     [none] {""}
    *[other] {" "}(95 % CI { $interval })
  }, { $runs ->
-    [one] { $runs } run
-   *[other] { $runs } runs
+    [one] { $runs } trial
+   *[other] { $runs } trials
  }
 finding-not-open-cell = { $cell } { $waited }, { $dropped } of { $arrivals }{ $some }
 finding-sizes-fell = { $cell } median { $before }, from second { $second } on { $after } ({ $share } of all)
@@ -872,9 +872,9 @@ bound-memory = { $node } has too little memory: it reads evicted pages again
 bound-wal-flush = commits wait for WAL flushes
 bound-sync-replicas = commits wait for replicas
 bound-row-locks = transactions wait for each other's rows
-bound-scans = { $table } is scanned sequentially, again and again
+bound-scans = PostgreSQL repeatedly scans { $table } sequentially
 bound-checkpoints = checkpoints reduce throughput
-bound-clients = nothing is saturated: { $clients } closed-loop clients, each waiting for its response, offer no more load
+bound-clients = nothing is saturated: { $clients } closed-loop clients, each of which waits for its response, do not offer more load
 
 # Figures of one cell.
 bound-lent = { $busy } of { $size } in use
@@ -906,12 +906,12 @@ bound-clients-idle = { $share } of PostgreSQL's CPU idle
 
 circumstance-feed-cached = the feed { $feed } measures the cache: the rows that its { $distinct } distinct values select, { $touched } of { $bytes }, fit in the server's { $memory }
 circumstance-chained-pools = two pools in series: { $service } has { $connections } connections, { $pooler } behind it has { $pool }
-circumstance-connection-storm = connections are opened, or statements cancelled, all the time
-circumstance-generator-late = trials that do not count because the generator or its host was the limit
+circumstance-connection-storm = connections are opened or statements are cancelled continually
+circumstance-generator-late = trials are invalid because the generator or its host was the limit
 circumstance-noisy-host = noisy host: CPU steal or late timers
 circumstance-bloat = dead row versions accumulate
 circumstance-idle-transactions = PostgreSQL sessions are idle in transaction for more than a second, and keep their locks and their pooled connection. Whether the client is faulty or slow cannot be seen; shorter idle times are not included
-circumstance-littles-law = the number of transactions in { $node } is not throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
+circumstance-littles-law = the number of transactions in { $node } does not equal throughput times the time spent there (Little's law): some have not ended, or are counted elsewhere
 circumstance-data-changed = trials of one cell found different data on the attached server, so their figures are not repetitions of one measurement
 circumstance-not-used = the load did not pass through { $node }: it counted none of the transactions that clients completed, or far fewer. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
 circumstance-no-session = the load did not pass through { $node }: it had no session while clients completed transactions. Either they took another path than the one shown, or the figures are another node's; no limit is attributed to { $node }
@@ -934,7 +934,7 @@ circumstance-idle-longest = longest { $time }
 circumstance-idle-horizon = { $sessions } of them hold back vacuum
 circumstance-idle-blocked = { $sessions } sessions wait for their locks
 circumstance-idle-pool = { $clients } clients wait for a pool of { $size }
-circumstance-number = { $number } in it instead of { $expected }
+circumstance-number = { $number } transactions instead of { $expected }
 circumstance-time-each = { $time } each
 circumstance-data-sizes = tables of { $least } to { $most }
 circumstance-tables-replaced = tables created, dropped, truncated or rewritten
@@ -990,7 +990,7 @@ circumstance-missing-column = no feed names its column
 
 advice-rows-read = rows read
 advice-remedy = remedy
-advice-no-index = No further index pays off.
+advice-no-index = No further index would help.
 advice-no-plans = This run has no query plans. pgdyno records them if it starts PostgreSQL itself and a trial completes.
 advice-concurrently = In production, use CREATE INDEX CONCURRENTLY, which does not block writes.
 advice-applied = Effect of the indexes, compared with the same data without them:
@@ -1048,7 +1048,7 @@ advice-condition = no b-tree index supports { $condition }
 advice-not-taken = no index that the planner would use saves much
 advice-no-plan = no plan: { $reason }
 # `counted`: `passed` is exact.
-advice-scanned = all { $rows } of { $table }, needs { $counted ->
+advice-scanned = all { $rows } rows of { $table }, of which it needs { $counted ->
     [true] { $passed }
    *[false] about { $passed }
  }
@@ -1459,8 +1459,8 @@ answer-worst = { $name } is the worst with { $figures }
 answer-keeps-up = { $name } keeps up with the offered load: { $figures }
 answer-does-not-keep-up = { $name } does not keep up with the offered load: { $figures }
 answer-keep-up = { $count ->
-    [one] { $count } of { $total } open cells keeps
-   *[other] { $count } of { $total } open cells keep
+    [one] { $count } of { $total } open-loop cells keeps
+   *[other] { $count } of { $total } open-loop cells keep
  } up with the offered load
 answer-highest = the highest offered load is that of { $name }: { $figures }
 answer-furthest-behind = { $name } is furthest behind: { $figures }
@@ -1491,7 +1491,7 @@ answer-trials = { $count ->
 answer-no-evidence = { $ratio } of the baseline: no evidence of a difference
 answer-lower = { $ratio } of the baseline: lower
 answer-higher = { $ratio } of the baseline: higher
-answer-too-few-trials = { $ratio } of the baseline: too few trials to tell
+answer-too-few-trials = { $ratio } of the baseline: too few trials to detect a difference
 
 answer-objective-met = its objective is met
 answer-objective-violated = its objective is VIOLATED
@@ -1925,17 +1925,17 @@ search-plateau = { $recommended ->
    *[other] , { $others }
  }{ $recommended ->
     [none] {""}
-   *[other] , and { $recommended } needs the least resources of them
+   *[other] , and { $recommended } needs the fewest resources of them
  }.
-search-plateau-beats = and is shown to beat { $others ->
+search-plateau-beats = and is shown to be better than { $others ->
     [1] the other one
    *[other] each of the others
  }
-search-plateau-beats-none = but is not shown to beat { $others ->
+search-plateau-beats-none = but is not shown to be better than { $others ->
     [1] the other one
    *[other] any of the { $others } others
  }
-search-plateau-beats-some = but is not shown to beat { $equal } of the { $others } others
+search-plateau-beats-some = but is not shown to be better than { $equal } of the { $others } others
 # `rate` and `processors` are counts or decimals.
 search-connections = { $rate ->
     [one] { $rate } transaction per second that holds a connection for { $hold_time } needs
@@ -2333,7 +2333,7 @@ compare-history-changes = { $changes ->
  }.
 compare-change-point = { $metric } from { $run } on: { $before } → { $after } ({ $change }, p { $p })
 # Neither plan nor versions nor machine changed at the same run.
-compare-history-no-difference = plan, versions and machine did not change with it
+compare-history-no-difference = plan, versions and machine did not change at this point
 
 
 ### Experiment file: experiment-

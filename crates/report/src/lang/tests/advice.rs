@@ -142,12 +142,12 @@ fn states_remedies() {
     let scan = |counted| Scan { table: "book.bookv2".to_owned(), rows: 1e6, passed: 2.0, counted };
     check(
         |lang| lang.scanned(&scan(true)),
-        "all 1000000 of book.bookv2, needs 2",
+        "all 1000000 rows of book.bookv2, of which it needs 2",
         "все 1 000 000 в book.bookv2, нужно 2",
     );
     check(
         |lang| lang.scanned(&scan(false)),
-        "all 1000000 of book.bookv2, needs about 2",
+        "all 1000000 rows of book.bookv2, of which it needs about 2",
         "все 1 000 000 в book.bookv2, нужно около 2",
     );
 }

@@ -264,8 +264,8 @@ fn recommends_a_cell_of_a_grid() {
     assert_eq!(
         text,
         format!(
-            "{least} is sufficient: {best} has the best maximum, but is not shown to beat the other one, and {least} needs \
-             the least resources of them. 646 transactions per second that each hold a connection for 2.59 ms need 1.67 \
+            "{least} is sufficient: {best} has the best maximum, but is not shown to be better than the other one, \
+             and {least} needs the fewest resources of them. 646 transactions per second that each hold a connection for 2.59 ms need 1.67 \
              connections on average (Little's law); PostgreSQL has 1 CPU."
         )
     );
