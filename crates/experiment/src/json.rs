@@ -85,7 +85,7 @@ fn quoted(text: &str) -> String {
 
 /// Byte position and message of the first error in a JSON text with variables.
 pub fn find_json_error(text: &str) -> Option<(usize, String)> {
-    // Each variable is replaced by a digit and padding of the same length: it may stand within a string, or for a
+    // Each variable is replaced by a digit and padding of the same length, which is valid within a string and as a
     // number.
     let mut plain = text.replace("$$", "$ ");
     while let Some(begin) = plain.find("${") {

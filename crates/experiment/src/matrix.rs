@@ -139,7 +139,7 @@ fn axis(shape: &SchemaIndex, (key, node): &(Key, Node), diagnostics: &mut Vec<Di
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));
         } else if path.is_some() && all[..i].iter().any(|other| plain(&other.label) == plain(&variant.label))
         {
-            // Values have to be as written, so that variants with names tell them apart.
+            // Values are used exactly as written. Only named variants make values that look alike distinguishable.
             let (value, axis) = (quote(&variant.label), quote(&key.text));
             let message = message!("experiment-axis-lookalike", value, axis);
             diagnostics.push(Diagnostic::new(&variant.sets[0].2.span, message));

@@ -63,8 +63,8 @@ fn main() {
         operations: scripts.clone(),
         nodes: setup.stack.nodes.iter().map(node).collect(),
     });
-    let mut chance = Rng(SplitMix64(1));
-    let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| chance.interval(operations, rate)).collect();
+    let mut rng = Rng(SplitMix64(1));
+    let drawn: Vec<Interval> = (0..GENERATED_SECONDS).map(|_| rng.interval(operations, rate)).collect();
     let mut all = Interval::new(&vec![0; operations]);
     let run = Run::open(writer.path()).expect("it is a run");
     for second in 0..=seconds {
@@ -76,10 +76,10 @@ fn main() {
         };
         (interval.from, interval.to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
         all.merge(&interval);
-        let samples = if second < seconds { chance.samples(second) } else { Vec::new() };
-        writer.tick(id, Box::new(Tick { second, interval, in_flight: 4 + chance.below(6), samples }));
+        let samples = if second < seconds { rng.samples(second) } else { Vec::new() };
+        writer.tick(id, Box::new(Tick { second, interval, in_flight: 4 + rng.below(6), samples }));
         if second % 97 == 5 {
-            writer.events(id, vec![chance.event(second)]);
+            writer.events(id, vec![rng.event(second)]);
         }
         // The writer fails if its queue grows too long, so generation waits for it.
         while second % 8 == 7 && run.ticks(id).expect("it can be read").remaining() as u64 + 8 < second {
@@ -98,7 +98,7 @@ fn main() {
         thread_usage: Vec::new(),
         connect_time: Nanos::from_millis(5),
         aborted_clients: 0,
-        jitter: chance.latency(1000),
+        jitter: rng.latency(1000),
         suspended: Nanos::ZERO,
         steal_time: None,
         exhausted_connects: 0,

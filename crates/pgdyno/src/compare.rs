@@ -199,7 +199,7 @@ fn conditions(texts: &[String], all: &[LoadedRun]) -> Result<Vec<FailCondition>,
 struct LoadedRun {
     source: comparison::RunRef,
     reading: StoredRun,
-    stand: Environment,
+    environment: Environment,
     /// Figures of the trials, indexed by cell.
     trials: Vec<Vec<TrialFigures>>,
     left_out: Vec<ExcludedTrial>,
@@ -242,7 +242,7 @@ impl LoadedRun {
         }
         Ok(LoadedRun {
             source: source(path, &reading.header),
-            stand: environment(&reading),
+            environment: environment(&reading),
             reading,
             trials,
             left_out,
@@ -254,8 +254,8 @@ impl LoadedRun {
             source: self.source.clone(),
             experiment: &self.reading.experiment,
             environment: compare::RunEnvironment {
-                machine: &self.stand.machine,
-                nodes: &self.stand.nodes,
+                machine: &self.environment.machine,
+                nodes: &self.environment.nodes,
                 program: &self.source.pgdyno_version,
             },
             trials: self.trials.clone(),

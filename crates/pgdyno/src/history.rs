@@ -59,7 +59,7 @@ struct LoadedRun {
     source: RunRef,
     server: Option<String>,
     experiment: model::plan::Experiment,
-    stand: facts::Environment,
+    environment: facts::Environment,
     trials: Vec<Vec<(model::PerSecond, Option<f64>)>>,
 }
 
@@ -102,8 +102,8 @@ fn show(args: &Args) -> Result<(), CommandError> {
             dated: DatedRun { source: run.source.clone(), server: run.server.clone() },
             experiment: &run.experiment,
             environment: RunEnvironment {
-                machine: &run.stand.machine,
-                nodes: &run.stand.nodes,
+                machine: &run.environment.machine,
+                nodes: &run.environment.nodes,
                 program: &run.source.pgdyno_version,
             },
             trials: run.trials.clone(),
@@ -126,5 +126,5 @@ fn read(path: &Path) -> Result<LoadedRun, CommandError> {
         trials[facts.cell].push((summary.total.tps, p99));
     }
     let (source, run_environment) = (source(path, &reading.header), environment(&reading));
-    Ok(LoadedRun { source, server, stand: run_environment, trials, experiment: reading.experiment })
+    Ok(LoadedRun { source, server, environment: run_environment, trials, experiment: reading.experiment })
 }

@@ -31,7 +31,7 @@ pub struct LoadConfig {
     pub spin: Nanos,
     /// True if the listener receives every record.
     pub log: bool,
-    /// Flag that ends the run and cancels what is in flight.
+    /// Flag that ends the run and cancels transactions in flight.
     pub abandon: Arc<AtomicBool>,
 }
 
@@ -103,14 +103,14 @@ pub fn run_with_ledger(
         let mut lines = Vec::new();
         let mut handles = Vec::new();
         for k in 0..threads {
-            let (line, mut tally) = ThreadChannel::new(ready, k);
+            let (line, mut recorder) = ThreadChannel::new(ready, k);
             lines.push(line);
             if let Some(mut tap) = taps.next() {
                 // The producer reserves while clients connect, long before the window begins.
                 tap.prepare();
-                tally = tally.with_ledger(tap);
+                recorder = recorder.with_ledger(tap);
             }
-            let shard = Shard::new(ready.work.clone(), k, tally);
+            let shard = Shard::new(ready.work.clone(), k, recorder);
             let ground = DriverContext {
                 postgres: &ready.postgres,
                 services: &ready.services,
@@ -180,7 +180,7 @@ impl ThreadChannel {
             (None, None)
         };
         let limit = ready.work.plan().latency_limit.unwrap_or(Nanos::MAX);
-        let tally = IntervalRecorder::new(
+        let recorder = IntervalRecorder::new(
             ready.work.clients_of_thread(k),
             ready.work.interval(),
             limit,
@@ -188,7 +188,7 @@ impl ThreadChannel {
             take_empty,
             tally_log,
         );
-        (ThreadChannel { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, tally)
+        (ThreadChannel { filled: take_filled, empty, waiting: VecDeque::new(), log: line_log }, recorder)
     }
 }
 

@@ -83,7 +83,7 @@ fn write(args: &Args) -> Result<(), CommandError> {
         }
         return Ok(());
     };
-    // Device and inode, because a hard link is the run too.
+    // Files are compared by device and inode, because a hard link refers to the same run.
     let identity = |path: &Path| metadata(path).map(|it| (it.dev(), it.ino()));
     if identity(&out).is_ok_and(|it| identity(&path).is_ok_and(|run| run == it)) {
         return Err(CommandError::new(say!(lang, "export-overwrites-run", path = out.display().to_string()))

@@ -243,7 +243,7 @@ impl Runner {
         }
     }
 
-    /// Measures every cell as often as it is repeated, in the order that the seed determines.
+    /// Measures each cell once per repetition, in the order that the seed determines.
     fn run_matrix(&mut self, experiment: &Experiment) {
         let order = Order::new(experiment.cells.len(), experiment.repeat, experiment.seed);
         while let Some(next) = order.next(self.position)
@@ -274,8 +274,8 @@ impl Runner {
             let cell = self.display.cell_name(task.cell).to_owned();
             endpoint.begin_trial(cell, task.repetition, operations);
         }
-        let chance = task.step.as_ref().map_or(task.repetition as u64, |_| position as u64);
-        let seed = experiment.seed.wrapping_add(chance);
+        let seed_offset = task.step.as_ref().map_or(task.repetition as u64, |_| position as u64);
+        let seed = experiment.seed.wrapping_add(seed_offset);
         let ready = match self.unavailable.get(&task.cell) {
             Some(reason) => Err(SetupError::Unavailable(reason.clone())),
             None => self.test_bed.set_up(setup, &self.known_nodes, &mut |it| self.display.update(&it)),

@@ -33,8 +33,8 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
     let counting = search_results::figure_trials(&reading, &maxima);
     let facts = stored::facts(&counting);
     let matrix = analysis::present::matrix::matrix(&reading.experiment, &facts);
-    let telling = stored::facts(&search_results::bottleneck_trials(&reading, &maxima));
-    let findings = analysis::explain::finding::findings(&reading.experiment, &telling);
+    let bottlenecks = stored::facts(&search_results::bottleneck_trials(&reading, &maxima));
+    let findings = analysis::explain::finding::findings(&reading.experiment, &bottlenecks);
     let endured = search_results::soak_results(&reading, &maxima);
     let plateau = search_results::plateau(&reading, &maxima, &matrix);
     let about = run_info(path, &reading);
@@ -65,8 +65,8 @@ pub fn from_file(path: &Path) -> Result<RunResult, CommandError> {
 }
 
 fn survivals(experiment: &Experiment, trials: &[TrialResult]) -> Vec<FailoverResult> {
-    let ordeals = trials.iter().filter_map(|it| Some((it.cell, it.fault_injection.as_ref()?)));
-    analysis::durability::survival::all_cells(experiment, &ordeals.collect::<Vec<_>>())
+    let injections = trials.iter().filter_map(|it| Some((it.cell, it.fault_injection.as_ref()?)));
+    analysis::durability::survival::all_cells(experiment, &injections.collect::<Vec<_>>())
 }
 
 /// Freshness of the replicas in those `ended` trials that measured it.

@@ -82,8 +82,9 @@ fn measure(schedule: Schedule, world: &SimulatedSystem, users: u32) -> Summary {
     let (filled, seconds) = sync_channel(20);
     let (empty, take_empty) = sync_channel(20);
     (0..20).for_each(|_| empty.send(Box::new(Interval::new(&[0]))).expect("there is room"));
-    let tally = IntervalRecorder::new((0, users), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
-    let shard = drive(vec![Shard::new(work, 0, tally)], world).pop().expect("one went in");
+    let recorder =
+        IntervalRecorder::new((0, users), Interval::new(&[0]), Nanos::MAX, filled, take_empty, None);
+    let shard = drive(vec![Shard::new(work, 0, recorder)], world).pop().expect("one went in");
     let (rest, clients) = shard.recorder.finish(WINDOW + Nanos::from_secs(1));
     let (mut gaps, mut all) = (OutageDetector::default(), Interval::new(&[0]));
     for second in seconds.try_iter().chain([rest]) {

@@ -1,4 +1,4 @@
-//! Words of the file that come from the product table: the products with a role.
+//! Keywords of the file that the product table defines: the products of each role.
 
 use model::plan::FaultScope;
 use model::product::{self, Product, Role};
@@ -55,7 +55,7 @@ product_key!(Part, ["node", "postmaster"].into_iter().chain(product::keys(Role::
     _ => FaultScope::Manager(known(key)),
 });
 
-/// Product of a key of the table.
+/// Product with a key that comes from the product table.
 fn known(key: &str) -> &'static Product {
     product::find(key).expect("the table has its own keys")
 }

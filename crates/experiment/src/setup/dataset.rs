@@ -15,7 +15,7 @@ const USERS: u64 = 5;
 const PER_USER: u64 = 2;
 const ZIPF: f64 = 1.1;
 
-/// Dataset with a configurable size, and the name of what it counts.
+/// Dataset that has a certain key, and its name in the file.
 type Owner = (DatasetName, &'static str);
 
 impl SetupBuilder<'_> {

@@ -205,17 +205,17 @@ impl SetupBuilder<'_> {
             }
             (_, it) => Some(self.fault_target(path, it, stack)?),
         };
-        let someone = || whom.clone().expect("only a switchover has no fixed target");
+        let fixed_target = || whom.clone().expect("only a switchover has no fixed target");
         let action = match keyword {
             "kill" => {
                 let scope = source.part.map_or(FaultScope::Node, |it| it.0);
-                FaultAction::Kill { target: someone(), scope }
+                FaultAction::Kill { target: fixed_target(), scope }
             }
-            "pause" => FaultAction::Pause { target: someone(), duration },
-            "restart" => FaultAction::Restart { target: someone() },
+            "pause" => FaultAction::Pause { target: fixed_target(), duration },
+            "restart" => FaultAction::Restart { target: fixed_target() },
             "switchover" => FaultAction::Switchover { target: whom },
-            "cut_off" => FaultAction::Isolate { target: someone(), duration },
-            "fill_disk" => FaultAction::FillDisk { target: someone(), duration },
+            "cut_off" => FaultAction::Isolate { target: fixed_target(), duration },
+            "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration },
         };
         Some(Fault { trigger: when, action })

@@ -27,7 +27,7 @@ enum LogMode {
     All,
     Sampled {
         share: f64,
-        chance: Prng,
+        rng: Prng,
     },
     Aggregated {
         every: u32,
@@ -37,15 +37,15 @@ enum LogMode {
 }
 
 impl LogFile {
-    /// Creates the file of `thread`. `epoch` is the Unix time at which the run's clock began; `chance` selects the
-    /// sampled transactions.
+    /// Creates the file of `thread`. `epoch` is the Unix time at which the run's clock began; `rng` selects the sampled
+    /// transactions.
     pub fn create(
         options: &LogOptions,
         thread: usize,
         clients: u32,
         style: LogStyle,
         epoch: Nanos,
-        chance: Prng,
+        rng: Prng,
     ) -> Result<LogFile, CommandError> {
         let path = log::file_name(&options.prefix, std::process::id(), thread);
         let file = File::create(&path).map_err(|error| {
@@ -53,7 +53,7 @@ impl LogFile {
         })?;
         let form = match options.form {
             LogForm::All => LogMode::All,
-            LogForm::Sampled(share) => LogMode::Sampled { share, chance },
+            LogForm::Sampled(share) => LogMode::Sampled { share, rng },
             LogForm::Aggregated(every) => LogMode::Aggregated { every, current: None },
         };
         let (out, finished) = (BufWriter::new(file), vec![0; clients as usize]);
@@ -88,7 +88,7 @@ impl LogFile {
         line.clear();
         let shown = match &mut self.form {
             LogMode::All => true,
-            LogMode::Sampled { share, chance } => chance.f64() <= *share,
+            LogMode::Sampled { share, rng } => rng.f64() <= *share,
             LogMode::Aggregated { current: all, .. } => {
                 let all = all.as_mut().expect("begun by write_all");
                 all.add(record, |done| {
@@ -117,6 +117,6 @@ pub fn create_all(
         retries: options.max_tries != 1,
         failures_detailed: options.failures_detailed,
     };
-    let create = |(k, chance)| LogFile::create(log_options, k, options.clients, style, epoch, chance);
+    let create = |(k, rng)| LogFile::create(log_options, k, options.clients, style, epoch, rng);
     samples.into_iter().enumerate().map(create).collect()
 }

@@ -173,8 +173,8 @@ fn seeding(options: &BenchOptions, program: &Program, scale: u32, seed: u64) -> 
     }
     let threads: Vec<_> = (0..options.threads).map(|_| seeds.thread_rngs()).collect();
     let samples = threads.iter().map(|it| it.sample).collect();
-    let choices = threads.iter().map(|it| it.choose).collect();
-    (RngSeeds { clients, script_rngs: choices, arrivals: seed, other: !seed, variables }, samples)
+    let script_rngs = threads.iter().map(|it| it.choose).collect();
+    (RngSeeds { clients, script_rngs, arrivals: seed, other: !seed, variables }, samples)
 }
 
 /// Seed of all random numbers. `now` is the Unix time.

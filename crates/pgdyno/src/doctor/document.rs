@@ -44,11 +44,11 @@ pub struct ServerInstallation {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProgramInfo {
     pub name: &'static str,
-    /// `null` if it is not installed.
+    /// Path of the program; `null` if it is not installed.
     pub path: Option<PathBuf>,
     /// First line of its version output.
     pub version: Option<String>,
-    /// Benefit of the program.
+    /// Features that the program enables.
     pub enables: String,
 }
 
@@ -57,7 +57,7 @@ pub struct ProgramInfo {
 pub struct LimitSupport {
     pub name: &'static str,
     pub available: bool,
-    /// Reason why it is not available.
+    /// Reason why the limit is not available.
     pub reason: Option<String>,
 }
 

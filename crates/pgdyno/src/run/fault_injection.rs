@@ -97,17 +97,17 @@ impl<'a> FaultPlan<'a> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let (measured, ended, mut acted) = thread::scope(|scope| {
+        let (measured, ended, mut injection_result) = thread::scope(|scope| {
             let actor = FaultInjector::new((chain, supervisor), self.faults, since.clone(), observations);
-            let acts = scope.spawn(|| actor.run(&over, interrupted, look));
+            let injector_thread = scope.spawn(|| actor.run(&over, interrupted, look));
             let measured = measure::run_with_ledger(ready, taps, clock, observer, stop);
             let ended = clock.now();
             over.store(true, Ordering::Relaxed);
             prober.inspect(|it| it.stop_writing());
-            (measured, ended, acts.join().expect("the injector thread does not panic"))
+            (measured, ended, injector_thread.join().expect("the injector thread does not panic"))
         });
         if let Some(error) = recorder.as_ref().and_then(LedgerRecorder::error) {
-            acted.add_error(format!("the ledger ended before the load: {error}"));
+            injection_result.add_error(format!("the ledger ended before the load: {error}"));
         }
         let ledger = recorder.map(LedgerRecorder::finish).transpose().map_err(to_setup_error)?;
         let reader = ledger.map(|it| LedgerReader::new(it, self.queries.clone(), self.secret));
@@ -116,7 +116,7 @@ impl<'a> FaultPlan<'a> {
         Ok((
             measured,
             FaultRun {
-                injection: acted,
+                injection: injection_result,
                 watcher,
                 servers,
                 reader,
@@ -174,16 +174,16 @@ impl FaultRun {
         if !self.interrupted {
             self.rejoin_primaries(test_bed);
         }
-        let FaultRun { injection: mut acted, watcher, reader, since, ended, .. } = self;
+        let FaultRun { injection: mut injection_result, watcher, reader, since, ended, .. } = self;
         let watched = watcher.stop();
-        for promoted in &mut acted.injection.promotions {
+        for promoted in &mut injection_result.injection.promotions {
             let of = |it: &&roles::HealthChange| it.node == promoted.to && it.timeline == promoted.timeline;
             promoted.healthy = watched.health_changes.iter().find(of).map(|it| since.since_begin(it.at));
         }
         let begun = since.window_start().unwrap_or_default();
-        let verdict = reader.map(|it| it.verdict(&acted, &watched, (begun, ended)));
+        let verdict = reader.map(|it| it.verdict(&injection_result, &watched, (begun, ended)));
         let verdict = verdict.transpose().map_err(to_setup_error)?;
-        Ok(FaultInjection { verdict, ..acted.injection })
+        Ok(FaultInjection { verdict, ..injection_result.injection })
     }
 
     fn rejoin_primaries(&mut self, test_bed: &mut TestBed) {

@@ -325,9 +325,9 @@ mod tests {
         let found =
             Feeds::default().rows(&plan(source, Some(columns)), &mut no_connection).map_err(|it| it.message);
         let feed = Feed::new(found.expect("it is well written"), DrawOrder::Random);
-        let mut chance = Prng::seeded(11);
+        let mut rng = Prng::seeded(11);
         for _ in 0..10_000 {
-            let n = feed.draw(&mut chance).expect("there is no end");
+            let n = feed.draw(&mut rng).expect("there is no end");
             let id = feed.rows.row(n).next().expect("a field");
             assert_eq!(id, format!("{n:019}").as_bytes());
         }

@@ -153,7 +153,7 @@ fn draw(shared: &ScreenState, mut canvas: Canvas, continued: &AtomicBool) {
         if write_stderr(text.as_bytes()).is_err() || ended {
             return;
         }
-        // At most one frame per interval, whatever arrives meanwhile.
+        // At most one frame is drawn per interval, however many updates arrive.
         let until = Instant::now() + FRAME_INTERVAL;
         let mut pending = shared.pending();
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()) {

@@ -104,7 +104,7 @@ pub enum SetupError {
 }
 
 impl TestBed {
-    /// Starts the supervisor. `stop` ends long operations; `abandoned` ends the load without completing what is in
+    /// Starts the supervisor. `stop` ends long operations; `abandoned` ends the load without completing transactions in
     /// flight.
     pub fn start(stop: Arc<AtomicBool>, abandoned: Arc<AtomicBool>) -> Result<TestBed, CommandError> {
         let supervisor = Supervisor::start(&KeeperProgram::ourselves());
@@ -125,7 +125,7 @@ impl TestBed {
         })
     }
 
-    /// Flag that ends the load without completing what is in flight.
+    /// Flag that ends the load without completing transactions in flight.
     pub fn abandoned(&self) -> &Arc<AtomicBool> {
         &self.abandoned
     }
@@ -259,7 +259,7 @@ impl TestBed {
         (self.chain.as_mut().expect("a trial was set up"), &mut self.supervisor)
     }
 
-    /// Reports of nodes whose host names now lead to another address than the one that is measured.
+    /// Messages about nodes whose host names now resolve to another address than the measured one.
     pub fn address_changes(&self) -> Vec<String> {
         let moved = |node: &RunningNode| match &node.endpoint.address {
             Address::Tcp(used) => connect::address_change(node.host.as_ref()?, *used),

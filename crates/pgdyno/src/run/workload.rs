@@ -53,7 +53,7 @@ pub struct LoadInputs<'a> {
     pub feeds: &'a [Rows],
     /// Predefined script variables, such as `:rows`.
     pub variables: &'a [(&'a str, i64)],
-    /// Flag that ends the load without completing what is in flight.
+    /// Flag that ends the load without completing transactions in flight.
     pub abandoned: &'a Arc<AtomicBool>,
 }
 
@@ -302,13 +302,13 @@ fn seeding(program: &Program, variables: &[(&str, i64)], clients: u32, threads: 
     let mut seeds = SeedSequence::new(seed);
     let clients = (0..clients).map(|_| seeds.client_rng()).collect();
     let hash_seed = seeds.default_seed();
-    let choices = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
+    let script_rngs = (0..threads).map(|_| seeds.thread_rngs().choose).collect();
     let own = [("default_seed", hash_seed), ("random_seed", seed as i64)];
     let known = own.into_iter().chain(variables.iter().copied());
     let mut variables: Vec<_> =
         known.filter_map(|(name, it)| Some((program.slot(name)?, InitialValue::Int(it)))).collect();
     variables.extend(program.slot("client_id").map(|slot| (slot, InitialValue::Client)));
-    RngSeeds { clients, script_rngs: choices, arrivals: seed, other: !seed, variables }
+    RngSeeds { clients, script_rngs, arrivals: seed, other: !seed, variables }
 }
 
 /// The load in the terms of the report.

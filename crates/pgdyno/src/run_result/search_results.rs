@@ -289,7 +289,7 @@ mod tests {
         let cap = || Err(SearchStopReason::ClientCap { clients: 4 });
         let level = |it: &StepResult| it.step.level;
         for (answer_level, steps, expected) in [
-            // With a maximum: levels slightly above it.
+            // With a maximum, the levels slightly above it are selected.
             (
                 Some(100.0),
                 vec![
@@ -299,7 +299,7 @@ mod tests {
                 ],
                 vec![120.0],
             ),
-            // Without one: the lowest overload, however high. Overloaded clients count too.
+            // Without a maximum, the lowest overload is selected, however high it is. Overloaded clients count as well.
             (
                 None,
                 vec![

@@ -38,7 +38,7 @@ pub struct Follower {
     setups: Vec<Setup>,
     /// Number of trials of all cells.
     trials: Option<usize>,
-    glance: RunProgress,
+    progress: RunProgress,
     trial: Option<FollowedTrial>,
     snapshot: Option<Snapshot>,
     lag: SnapshotLag,
@@ -81,7 +81,7 @@ impl Follower {
             events,
             setups: experiment.cells.into_iter().map(|it| it.setup).collect(),
             trials,
-            glance: RunProgress { state: State::Running, started: 0, finished: 0 },
+            progress: RunProgress { state: State::Running, started: 0, finished: 0 },
             trial: None,
             snapshot: None,
             lag: SnapshotLag::None,
@@ -99,7 +99,7 @@ impl Follower {
     }
 
     pub fn is_running(&self) -> bool {
-        self.glance.state == State::Running
+        self.progress.state == State::Running
     }
 
     /// Document that shows this language first, an index into [`report::lang::ALL`].
@@ -115,13 +115,13 @@ impl Follower {
     /// Subscribes to future events, and to those since the event with the id `last`.
     pub fn subscribe(&mut self, last: Option<&str>, lang: usize) -> Result<Receiver<Bytes>, CommandError> {
         self.document(lang)?;
-        let edition = self.snapshot.as_ref().expect("the document is its");
-        let stands = edition.resume_position(last);
+        let snapshot = self.snapshot.as_ref().expect("the document is its");
+        let position = snapshot.resume_position(last);
         let mut text = String::from("retry: 2000\n\n");
-        if stands.is_none() {
-            text += &edition.replace_event(lang);
+        if position.is_none() {
+            text += &snapshot.replace_event(lang);
         }
-        text += &self.append_event(stands.unwrap_or(edition.initial));
+        text += &self.append_event(position.unwrap_or(snapshot.initial));
         text += &self.progress_event();
         let (sender, receiver) = channel(QUEUE_LENGTH);
         sender.try_send(Bytes::from(text)).expect("nothing is in it yet");
@@ -137,37 +137,37 @@ impl Follower {
         self.subscribers.retain(|it| !it.sender.is_closed());
         self.idle_polls = if self.subscribers.is_empty() { self.idle_polls + 1 } else { 0 };
         let changed = self.read()?;
-        let Some(edition) = &self.snapshot else { return Ok(()) };
-        let lag = edition.lag(self.trial.as_ref().map(|it| &it.charts));
+        let Some(snapshot) = &self.snapshot else { return Ok(()) };
+        let lag = snapshot.lag(self.trial.as_ref().map(|it| &it.charts));
         self.lag = self.lag.max(if changed { SnapshotLag::Trial } else { lag });
-        let spent = edition.built_at.elapsed();
+        let spent = snapshot.built_at.elapsed();
         // Rebuilding takes at most a tenth of one idle CPU, or a hundredth if only series are added.
         let due = match self.lag {
             SnapshotLag::None => false,
-            SnapshotLag::Tracks => spent >= TRACK_DELAY.max(edition.build_duration * 100),
-            SnapshotLag::Trial => spent >= edition.build_duration * 10 || !self.is_running(),
+            SnapshotLag::Tracks => spent >= TRACK_DELAY.max(snapshot.build_duration * 100),
+            SnapshotLag::Trial => spent >= snapshot.build_duration * 10 || !self.is_running(),
         };
         match (due, self.subscribers.is_empty()) {
             (true, true) => self.snapshot = None,
             (true, false) => {
                 self.rebuild(true)?;
                 self.broadcast(|follower, lang| {
-                    let edition = follower.snapshot.as_ref().expect("it was made");
+                    let snapshot = follower.snapshot.as_ref().expect("it was made");
                     let then = if follower.is_running() {
                         follower.progress_event()
                     } else {
                         sse_event("end", None, "{}")
                     };
-                    edition.replace_event(lang) + &then
+                    snapshot.replace_event(lang) + &then
                 });
             }
             (false, _) => {
-                let sent = edition.sent;
+                let sent = snapshot.sent;
                 self.broadcast(|it, _| it.append_event(sent) + &it.progress_event());
-                if let (Some(edition), Some(trial), true) =
+                if let (Some(snapshot), Some(trial), true) =
                     (&mut self.snapshot, &self.trial, self.lag < SnapshotLag::Trial)
                 {
-                    edition.sent = extent(&trial.charts);
+                    snapshot.sent = extent(&trial.charts);
                 }
             }
         }
@@ -201,8 +201,8 @@ impl Follower {
     /// Event that appends the points after `from`.
     fn append_event(&self, from: (usize, usize)) -> String {
         match (&self.snapshot, &self.trial) {
-            (Some(edition), Some(trial)) if self.lag < SnapshotLag::Trial => {
-                edition.append_event(from, &trial.charts)
+            (Some(snapshot), Some(trial)) if self.lag < SnapshotLag::Trial => {
+                snapshot.append_event(from, &trial.charts)
             }
             _ => String::new(),
         }
@@ -218,7 +218,7 @@ impl Follower {
             }
             Some(it) => lang.sets_up(it.id.0 as usize, self.trials),
             None => {
-                let next = self.glance.started as usize + 1;
+                let next = self.progress.started as usize + 1;
                 lang.sets_up(self.trials.map_or(next, |it| next.min(it)), self.trials)
             }
         };
@@ -227,14 +227,14 @@ impl Follower {
 
     /// Reads new data of the file. Returns true if a trial or the run has begun or ended.
     fn read(&mut self) -> Result<bool, CommandError> {
-        let glance = self.run.progress().map_err(|it| store_error(&it))?;
-        let changed = glance != self.glance;
+        let progress = self.run.progress().map_err(|it| store_error(&it))?;
+        let changed = progress != self.progress;
         if changed {
-            self.trial = match glance.started > glance.finished && glance.state == State::Running {
-                true => Some(FollowedTrial::begin(&self.run, TrialId(glance.started), &self.setups)?),
+            self.trial = match progress.started > progress.finished && progress.state == State::Running {
+                true => Some(FollowedTrial::begin(&self.run, TrialId(progress.started), &self.setups)?),
                 false => None,
             };
-            self.glance = glance;
+            self.progress = progress;
         }
         if let Some(trial) = &mut self.trial {
             trial.read(&self.run)?;

@@ -229,9 +229,9 @@ impl RunIndex {
         let cached = match cached.filter(|it| it.file == file) {
             Some(it) => it,
             None => {
-                let edition = Snapshot::build(&path, 0, false, None, None)
+                let snapshot = Snapshot::build(&path, 0, false, None, None)
                     .map_err(|it| QueryError::Broken(it.message))?;
-                CachedDocument { name: name.to_owned(), file, snapshot: edition }
+                CachedDocument { name: name.to_owned(), file, snapshot }
             }
         };
         let text = cached.snapshot.document(lang).clone();

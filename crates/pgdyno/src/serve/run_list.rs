@@ -32,9 +32,9 @@ pub struct RunListEntry {
     pub name: String,
     /// Name of the experiment; empty if the file is unreadable.
     pub experiment: String,
-    /// Unix time in milliseconds.
+    /// Start of the run, as Unix time in milliseconds.
     pub started_ms: u64,
-    /// Start as text, UTC.
+    /// Start of the run as text, in UTC.
     pub started: String,
     pub state: RunListState,
     pub state_text: String,
@@ -44,7 +44,7 @@ pub struct RunListEntry {
     /// Number of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<usize>,
-    /// Size of the file.
+    /// Size of the file, in bytes.
     pub bytes: u64,
     pub size_text: String,
     /// Answer of the run, or the reason why the file is unreadable; empty if it is not known yet.

@@ -227,7 +227,7 @@ mod tests {
         Charts { bin, times: (0..points).map(|it| it as f64).collect(), charts, annotations: Vec::new() }
     }
 
-    fn edition(charts: &Charts) -> Snapshot {
+    fn snapshot(charts: &Charts) -> Snapshot {
         let first = extent(charts);
         Snapshot {
             number: 7,
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn appends_points_to_the_tracks_of_the_document() {
-        let known = edition(&charts(1, "rate:a=1,2 b=3,4"));
+        let known = snapshot(&charts(1, "rate:a=1,2 b=3,4"));
         for (now, from, expected) in [
             ("rate:a=1,2,5 b=3,4,6", 2, "[[[5],[6]]]"),
             // The document's order counts, unknown series are omitted, and ended series contain null.
@@ -253,9 +253,9 @@ mod tests {
             ("rate:a=1,2,- b=3,4,6", 2, "[[[null],[6]]]"),
             ("rate:a=1,2,5 b=3,4,6", 0, "[[[1,2,5],[3,4,6]]]"),
         ] {
-            let news = known.append_event((from, 0), &charts(1, now));
-            assert!(news.contains(&format!("\"charts\":{expected},")), "{now}: {news}");
-            assert!(news.contains("\"trial\":1,"), "{news}");
+            let event = known.append_event((from, 0), &charts(1, now));
+            assert!(event.contains(&format!("\"charts\":{expected},")), "{now}: {event}");
+            assert!(event.contains("\"trial\":1,"), "{event}");
         }
         assert_eq!(known.append_event((2, 0), &charts(1, "rate:a=1,2 b=3,4")), "");
     }
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn sends_marks_without_points() {
         let mut now = charts(1, "rate:a=1,2 b=3,4");
-        let known = edition(&now);
+        let known = snapshot(&now);
         let mark = |text: &str| Annotation {
             at: 1.0,
             node: "postgres".to_owned(),
@@ -272,14 +272,14 @@ mod tests {
             text: text.to_owned(),
         };
         now.annotations = vec![mark("first"), mark("second")];
-        let news = known.append_event((2, 1), &now);
-        assert!(news.contains("second") && !news.contains("first"), "{news}");
-        assert!(news.starts_with("id: 7-2-2\n"), "{news}");
+        let event = known.append_event((2, 1), &now);
+        assert!(event.contains("second") && !event.contains("first"), "{event}");
+        assert!(event.starts_with("id: 7-2-2\n"), "{event}");
     }
 
     #[test]
     fn reports_missing_tracks_and_new_trials() {
-        let known = edition(&charts(1, "rate:a=1,2 b=3,4"));
+        let known = snapshot(&charts(1, "rate:a=1,2 b=3,4"));
         for (bin, now, expected) in [
             (1, "rate:a=1,2,5 b=3,4,6", SnapshotLag::None),
             (1, "rate:a=1,2,5", SnapshotLag::None),
@@ -292,14 +292,14 @@ mod tests {
             assert_eq!(known.lag(Some(&charts(bin, now))), expected, "{now}");
         }
         assert_eq!(known.lag(None), SnapshotLag::None);
-        let without = Snapshot { trial_index: None, ..edition(&Charts::default()) };
+        let without = Snapshot { trial_index: None, ..snapshot(&Charts::default()) };
         assert_eq!(without.lag(Some(&charts(1, "rate:a=1"))), SnapshotLag::Trial);
         assert_eq!(without.lag(Some(&Charts::default())), SnapshotLag::None);
     }
 
     #[test]
     fn sends_missed_points_after_a_reconnect() {
-        let mut known = edition(&charts(1, "rate:a=1,2"));
+        let mut known = snapshot(&charts(1, "rate:a=1,2"));
         known.sent = (9, 3);
         for (last, expected) in [
             (None, Some((2, 0))),

@@ -14,10 +14,10 @@ fn findings<'a>(document: &'a Value, kind: &str) -> Vec<&'a Value> {
     all.iter().filter(|it| it["kind"] == kind).collect()
 }
 
-fn page(bench: &Workspace, lang: &str) -> String {
-    let path = bench.stored().path().to_str().expect("the path is UTF-8").to_owned();
+fn page(workspace: &Workspace, lang: &str) -> String {
+    let path = workspace.stored().path().to_str().expect("the path is UTF-8").to_owned();
     let mut command = Command::new(PGDYNO);
-    command.args(["report", &path, "--format", "md", "--lang", lang]).current_dir(&bench.folder);
+    command.args(["report", &path, "--format", "md", "--lang", lang]).current_dir(&workspace.folder);
     RunOutput::run(&mut command).out
 }
 
@@ -39,9 +39,9 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
 ",
         postgres.port
     );
-    let bench = Workspace::new("rows", &yaml);
-    let mut command = bench.command(&["--json"]);
-    let ended = bench.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait();
+    let workspace = Workspace::new("rows", &yaml);
+    let mut command = workspace.command(&["--json"]);
+    let ended = workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait();
     let document = ended.expect(0).document();
     let found: Vec<_> = findings(&document, "no_rows")
         .iter()
@@ -72,7 +72,7 @@ load: {{ model: open, schedule: \"const(1500, 2s)\", max_in_flight: 16 }}
             "операция poll, команда 1: SKIP LOCKED — ни одной строки; возможно",
         ),
     ] {
-        let page = page(&bench, lang).replace(['\u{202f}', '\u{a0}'], " ");
+        let page = page(&workspace, lang).replace(['\u{202f}', '\u{a0}'], " ");
         for expected in [doubt, finding, information] {
             assert!(page.contains(expected), "{expected}\n{page}");
         }
@@ -116,17 +116,17 @@ operations:
 load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
 "
     );
-    let bench = Workspace::new("replayed", &yaml);
+    let workspace = Workspace::new("replayed", &yaml);
     let line = |status: u16, bytes: u64| {
         format!(
             "127.0.0.1 - ann [10/Oct/2026:13:55:36 +0300] \"GET /a HTTP/1.1\" {status} {bytes} \"-\" \"x\"\n"
         )
     };
     let pages = [line(200, 34_000), line(200, 35_000), line(302, 200), line(304, 0)].concat();
-    std::fs::write(bench.folder.join("pages.log"), pages).expect("the file can be written");
+    std::fs::write(workspace.folder.join("pages.log"), pages).expect("the file can be written");
     // The response sizes in a log may include headers.
-    std::fs::write(bench.folder.join("same.log"), line(200, 2_350)).expect("the file can be written");
-    let document = bench.run(&["--json"]).expect(0).document();
+    std::fs::write(workspace.folder.join("same.log"), line(200, 2_350)).expect("the file can be written");
+    let document = workspace.run(&["--json"]).expect(0).document();
     let sizes = findings(&document, "answer_sizes");
     let actual: Vec<_> =
         sizes.iter().map(|it| (&it["operation"], &it["change"]["kind"], &it["share"])).collect();
@@ -141,7 +141,7 @@ load: {{ model: open, schedule: \"const(1000, 2s)\", max_in_flight: 16 }}
         ("en", "responses to replay are less than half as large as recorded in the log"),
         ("ru", "ответы на replay меньше половины записанных в логе"),
     ] {
-        let page = page(&bench, lang).replace(['\u{202f}', '\u{a0}'], " ");
+        let page = page(&workspace, lang).replace(['\u{202f}', '\u{a0}'], " ");
         assert!(page.contains(expected), "{page}");
     }
 }

@@ -13,7 +13,7 @@ use store::RunStatus;
 fn measures_an_attached_server_and_never_prints_its_password() {
     let (_supervisor, postgres) = start_server();
     let address = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", postgres.port);
-    let bench = Workspace::new(
+    let workspace = Workspace::new(
         "attached",
         &BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}")),
     );
@@ -22,16 +22,16 @@ fn measures_an_attached_server_and_never_prints_its_password() {
     for (password, status, expected) in
         [(right.as_str(), 0, ""), (canary, 1, "password authentication failed")]
     {
-        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", password)).wait();
+        let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", password)).wait();
         ended.expect(status);
-        let (_, trial_status, reason) = trials(&bench.stored()).remove(0);
+        let (_, trial_status, reason) = trials(&workspace.stored()).remove(0);
         assert_eq!(
             trial_status,
             if status == 0 { RunStatus::Complete } else { RunStatus::Failed },
             "{reason}"
         );
         assert!(reason.contains(expected) && ended.err.contains(expected), "{reason}\n{}", ended.err);
-        let file = std::fs::read(bench.stored().path()).expect("it is there");
+        let file = std::fs::read(workspace.stored().path()).expect("it is there");
         for bytes in [ended.out.as_bytes(), ended.err.as_bytes(), &file[..]] {
             assert!(
                 !bytes.windows(password.len()).any(|it| it == password.as_bytes()),
@@ -43,7 +43,7 @@ fn measures_an_attached_server_and_never_prints_its_password() {
         postgres.target().open(Duration::from_secs(10)).unwrap_or_else(|error| panic!("{error}"));
     // The application name marks another run on the same database.
     connection.query("set application_name = 'pgdyno monitor'").expect("the server answers");
-    let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &right)).wait();
+    let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &right)).wait();
     ended.expect(1);
     assert!(ended.err.contains("another pgdyno is running against 127.0.0.1:"), "{}", ended.err);
     assert_eq!(connection.value("select 1").expect("it still serves").as_deref(), Some("1"));
@@ -66,8 +66,8 @@ fn exits_with_1_without_a_server() {
 fn stores_an_experiment_that_was_read_from_a_pipe() {
     let yaml =
         BARE.replace("postgres: {}", "postgres: { attach: \"host=127.0.0.1 port=1 user=me dbname=book\" }");
-    let bench = Workspace::new("piped", "");
-    let mut command = bench.command_on(Path::new("/dev/stdin"), &[]);
+    let workspace = Workspace::new("piped", "");
+    let mut command = workspace.command_on(Path::new("/dev/stdin"), &[]);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -76,7 +76,7 @@ fn stores_an_experiment_that_was_read_from_a_pipe() {
         .expect("the program can be started");
     child.stdin.take().expect("the stream is piped").write_all(yaml.as_bytes()).expect("it reads");
     assert_eq!(child.wait().expect("the process can be waited for").code(), Some(1));
-    assert_eq!(bench.stored().header().expect("the run file can be read").text, yaml);
+    assert_eq!(workspace.stored().header().expect("the run file can be read").text, yaml);
 }
 
 /// If a server accepts connections but sends nothing, the run ends after `connect_timeout`.
@@ -122,8 +122,8 @@ fn an_attached_pooler_must_lead_to_the_attached_server() {
             address(port, database),
             address(server.port, "shop"),
         );
-        let bench = Workspace::new("path", &BARE.replace("postgres: {}", &stack));
-        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &password)).wait();
+        let workspace = Workspace::new("path", &BARE.replace("postgres: {}", &stack));
+        let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
         ended.expect(if expected.is_empty() { 0 } else { 1 });
         assert!(ended.err.contains(expected), "{}", ended.err);
         if !expected.is_empty() {
@@ -172,9 +172,9 @@ fn a_server_that_the_service_never_asks_is_reported() {
         service_without_a_database(),
         postgres.port
     );
-    let bench = Workspace::new("unused", &yaml);
-    let ended = bench
-        .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
+    let workspace = Workspace::new("unused", &yaml);
+    let ended = workspace
+        .spawn_command(workspace.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
         .wait();
     let document = ended.expect(0).document();
     // The answers are `ok`.
@@ -184,11 +184,11 @@ fn a_server_that_the_service_never_asks_is_reported() {
     let unused: Vec<_> = findings.iter().filter(|it| it["circumstance"]["kind"] == "not_used").collect();
     assert_eq!(unused.len(), 1, "{findings:#?}");
     assert_eq!(unused[0]["circumstance"]["node"], "postgres", "{findings:#?}");
-    let stored = bench.stored();
+    let stored = workspace.stored();
     let report = |format: &str| {
         let path = stored.path().to_str().expect("the path is UTF-8");
         let mut command = Command::new(PGDYNO);
-        RunOutput::run(command.args(["report", path, "--format", format]).current_dir(&bench.folder))
+        RunOutput::run(command.args(["report", path, "--format", format]).current_dir(&workspace.folder))
     };
     let page = report("md");
     let answer = "The load bypassed postgres: it was not measured.";
@@ -209,8 +209,8 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
         "pooler: {{ kind: pgbouncer, attach: \"{server}\", admin: \"host=127.0.0.1 port={port} user=postgres \
          dbname=pgbouncer\" }}, postgres: {{ attach: \"{server}\" }}"
     );
-    let bench = Workspace::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
-    let configuration = bench.folder.join("pgbouncer.ini");
+    let workspace = Workspace::new("bypassed", &BARE.replace("postgres: {}", &stack).replace("1s", "4s"));
+    let configuration = workspace.folder.join("pgbouncer.ini");
     let text = format!(
         "[databases]\npostgres = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
          unix_socket_dir =\nauth_type = any\nadmin_users = postgres\npool_mode = transaction\n",
@@ -227,8 +227,8 @@ fn a_pooler_that_the_load_does_not_pass_through_is_reported() {
     retry_until("PgBouncer listens", || {
         std::net::TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|it| it.to_string())
     });
-    let ended = bench
-        .spawn_command(bench.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
+    let ended = workspace
+        .spawn_command(workspace.command(&["--json"]).env("PGPASSWORD", postgres.password().reveal()))
         .wait();
     let document = ended.expect(0).document();
     let findings = document["findings"].as_array().expect("the value is an array");
@@ -277,8 +277,9 @@ fn a_dataset_that_is_refused_leaves_nothing_behind() {
     ] {
         let address = format!("host=127.0.0.1 port={} user=loader dbname={database}", postgres.port);
         let stack = BARE.replace("postgres: {}", &format!("postgres: {{ attach: \"{address}\" }}"));
-        let bench = Workspace::new("refused", &format!("{stack}dataset: {{ name: tickets, rows: 1000 }}\n"));
-        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", "loader")).wait();
+        let workspace =
+            Workspace::new("refused", &format!("{stack}dataset: {{ name: tickets, rows: 1000 }}\n"));
+        let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", "loader")).wait();
         ended.expect(1);
         assert!(ended.err.contains(expected), "{database}: {}", ended.err);
         if database == "nowhere" {
@@ -307,8 +308,8 @@ fn reports_a_changed_address_of_an_attached_server() {
     let attached = format!(
         "postgres: {{ attach: \"host=db.test port={port} user=postgres dbname=postgres\", allow: \"db.test:{port}/postgres\" }}"
     );
-    let bench = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
-    let hosts = bench.folder.join("hosts");
+    let workspace = Workspace::new("moved", &BARE.replace("postgres: {}", &attached).replace("1s", "3s"));
+    let hosts = workspace.folder.join("hosts");
     std::fs::write(&hosts, "127.0.0.1 db.test\n").expect("the file can be written");
     // A mount namespace provides a separate hosts file. Without root, it requires a user namespace.
     let mut command = Command::new("unshare");
@@ -317,11 +318,11 @@ fn reports_a_changed_address_of_an_attached_server() {
         .args(["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\""])
         .arg(&hosts)
         .args([PGDYNO, "run", "moved.yaml", "--set", "repeat=2"])
-        .current_dir(&bench.folder)
-        .env("TMPDIR", bench.folder.join("tmp"))
+        .current_dir(&workspace.folder)
+        .env("TMPDIR", workspace.folder.join("tmp"))
         .env("PGPASSWORD", postgres.password().reveal())
         .stdin(Stdio::null());
-    let mut running = bench.spawn_command(&mut command);
+    let mut running = workspace.spawn_command(&mut command);
     running.await_trial(1);
     // No server listens at this address.
     std::fs::write(&hosts, "127.0.0.77 db.test\n").expect("the file can be written");
@@ -330,7 +331,7 @@ fn reports_a_changed_address_of_an_attached_server() {
     let warning = "\"db.test\" leads to 127.0.0.77 now; the whole run went to 127.0.0.1";
     assert_eq!(ended.err.matches(warning).count(), 1, "{}", ended.err);
     let texts: Vec<String> =
-        bench.stored().notes().expect("the run file can be read").into_iter().map(|it| it.text).collect();
+        workspace.stored().notes().expect("the run file can be read").into_iter().map(|it| it.text).collect();
     assert!(texts.iter().any(|it| it == warning), "{texts:?}");
 }
 
@@ -355,8 +356,8 @@ fn a_dataset_is_measured_on_an_attached_server() {
          load: {{ model: closed, clients: 2, duration: 1s }}\nrepeat: 2\n\
          dataset: {{ name: tickets, rows: 1000, after: [\"create index on book.tickets(fio)\"] }}\n"
     );
-    let bench = Workspace::new("lent", &yaml);
-    let begin = || bench.spawn_command(bench.command(&[]).env("PGPASSWORD", "loader"));
+    let workspace = Workspace::new("lent", &yaml);
+    let begin = || workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", "loader"));
     // Each message names the statement that leads to the next one.
     let mut followed = Vec::new();
     let ended = loop {
@@ -371,7 +372,7 @@ fn a_dataset_is_measured_on_an_attached_server() {
     };
     ended.expect(0);
     assert_eq!(followed.len(), 2, "{followed:?}");
-    let statuses: Vec<RunStatus> = trials(&bench.stored()).into_iter().map(|it| it.1).collect();
+    let statuses: Vec<RunStatus> = trials(&workspace.stored()).into_iter().map(|it| it.1).collect();
     assert_eq!(statuses, [RunStatus::Complete; 2]);
     let left = "select string_agg(datname, ' ' order by datname) from pg_database where datname like 'shop%'";
     assert_eq!(

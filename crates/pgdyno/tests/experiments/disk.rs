@@ -27,17 +27,17 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 2, duration: 3m }
 repeat: 2
 ";
-    let bench = Workspace::new("disk", yaml);
-    let like = bench.command(&[]);
+    let workspace = Workspace::new("disk", yaml);
+    let like = workspace.command(&[]);
     let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&bench.folder);
+    command.args(["--mount", "sh", "-c", ON_A_SMALL_DISK, PGDYNO]).current_dir(&workspace.folder);
     command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let mut running = bench.spawn_command(&mut command);
+    let mut running = workspace.spawn_command(&mut command);
     // From outside, the mount is visible below the root of a process in the namespace. SQLite cannot open that path, so
     // the test reads a copy.
     let inside = format!("/proc/{}/root", running.pid().as_raw_nonzero());
-    let disk = PathBuf::from(inside + bench.folder.join("disk").to_str().expect("the path is UTF-8"));
-    let copies = bench.folder.join("copies");
+    let disk = PathBuf::from(inside + workspace.folder.join("disk").to_str().expect("the path is UTF-8"));
+    let copies = workspace.folder.join("copies");
     fs::create_dir(&copies).expect("the directory can be created");
     running.await_trial_in(1, || {
         for entry in fs::read_dir(&disk).into_iter().flatten().flatten() {
@@ -54,7 +54,7 @@ repeat: 2
     let message = "the run was aborted: the disk with the run's file is full";
     assert!(ended.err.contains(message), "{}", ended.err);
     ended.expect(2);
-    let run: Run = bench.stored();
+    let run: Run = workspace.stored();
     let State::Ended(outcome) = run.state().expect("it opens") else { panic!("it did not end") };
     assert_eq!(outcome.status, RunStatus::Failed);
     assert_eq!(outcome.reason.as_deref(), Some("the disk with the run's file is full"));

@@ -49,8 +49,8 @@ fn lost(survival: &Value) -> (u64, u64) {
 #[test]
 fn a_quorum_loses_no_writes_and_its_control_does() {
     let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: true } }\n";
-    let bench = Workspace::new("quorum", &format!("{WRITES}{find}"));
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("quorum", &format!("{WRITES}{find}"));
+    let ended = workspace.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell is no control: {}", ended.out) };
     let survival_text = survival.to_string();
     assert_eq!(
@@ -64,7 +64,7 @@ fn a_quorum_loses_no_writes_and_its_control_does() {
     for word in ["outage", "promoted", "healthy", "rejoined"] {
         assert!(survival[word]["median_ns"].as_u64() > Some(0), "{word}: {survival_text}");
     }
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Only one replica receives the log. The other one is reachable again when it is promoted.
@@ -77,8 +77,8 @@ fn promoting_a_lagging_replica_loses_writes() {
     let text = WRITES.replace("patience: 500ms", "patience: 2s, promote: laggard");
     let faults = "faults: [ { at: 2s, cut_off: postgres-3, for: 3s }, { at: 4s, kill: primary } ]\n\
                   find: { failover: { times: 1, control: false } }\n";
-    let bench = Workspace::new("laggard", &format!("{text}{faults}"));
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("laggard", &format!("{text}{faults}"));
+    let ended = workspace.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let survival_text = survival.to_string();
     assert_eq!(survival["conclusion"], "broken", "{survival_text}");
@@ -91,7 +91,7 @@ fn promoting_a_lagging_replica_loses_writes() {
         .collect();
     assert!(kinds.contains(&"wrong_promotion"), "{survival_text}");
     // The replica that received more was rebuilt, so the former primary follows after it.
-    let facts = bench.stored().facts().unwrap_or_else(|error| panic!("{error}"));
+    let facts = workspace.stored().facts().unwrap_or_else(|error| panic!("{error}"));
     let faults = facts.into_iter().find_map(|record| match record.fact {
         Fact::FaultInjection(faults) => Some(faults),
         _ => None,
@@ -100,7 +100,7 @@ fn promoting_a_lagging_replica_loses_writes() {
     let rejoined = faults.rejoins.iter().map(|rejoin| rejoin.node.as_str());
     assert_eq!(rejoined.collect::<Vec<_>>(), ["postgres-2", "postgres"], "{faults:?}");
     assert_eq!(faults.errors, [""; 0], "{faults:?}");
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Clients have the addresses of all servers. The new primary has the writes after the third second.
@@ -108,15 +108,15 @@ fn promoting_a_lagging_replica_loses_writes() {
 fn clients_find_the_new_primary_without_a_balancer() {
     let text = WRITES.replace("  balancer: { kind: haproxy, maxconn: 100 }\n", "");
     let find = "faults: [ { at: 3s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
-    let bench = Workspace::new("direct", &format!("{text}{find}"));
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("direct", &format!("{text}{find}"));
+    let ended = workspace.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let survival_text = survival.to_string();
     assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
     // 600 writes before the kill, and 1200 after it, were due.
     assert!(survival["counts"]["acknowledged"].as_u64() > Some(800), "{survival_text}");
     assert_eq!(survival["counts"]["misrouted"], 0, "{survival_text}");
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// The leader key's TTL is twenty seconds.
@@ -130,13 +130,13 @@ fn fails_over_with_patroni() {
         .replace("sync: any 1, patience: 500ms", "sync: first 1, manager: patroni")
         .replace("9s", "30s");
     let faults = "faults: [ { at: 2s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
-    let bench = Workspace::new("patroni", &format!("{text}{faults}"));
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("patroni", &format!("{text}{faults}"));
+    let ended = workspace.run(&["--json"]);
     let [survival] = &survivals(&ended)[..] else { panic!("one cell: {}", ended.out) };
     let survival_text = survival.to_string();
     assert_eq!((lost(survival), &survival["failovers"]), ((0, 0), &1.into()), "{survival_text}");
     assert_eq!(survival["doubts"], serde_json::json!(["no_control"]), "{survival_text}");
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Runs the repository's experiment as often as requested.
@@ -147,13 +147,13 @@ fn repeated_failovers_lose_no_writes() {
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/pgdyno");
-    let bench = Workspace::new("many", "");
+    let workspace = Workspace::new("many", "");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failovers");
     fs::create_dir_all(&folder).expect("cargo's folder is ours");
     let set = format!("find.failover.times={times}");
     let file = root.join("experiments/002-replication/failover.yaml");
     let out = folder.to_str().expect("the path is UTF-8");
-    let ended = RunOutput::run(&mut bench.command_on(&file, &["--json", "--set", &set, "--out", out]));
+    let ended = RunOutput::run(&mut workspace.command_on(&file, &["--json", "--set", &set, "--out", out]));
     let times: u64 = times.parse().expect("a number");
     for survival in &survivals(&ended) {
         let (broken, all) = lost(survival);
@@ -167,7 +167,7 @@ fn repeated_failovers_lose_no_writes() {
             assert!(lossy * 20 >= times * 19, "a control that loses nothing: {control}");
         }
     }
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Kills pgdyno at times spread over setup, load, failover and read-back.
@@ -178,11 +178,11 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
     let text = WRITES.replace("9s", "4s");
     let mut closed = 0;
     for round in 0..rounds {
-        let bench = Workspace::new("killed", &format!("{text}{find}"));
-        let running = bench.spawn(&[]);
+        let workspace = Workspace::new("killed", &format!("{text}{find}"));
+        let running = workspace.spawn(&[]);
         let begun = Instant::now();
         // Before the ledger exists, nothing was written that it could record.
-        while ledgers(&bench.folder.join("runs")).is_empty() {
+        while ledgers(&workspace.folder.join("runs")).is_empty() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no ledger was begun");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -190,8 +190,8 @@ fn sigkill_during_a_failover_leaves_only_a_ledger() {
         std::thread::sleep(Duration::from_millis(200 + 6000 * round / rounds.max(2)));
         kill_process(running.pid(), Signal::KILL).expect("the process is running");
         assert!(!running.wait().status.success());
-        bench.await_cleanup();
-        for path in ledgers(&bench.folder.join("runs")) {
+        workspace.await_cleanup();
+        for path in ledgers(&workspace.folder.join("runs")) {
             let mut entries = ledger::open(&path).unwrap_or_else(|error| panic!("round {round}: {error}"));
             let count = entries.by_ref().count();
             let end = entries.end().expect("all were read");

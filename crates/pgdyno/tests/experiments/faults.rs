@@ -13,12 +13,12 @@ repeat: 2
 
 /// Runs the experiment, and kills the pooler of the first trial after one second.
 fn killed(arguments: &[&str]) -> (RunOutput, Run) {
-    let bench = Workspace::new("killed", POOLED);
-    let mut running = bench.spawn(arguments);
+    let workspace = Workspace::new("killed", POOLED);
+    let mut running = workspace.spawn(arguments);
     running.await_trial(1);
-    kill_process(bench.process("pgbouncer"), Signal::KILL).expect("the process is running");
+    kill_process(workspace.process("pgbouncer"), Signal::KILL).expect("the process is running");
     let ended = running.wait();
-    let run = bench.stored();
+    let run = workspace.stored();
     (ended, run)
 }
 

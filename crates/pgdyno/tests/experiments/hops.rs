@@ -114,10 +114,10 @@ operations:
 load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout: 20s, first_byte_timeout: 20s }}
 "#
     );
-    let bench = Workspace::new("hops", &yaml);
-    let ended = RunOutput::run(bench.command(&[]).env("SHOP_SECRET", CANARY));
+    let workspace = Workspace::new("hops", &yaml);
+    let ended = RunOutput::run(workspace.command(&[]).env("SHOP_SECRET", CANARY));
     assert!(ended.status.code().is_some_and(|it| it != 2), "{}\n{}", ended.err, ended.out);
-    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    let (_, status, reason) = trials(&workspace.stored()).remove(0);
     assert_eq!(status, RunStatus::Complete, "{reason}");
     for count in [&counts.pages, &counts.echoes, &counts.aways] {
         assert!(count.load(Ordering::Relaxed) > 0, "{counts:?}\n{}\n{}", ended.err, ended.out);
@@ -127,18 +127,18 @@ load: {{ model: closed, clients: 3, duration: 1s, cookies: true, connect_timeout
     for form in ["html", "md", "json", "junit"] {
         let mut command = Command::new(PGDYNO);
         command.args(["report", "last", "--format", form, "--out", &format!("report.{form}")]);
-        let output = command.current_dir(&bench.folder).output().expect("the program can be started");
+        let output = command.current_dir(&workspace.folder).output().expect("the program can be started");
         let printed = [output.stdout, output.stderr].concat();
         assert_eq!(output.status.code(), Some(0), "{form}: {}", String::from_utf8_lossy(&printed));
         outputs.push((form.to_owned(), printed));
     }
-    let page = fs::read_to_string(bench.folder.join("report.json")).expect("the file can be read");
+    let page = fs::read_to_string(workspace.folder.join("report.json")).expect("the file can be read");
     // The report contains the failures in words and the requests as written, but no other failures.
     for expected in ["HTTP 500", "net 18", "env:SHOP_SECRET"] {
         assert!(page.contains(expected), "{expected} in\n{page}");
     }
     assert!(!page.contains("HTTP 400") && !page.contains("check capture"), "{page}");
-    for file in files(&bench.folder) {
+    for file in files(&workspace.folder) {
         outputs.push((file.display().to_string(), fs::read(&file).expect("it can be read")));
     }
     assert!(contains_secret(format!("x{CANARY}").as_bytes()), "the search finds a secret");
@@ -152,8 +152,8 @@ fn reports_a_missing_secret_with_its_position() {
     let yaml = "stack: { service: { url: \"http://127.0.0.1:1\" } }\n\
                 operations: { a: { get: /, headers: { A: \"Bearer ${env:SHOP_SECRET}\" } } }\n\
                 load: { model: closed, clients: 1, duration: 1s }\n";
-    let bench = Workspace::new("missing", yaml);
-    let mut command = bench.command(&[]);
+    let workspace = Workspace::new("missing", yaml);
+    let mut command = workspace.command(&[]);
     let ended = RunOutput::run(command.env_remove("SHOP_SECRET"));
     ended.expect(2);
     for expected in [

@@ -21,20 +21,20 @@ repeat: 2
 
 #[test]
 fn ctrl_c_stores_and_prints_results() {
-    let bench = Workspace::new("interrupted", LONG);
-    let mut running = bench.spawn(&[]);
+    let workspace = Workspace::new("interrupted", LONG);
+    let mut running = workspace.spawn(&[]);
     running.await_trial(1);
     running.signal(Signal::INT);
     let ended = running.wait();
     ended.expect(2);
-    let run = bench.stored();
+    let run = workspace.stored();
     assert_eq!(run.state().expect("the run file can be read").status(), Some(RunStatus::Interrupted));
     let stored = trials(&run);
     assert_eq!(stored.len(), 1, "no further trial began");
     assert_eq!(stored[0].1, RunStatus::Interrupted);
     assert!(counts(&run, 1).ok > 0);
     assert!(ended.err.contains(" tps, ") && ended.err.contains(", interrupted"), "{}", ended.err);
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// If the reader of the result is gone or its disk is full, the run's file is still complete.
@@ -48,8 +48,9 @@ fn stores_the_run_if_the_output_fails() {
         (Stdio::piped(), closed().into(), 0),
     ];
     for (out, err, status) in outputs {
-        let bench = Workspace::new("unread", BARE);
-        let child = bench.command(&[]).stdout(out).stderr(err).spawn().expect("the program can be started");
+        let workspace = Workspace::new("unread", BARE);
+        let child =
+            workspace.command(&[]).stdout(out).stderr(err).spawn().expect("the program can be started");
         let ended = child.wait_with_output().expect("the process can be waited for");
         let message = String::from_utf8_lossy(&ended.stderr);
         assert_eq!(ended.status.code(), Some(status), "{message}");
@@ -57,26 +58,26 @@ fn stores_the_run_if_the_output_fails() {
             status == 0 || message.contains("could not write to standard output: No space left"),
             "{message}"
         );
-        let run = bench.stored();
+        let run = workspace.stored();
         assert_eq!(run.state().expect("the run file can be read").status(), Some(RunStatus::Complete));
         assert!(counts(&run, 1).ok > 0);
-        bench.await_cleanup();
+        workspace.await_cleanup();
     }
 }
 
 #[test]
 fn ctrl_c_ends_loading() {
     let dataset = "dataset: { name: tickets, rows: 1_000_000_000 }";
-    let bench = Workspace::new("loading", &format!("{LONG}{dataset}\n"));
-    let running = bench.spawn(&[]);
+    let workspace = Workspace::new("loading", &format!("{LONG}{dataset}\n"));
+    let running = workspace.spawn(&[]);
     // PostgreSQL shows this title for a session that receives rows by COPY.
-    bench.await_process(" COPY");
+    workspace.await_process(" COPY");
     running.signal(Signal::INT);
     let ended = running.wait();
     ended.expect(1);
     assert!(ended.err.contains("1/2  the only cell: interrupted before it began"), "{}", ended.err);
-    assert_eq!(trials(&bench.stored())[0].1, RunStatus::Interrupted);
-    bench.await_cleanup();
+    assert_eq!(trials(&workspace.stored())[0].1, RunStatus::Interrupted);
+    workspace.await_cleanup();
 }
 
 /// The server is stopped, so the drain does not end. The second signal cancels it.
@@ -92,18 +93,19 @@ operations: {{ slow: {{ sql: SELECT pg_sleep(600) }} }}
 load: {{ model: closed, clients: 2, duration: 10m }}
 "
     );
-    let bench = Workspace::new("twice", &yaml);
+    let workspace = Workspace::new("twice", &yaml);
     let mut sleeping = || -> usize {
         let count = "select count(*) from pg_stat_activity where query like 'SELECT pg_sleep(600)%' and state = 'active'";
         connection.value(count).expect("the server answers").and_then(|it| it.parse().ok()).expect("a number")
     };
-    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    let mut running =
+        workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     running.await_trial(1);
     running.signal(Signal::INT);
     running.signal(Signal::INT);
     running.wait().expect(2);
     assert_eq!(
-        bench.stored().state().expect("the run file can be read").status(),
+        workspace.stored().state().expect("the run file can be read").status(),
         Some(RunStatus::Interrupted)
     );
     retry_until("no statement of the run is active", || match sleeping() {
@@ -114,8 +116,8 @@ load: {{ model: closed, clients: 2, duration: 10m }}
 
 #[test]
 fn sigkill_leaves_no_process_and_a_readable_file() {
-    let bench = Workspace::new("shot", LONG);
-    let mut running = bench.spawn(&[]);
+    let workspace = Workspace::new("shot", LONG);
+    let mut running = workspace.spawn(&[]);
     running.await_trial(1);
     let keeper = running.keeper();
     if is_root() {
@@ -123,12 +125,12 @@ fn sigkill_leaves_no_process_and_a_readable_file() {
     }
     kill_process(running.pid(), Signal::KILL).expect("the process is running");
     assert!(ended_by_signal(&running.wait(), Signal::KILL));
-    bench.await_cleanup();
+    workspace.await_cleanup();
     retry_until("control groups are gone", || match &groups(keeper)[..] {
         [] => Ok(()),
         left => Err(format!("{left:?}")),
     });
-    let run = bench.stored();
+    let run = workspace.stored();
     assert_eq!(run.state().expect("it opens"), State::Lost);
     assert!(counts(&run, 1).ok > 0, "all but the last second is there");
 }
@@ -140,18 +142,18 @@ fn an_oom_kill_leaves_an_interrupted_run() {
         eprintln!("skipped: no control group of memory can be made here");
         return;
     };
-    let bench = Workspace::new("starved", LONG);
-    let mut running = bench.spawn(&[]);
+    let workspace = Workspace::new("starved", LONG);
+    let mut running = workspace.spawn(&[]);
     running.await_trial(1);
     group.take(running.pid());
     assert!(ended_by_signal(&running.wait(), Signal::KILL));
-    bench.await_cleanup();
-    let run = bench.stored();
+    workspace.await_cleanup();
+    let run = workspace.stored();
     assert_eq!(run.state().expect("it opens"), State::Lost);
     assert!(counts(&run, 1).ok > 0, "all but the last second is there");
     let listed = Command::new(PGDYNO)
         .arg("runs")
-        .current_dir(&bench.folder)
+        .current_dir(&workspace.folder)
         .output()
         .expect("the program can be started");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -190,9 +192,9 @@ fn concurrent_runs_are_independent() {
     let benches = ["one", "two"].map(|name| Workspace::new(name, &yaml));
     let running = benches.each_ref().map(|it| it.spawn(&["--json"]));
     let ended = running.map(RunningProcess::wait);
-    for (bench, ended) in benches.iter().zip(&ended) {
+    for (workspace, ended) in benches.iter().zip(&ended) {
         ended.expect(0);
-        let run: Run = bench.stored();
+        let run: Run = workspace.stored();
         assert!(trials(&run).iter().all(|it| it.1 == RunStatus::Complete), "{}", ended.err);
         assert_eq!((counts(&run, 1).failed, counts(&run, 2).failed), (0, 0));
     }
@@ -264,15 +266,16 @@ load: {{ model: closed, clients: 1, duration: 1s }}
 ",
         postgres.port
     );
-    let bench = Workspace::new("feed", &yaml);
-    let running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    let workspace = Workspace::new("feed", &yaml);
+    let running =
+        workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     retry_until("the query of the feed runs", || match sleeping() {
         1 => Ok(()),
         other => Err(other.to_string()),
     });
     running.signal(Signal::TERM);
     running.wait().expect(1);
-    assert_eq!(trials(&bench.stored())[0].1, RunStatus::Interrupted);
+    assert_eq!(trials(&workspace.stored())[0].1, RunStatus::Interrupted);
     retry_until("the query is cancelled", || match sleeping() {
         0 => Ok(()),
         other => Err(other.to_string()),

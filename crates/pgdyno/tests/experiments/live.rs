@@ -19,11 +19,11 @@ repeat: 2
 
 #[test]
 fn a_browser_sees_the_end_and_does_not_delay_it() {
-    let bench = Workspace::new("watched", LONG);
+    let workspace = Workspace::new("watched", LONG);
     let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port is free");
-    let mut running = bench.spawn(&["--live", "--port", &free.port().to_string()]);
+    let mut running = workspace.spawn(&["--live", "--port", &free.port().to_string()]);
     running.await_trial(1);
-    let path = bench.stored().path().to_owned();
+    let path = workspace.stored().path().to_owned();
     let name = path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned();
     let mut events = Events::open(free, &name, "");
     // These clients never read.
@@ -46,11 +46,11 @@ fn a_browser_sees_the_end_and_does_not_delay_it() {
     let last = rest.iter().rfind(|it| it.kind == "document").expect("the whole of it");
     assert_eq!(last.data["live"], serde_json::Value::Null);
     assert_eq!(
-        bench.stored().state().expect("the run file can be read").status(),
+        workspace.stored().state().expect("the run file can be read").status(),
         Some(RunStatus::Interrupted)
     );
     assert!(ended.err.contains(&format!("http://{free}/runs/{name}")), "{}", ended.err);
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Form token of the page.

@@ -21,11 +21,11 @@ fn order(run: &Run) -> Vec<String> {
 
 #[test]
 fn the_seed_determines_the_order() {
-    let bench = Workspace::new("order", CELLS);
+    let workspace = Workspace::new("order", CELLS);
     let of = |arguments: &[&str]| {
-        let ended = bench.run(arguments);
+        let ended = workspace.run(arguments);
         ended.expect(0);
-        (order(&bench.stored()), ended.err)
+        (order(&workspace.stored()), ended.err)
     };
     let (first, message) = of(&["--set", "seed=7"]);
     let (second, _) = of(&["--set", "seed=7"]);
@@ -41,11 +41,11 @@ fn the_seed_determines_the_order() {
 
 #[test]
 fn sets_values_from_the_command_line() {
-    let bench = Workspace::new("set", BARE);
+    let workspace = Workspace::new("set", BARE);
     let arguments = ["load.clients=3", "load.duration=100ms", "postgres.settings.work_mem=5MB"];
     let arguments: Vec<&str> = arguments.iter().flat_map(|it| ["--set", it]).collect();
-    bench.run(&arguments).expect(0);
-    let run = bench.stored();
+    workspace.run(&arguments).expect(0);
+    let run = workspace.stored();
     let header = run.header().expect("the run file can be read");
     let experiment = Experiment::deserialize(&header.experiment).expect("what was written is read");
     let LoadModel::Closed { clients, .. } = experiment.cells[0].setup.load.model else { panic!("closed") };
@@ -72,9 +72,9 @@ load: { model: closed, clients: 1, duration: 200ms }
 matrix: { load.warmup: [0s, 200ms], dataset.cache: [warm, cold] }
 repeat: 2
 ";
-    let bench = Workspace::new("restore", yaml);
-    bench.run(&[]).expect(0);
-    let run = bench.stored();
+    let workspace = Workspace::new("restore", yaml);
+    workspace.run(&[]).expect(0);
+    let run = workspace.stored();
     for (at, (trial, status, _)) in trials(&run).into_iter().enumerate() {
         let counts = counts(&run, at as u32 + 1);
         let failures = if trial.label[0].1 == "0s" { 3 } else { 0 };
@@ -99,9 +99,9 @@ operations:
 load: { model: closed, clients: 1, duration: 200ms }
 repeat: 3
 ";
-    let bench = Workspace::new("kept", yaml);
-    bench.run(&[]).expect(0);
-    let run = bench.stored();
+    let workspace = Workspace::new("kept", yaml);
+    workspace.run(&[]).expect(0);
+    let run = workspace.stored();
     let failed = [1, 3].map(|trial| counts(&run, trial).failed);
     assert!(failed[0] > 0 && failed[1] == 0, "{failed:?}");
 }

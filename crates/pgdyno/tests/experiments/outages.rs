@@ -19,13 +19,13 @@ operations: {{ wrong: {{ sql: '{statement}' }} }}
 load: {{ model: closed, clients: 2, duration: 1s }}
 "
         );
-        let bench = Workspace::new("wrong", &yaml);
-        let ended = bench.run(&[]);
+        let workspace = Workspace::new("wrong", &yaml);
+        let ended = workspace.run(&[]);
         ended.expect(2);
-        let (_, status, reason) = trials(&bench.stored()).remove(0);
+        let (_, status, reason) = trials(&workspace.stored()).remove(0);
         let expected = format!("no transaction succeeded: {code} {words}");
         assert_eq!((status, reason.as_str()), (RunStatus::Failed, expected.as_str()), "{}", ended.err);
-        let page = page(&bench);
+        let page = page(&workspace);
         assert!(page.contains("No answer: its one trial does not count") && page.contains(code), "{page}");
         assert!(!page.contains("valid"), "{page}");
     }
@@ -38,9 +38,9 @@ stack: { postgres: {} }
 operations: { right: { sql: SELECT 1 }, wrong: { sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
-    let bench = Workspace::new("mixed", yaml);
-    bench.run(&[]).expect(0);
-    let page = page(&bench);
+    let workspace = Workspace::new("mixed", yaml);
+    workspace.run(&[]).expect(0);
+    let page = page(&workspace);
     assert!(page.contains("wrong: none of ") && page.contains("22012 division by zero"), "{page}");
 }
 
@@ -67,19 +67,19 @@ load: {load}
 objectives: [ \"errors < 1%\" ]
 "
         );
-        let bench = Workspace::new("given-up", &yaml);
-        let ended = bench.run(&[]);
+        let workspace = Workspace::new("given-up", &yaml);
+        let ended = workspace.run(&[]);
         ended.expect(2);
-        let (_, status, reason) = trials(&bench.stored()).remove(0);
+        let (_, status, reason) = trials(&workspace.stored()).remove(0);
         assert_eq!(status, RunStatus::Failed, "{reason}");
         assert!(reason.contains(" of 4 clients aborted") && reason.contains(expected), "{reason}");
-        let page = page(&bench);
+        let page = page(&workspace);
         assert!(
             page.contains("No answer: its one trial does not count") && page.contains("aborted"),
             "{page}"
         );
         if load == open {
-            let outcome = counts(&bench.stored(), 1);
+            let outcome = counts(&workspace.stored(), 1);
             assert_eq!(
                 outcome.ok + outcome.failed + outcome.unknown + outcome.dropped,
                 400,
@@ -97,9 +97,9 @@ stack: { postgres: {} }
 operations: { open: { sql: \"BEGIN; SELECT 1;\" } }
 load: { model: closed, clients: 2, duration: 1s }
 ";
-    let bench = Workspace::new("open", yaml);
-    bench.run(&[]).expect(2);
-    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    let workspace = Workspace::new("open", yaml);
+    workspace.run(&[]).expect(2);
+    let (_, status, reason) = trials(&workspace.stored()).remove(0);
     let expected =
         "no transaction succeeded: 38000 end of script reached without completing the last transaction";
     assert_eq!((status, reason.as_str()), (RunStatus::Failed, expected));
@@ -114,16 +114,16 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 4, duration: 8s }
 ";
     for (objectives, status) in [("[]", 0), ("[p99 < 100ms]", 99)] {
-        let bench = Workspace::new("freezes", yaml);
-        let mut running = bench.spawn(&["--set", &format!("objectives={objectives}")]);
+        let workspace = Workspace::new("freezes", yaml);
+        let mut running = workspace.spawn(&["--set", &format!("objectives={objectives}")]);
         running.await_trial(1);
-        let server = bench.process("postgres");
+        let server = workspace.process("postgres");
         let stopped = children(server);
         for second in 2..6 {
             stopped.iter().for_each(|it| _ = kill_process(*it, Signal::STOP));
             std::thread::sleep(std::time::Duration::from_millis(850));
             stopped.iter().for_each(|it| _ = kill_process(*it, Signal::CONT));
-            retry_until("the next second", || match counts(&bench.stored(), 1).seconds {
+            retry_until("the next second", || match counts(&workspace.stored(), 1).seconds {
                 seconds if seconds >= second => Ok(()),
                 seconds => Err(format!("{seconds} seconds")),
             });
@@ -151,21 +151,21 @@ load: {load}
 objectives: [ \"p99 < 500ms\", \"errors < 100%\" ]
 "
         );
-        let bench = Workspace::new("frozen", &yaml);
-        let mut running = bench.spawn(&[]);
+        let workspace = Workspace::new("frozen", &yaml);
+        let mut running = workspace.spawn(&[]);
         running.await_trial(1);
-        let server = bench.process("postgres");
+        let server = workspace.process("postgres");
         let stopped = children(server);
         let all = |signal| stopped.iter().for_each(|it| _ = kill_process(*it, signal));
         all(Signal::STOP);
-        retry_until("the window is over", || match counts(&bench.stored(), 1).seconds {
+        retry_until("the window is over", || match counts(&workspace.stored(), 1).seconds {
             5.. => Ok(()),
             seconds => Err(format!("{seconds} seconds")),
         });
         all(Signal::CONT);
         let ended = running.wait();
         ended.expect(99);
-        let page = page(&bench);
+        let page = page(&workspace);
         assert!(page.contains("p99 &lt; 500ms: VIOLATED in 1 trial"), "{page}");
         // On a busy host the generator may be late or stall; then the trial is invalid and there is no answer.
         let is_invalid = page.contains("its one trial does not count");
@@ -182,9 +182,9 @@ fn children(of: Pid) -> Vec<Pid> {
     list.split_whitespace().filter_map(|it| Pid::from_raw(it.parse().ok()?)).collect()
 }
 
-fn page(bench: &Workspace) -> String {
+fn page(workspace: &Workspace) -> String {
     let mut shown = Command::new(PGDYNO);
-    shown.args(["report", "last", "--format", "md"]).current_dir(&bench.folder);
+    shown.args(["report", "last", "--format", "md"]).current_dir(&workspace.folder);
     String::from_utf8(shown.output().expect("the program can be started").stdout)
         .expect("the output is UTF-8")
 }

@@ -94,11 +94,11 @@ fn limit_name(limit: &Value) -> String {
 }
 
 fn measure(limit: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
-    let bench = Workspace::new(limit.name, "");
+    let workspace = Workspace::new(limit.name, "");
     let begun = Instant::now();
     let file = folder().join(format!("{}.yaml", limit.name));
     let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
-    let ended = RunOutput::run(&mut bench.command_on(&file, &arguments));
+    let ended = RunOutput::run(&mut workspace.command_on(&file, &arguments));
     let seconds = begun.elapsed().as_secs();
     // Visible only if the test fails.
     println!("{}: {}\n{}", limit.name, ended.status, ended.err);
@@ -106,7 +106,7 @@ fn measure(limit: &PlantedLimit, arguments: &[&str]) -> ReportedLimit {
     let run = match out {
         // The files are kept, so that wrong names can be examined.
         Some(out) => stored(&out, limit.name),
-        None => bench.stored(),
+        None => workspace.stored(),
     };
     let trials = trials(&run);
     let skipped = trials.iter().find(|it| it.1 == RunStatus::Skipped).map(|it| it.2.clone());

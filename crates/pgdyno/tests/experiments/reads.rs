@@ -15,8 +15,8 @@ load: { model: closed, clients: 2, think: 10ms, duration: 6s }
 
 #[test]
 fn delayed_replicas_are_stale_for_the_delay() {
-    let bench = Workspace::new("reads", DELAYED);
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("reads", DELAYED);
+    let ended = workspace.run(&["--json"]);
     let document = ended.expect(0).document();
     let [cell] = document["freshness"].as_array().map_or(&[][..], Vec::as_slice) else {
         panic!("one cell: {document:#}")
@@ -42,8 +42,8 @@ fn delayed_replicas_are_stale_for_the_delay() {
     // The stored run shows the same result later.
     let mut show = Command::new(PGDYNO);
     let shown = RunOutput::run(
-        show.args(["runs", "show", "reads"]).current_dir(&bench.folder).env("LC_ALL", "C.UTF-8"),
+        show.args(["runs", "show", "reads"]).current_dir(&workspace.folder).env("LC_ALL", "C.UTF-8"),
     );
     assert!(shown.out.contains("A session that read the replicas in turn"), "{shown:?}");
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }

@@ -36,9 +36,9 @@ fn in_remote_network<Test: Fn()>(_: Test) -> bool {
         );
         return false;
     }
-    let ourselves = std::env::current_exe().expect("the program has a path");
+    let program = std::env::current_exe().expect("the program has a path");
     let (_crate, test) = std::any::type_name::<Test>().split_once("::").expect("a path in this crate");
-    let words = [ourselves.to_str().expect("the path is UTF-8"), "--exact", test, "--nocapture"];
+    let words = [program.to_str().expect("the path is UTF-8"), "--exact", test, "--nocapture"];
     let output = network(&words).expect("it could be run a moment ago");
     let to_text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
     let (out, err) = (to_text(&output.stdout), to_text(&output.stderr));
@@ -60,8 +60,8 @@ fn relay(at: Ipv4Addr, to: u16) -> u16 {
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, to)) else { continue };
-            let twin = |it: &TcpStream| it.try_clone().expect("it has another handle");
-            pump(twin(&client), twin(&server));
+            let second_handle = |it: &TcpStream| it.try_clone().expect("it has another handle");
+            pump(second_handle(&client), second_handle(&server));
             pump(server, client);
         }
     });
@@ -85,14 +85,14 @@ fn loads_a_remote_database_only_with_consent() {
     let dsn = format!("host={REMOTE_ADDRESS} port={port} user=postgres dbname=postgres");
     let password = postgres.password().reveal().to_owned();
     let run = |attach: &str, sql: &str, load: &str| {
-        let bench = Workspace::new(
+        let workspace = Workspace::new(
             "far",
             &format!(
                 "stack: {{ postgres: {{ {attach} }} }}\noperations: {{ one: {{ sql: \"{sql}\" }} }}\nload: {{ {load} }}\n"
             ),
         );
-        let ended = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &password)).wait();
-        (bench, ended)
+        let ended = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &password)).wait();
+        (workspace, ended)
     };
     let load = "model: closed, clients: 2, duration: 1s";
     let allowed = format!("attach: \"{dsn}\", allow: \"{here}\"");
@@ -103,10 +103,10 @@ fn loads_a_remote_database_only_with_consent() {
         connection
     };
     let refused = |attach: &str, status, texts: &[&str]| {
-        let (bench, ended) = run(attach, "CREATE TABLE loaded ()", load);
+        let (workspace, ended) = run(attach, "CREATE TABLE loaded ()", load);
         check_output(&ended, status, texts);
         if status == 1 {
-            assert_eq!(trials(&bench.stored()).remove(0).1, RunStatus::Failed);
+            assert_eq!(trials(&workspace.stored()).remove(0).1, RunStatus::Failed);
         }
     };
     refused(&format!("attach: \"{dsn}\""), 2, &[&format!("add `allow: \"{here}\"` if the system is yours")]);
@@ -119,19 +119,19 @@ fn loads_a_remote_database_only_with_consent() {
         &[&format!("active sessions of others in {here}: 1; end them"), "write `caps: { others: 1 }`"],
     );
     let raised = format!("{allowed}, caps: {{ others: 1 }}");
-    let (bench, ended) = run(&raised, "SELECT 1", load);
+    let (workspace, ended) = run(&raised, "SELECT 1", load);
     check_output(&ended, 0, &["stop rule errors(5%, 10s) applies"]);
-    assert!(counts(&bench.stored(), 1).ok > 0);
+    assert!(counts(&workspace.stored(), 1).ok > 0);
     assert_eq!(
         busy.value("select count(*) from pg_class where relname = 'loaded'").expect("it lives").as_deref(),
         Some("0")
     );
     drop(busy);
     // A failing system is not loaded further.
-    let (bench, ended) =
+    let (workspace, ended) =
         run(&allowed, "SELECT 1/0", "model: open, schedule: \"const(20, 60s)\", max_in_flight: 4");
     check_output(&ended, 2, &["errors(5%, 10s)"]);
-    let (_, status, reason) = trials(&bench.stored()).remove(0);
+    let (_, status, reason) = trials(&workspace.stored()).remove(0);
     assert_eq!((status, reason.as_str()), (RunStatus::Stopped, "errors(5%, 10s) at second 9"));
 }
 
@@ -147,14 +147,14 @@ fn detects_a_tunnel_to_a_remote_server() {
     let here = format!("127.0.0.1:{port}/postgres");
     let dsn = format!("host=127.0.0.1 port={port} user=postgres dbname=postgres");
     let run = |tunnel: bool, more: &str| {
-        let bench = Workspace::new(
+        let workspace = Workspace::new(
             "tunnel",
             &format!(
                 "stack: {{ postgres: {{ attach: \"{dsn}\"{more} }} }}\noperations: {{ one: {{ sql: SELECT 1 }} }}\n\
                  load: {{ model: closed, clients: 2, duration: 1s }}\n"
             ),
         );
-        let mut command = bench.command(&[]);
+        let mut command = workspace.command(&[]);
         if tunnel {
             // Processes of a remote machine are not visible, and the namespace hides those of this one.
             let inner = std::mem::replace(&mut command, Command::new("unshare"));
@@ -163,13 +163,13 @@ fn detects_a_tunnel_to_a_remote_server() {
             command.envs(inner.get_envs().filter_map(|it| Some((it.0, it.1?))));
         }
         command.env("PGPASSWORD", postgres.password().reveal());
-        let ended = bench.spawn_command(&mut command).wait();
-        (bench, ended)
+        let ended = workspace.spawn_command(&mut command).wait();
+        (workspace, ended)
     };
     // A relay on this machine to a server of this machine counts as local.
-    let (bench, ended) = run(false, "");
+    let (workspace, ended) = run(false, "");
     ended.expect(0);
-    assert!(counts(&bench.stored(), 1).ok > 0);
+    assert!(counts(&workspace.stored(), 1).ok > 0);
     let (_, ended) = run(true, "");
     let refused = format!("{here} is not shown to be on this machine");
     check_output(&ended, 1, &[&refused, &format!("add `allow: \"{here}\"`")]);
@@ -229,7 +229,7 @@ fn loads_a_remote_service_only_with_consent() {
         ("", "pgdyno: allowed\r\n", 0, "stop rule errors(5%, 10s) applies"),
     ] {
         let (address, paths) = service(page, header);
-        let bench = Workspace::new(
+        let workspace = Workspace::new(
             "shop",
             &format!(
                 "stack: {{ service: {{ url: \"http://{address}\", allow: \"{address}\" }} }}\n\
@@ -237,7 +237,7 @@ fn loads_a_remote_service_only_with_consent() {
                  load: {{ model: closed, clients: 2, duration: 1s, warmup: 1s }}\n"
             ),
         );
-        check_output(&bench.run(&[]), status, &[text]);
+        check_output(&workspace.run(&[]), status, &[text]);
         let paths = paths.lock().expect("no thread panicked while it held the lock");
         let load = paths.iter().filter(|it| *it == "/load").count();
         assert_eq!(load > 0, status == 0, "{page:?} {header:?}: {paths:?}");

@@ -60,36 +60,36 @@ fn connect(server: &Postgres) -> Connection {
 
 /// Experiment on the server behind a socket in the folder.
 fn workspace(servers: impl FnOnce(&Path) -> Servers) -> (Workspace, Servers) {
-    let bench = Workspace::new("resumed", "");
-    let servers = servers(&bench.folder);
+    let workspace = Workspace::new("resumed", "");
+    let servers = servers(&workspace.folder);
     let yaml = format!(
         "stack: {{ postgres: {{ attach: \"host={} port=5432 user=postgres dbname=postgres\" }} }}
 operations: {{ one: {{ sql: SELECT 1 }} }}
 load: {{ model: closed, clients: 2, duration: 3s }}
 repeat: 3
 ",
-        bench.folder.display()
+        workspace.folder.display()
     );
-    fs::write(bench.folder.join("resumed.yaml"), yaml).expect("the file can be written");
-    (bench, servers)
+    fs::write(workspace.folder.join("resumed.yaml"), yaml).expect("the file can be written");
+    (workspace, servers)
 }
 
-fn statuses(bench: &Workspace) -> Vec<RunStatus> {
-    trials(&bench.stored()).into_iter().map(|it| it.1).collect()
+fn statuses(workspace: &Workspace) -> Vec<RunStatus> {
+    trials(&workspace.stored()).into_iter().map(|it| it.1).collect()
 }
 
 #[test]
 fn resume_rejects_another_server_and_reports_changed_data() {
-    let (bench, servers) = workspace(Servers::start);
-    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", &servers.password));
+    let (workspace, servers) = workspace(Servers::start);
+    let mut running = workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", &servers.password));
     running.await_trial(2);
     running.signal(Signal::INT);
     running.wait().expect(2);
-    assert_eq!(statuses(&bench), [RunStatus::Complete, RunStatus::Interrupted]);
+    assert_eq!(statuses(&workspace), [RunStatus::Complete, RunStatus::Interrupted]);
     let resume = || {
         let mut command = Command::new(PGDYNO);
-        let path = bench.stored().path().to_owned();
-        command.args(["run", "--json", "--resume"]).arg(path).current_dir(&bench.folder);
+        let path = workspace.stored().path().to_owned();
+        command.args(["run", "--json", "--resume"]).arg(path).current_dir(&workspace.folder);
         command
     };
     servers.lead_to(1);
@@ -99,14 +99,14 @@ fn resume_rejects_another_server_and_reports_changed_data() {
         assert!(refused.err.contains(&format!("system identifier {system}")), "{}", refused.err);
     }
     assert!(refused.err.contains("leads to another server than in earlier trials"), "{}", refused.err);
-    assert_eq!(statuses(&bench).len(), 2, "nothing was measured");
+    assert_eq!(statuses(&workspace).len(), 2, "nothing was measured");
     servers.lead_to(0);
     let grown = "create table grown as select repeat('x', 1000) as text from generate_series(1, 10000)";
     connect(&servers.servers[0]).query(grown).expect("the server answers");
     let resumed = servers.run(&mut resume());
     assert!(resumed.err.contains("3/3") && !resumed.err.contains("4/3"), "{}", resumed.err);
     let document = resumed.expect(0).document();
-    let completed = statuses(&bench).into_iter().filter(|it| *it == RunStatus::Complete).count();
+    let completed = statuses(&workspace).into_iter().filter(|it| *it == RunStatus::Complete).count();
     assert_eq!(completed, 3);
     let changed = |it: &&Value| it["circumstance"]["kind"] == "data_changed";
     let findings = document["findings"].as_array().expect("the value is an array");

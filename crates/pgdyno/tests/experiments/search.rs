@@ -30,8 +30,8 @@ fn steps(run: &Run) -> Vec<SearchStep> {
 
 #[test]
 fn finds_the_capacity_of_the_pool() {
-    let bench = Workspace::new("searched", POOL);
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("searched", POOL);
+    let ended = workspace.run(&["--json"]);
     ended.expect(0);
     let document = ended.document();
     let maximum = &document["maxima"][0];
@@ -42,7 +42,7 @@ fn finds_the_capacity_of_the_pool() {
         None => assert!(!answer["stop_reason"].is_null(), "{answer:#}"),
     }
     assert_ne!(maximum["cause"]["kind"], "proven", "nothing was turned");
-    let run = bench.stored();
+    let run = workspace.stored();
     let steps = steps(&run);
     assert_eq!(steps.len(), trials(&run).len(), "each trial is a step");
     assert_eq!(
@@ -56,7 +56,7 @@ fn finds_the_capacity_of_the_pool() {
     if let (Some(most), Some(least)) = (held.reduce(f64::max), too_much.reduce(f64::min)) {
         assert!(most > 15.0 && least < 4.0 * CAPACITY, "{most} held, {least} did not");
     }
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 fn level(step: &Value) -> Option<f64> {
@@ -65,19 +65,19 @@ fn level(step: &Value) -> Option<f64> {
 
 #[test]
 fn resumes_an_interrupted_search() {
-    let bench = Workspace::new("resumed", POOL);
-    let mut running = bench.spawn(&[]);
+    let workspace = Workspace::new("resumed", POOL);
+    let mut running = workspace.spawn(&[]);
     running.await_trial(3);
     running.signal(Signal::INT);
     running.wait().expect(2);
-    let before = steps(&bench.stored());
+    let before = steps(&workspace.stored());
     assert_eq!(before.len(), 3);
-    let file = bench.stored().path().display().to_string();
+    let file = workspace.stored().path().display().to_string();
     let mut resume = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-    resume.args(["run", "--resume", &file, "--json"]).env("TMPDIR", bench.folder.join("tmp"));
+    resume.args(["run", "--resume", &file, "--json"]).env("TMPDIR", workspace.folder.join("tmp"));
     let ended = super::workspace::RunOutput::run(&mut resume);
     ended.expect(0);
-    let run = bench.stored();
+    let run = workspace.stored();
     assert_eq!(run.path().display().to_string(), file, "the same file goes on");
     assert_eq!(run.state().expect("it can be read").status(), Some(RunStatus::Complete));
     let after = steps(&run);
@@ -88,15 +88,16 @@ fn resumes_an_interrupted_search() {
         ended[..4],
         [RunStatus::Complete, RunStatus::Complete, RunStatus::Interrupted, RunStatus::Complete]
     );
-    let document: Value = serde_json::from_str(&runs_show_output(&bench, &file)).expect("the text is JSON");
+    let document: Value =
+        serde_json::from_str(&runs_show_output(&workspace, &file)).expect("the text is JSON");
     let count = document["maxima"][0]["steps"].as_array().expect("the value is an array").len();
     assert_eq!(count, after.len() - 1, "the one that was cut short says nothing");
-    bench.await_cleanup();
+    workspace.await_cleanup();
 }
 
 /// Output of `runs show`.
-fn runs_show_output(bench: &Workspace, file: &str) -> String {
+fn runs_show_output(workspace: &Workspace, file: &str) -> String {
     let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_pgdyno"));
-    let out = show.args(["runs", "show", file, "--json"]).current_dir(&bench.folder).output();
+    let out = show.args(["runs", "show", file, "--json"]).current_dir(&workspace.folder).output();
     String::from_utf8(out.expect("it can be run").stdout).expect("UTF-8")
 }

@@ -22,8 +22,8 @@ const HEALTHY_SECONDS: usize = 3;
 const RECOVERY_SECONDS: usize = 20;
 
 /// Seconds stored so far.
-fn seconds(bench: &Workspace) -> Result<Vec<Interval>, String> {
-    let runs = std::fs::read_dir(bench.folder.join("runs")).map_err(|it| it.to_string())?;
+fn seconds(workspace: &Workspace) -> Result<Vec<Interval>, String> {
+    let runs = std::fs::read_dir(workspace.folder.join("runs")).map_err(|it| it.to_string())?;
     let paths = runs.flatten().map(|it| it.path());
     let path =
         paths.filter(|path| path.extension().is_some_and(|it| it == "dyno")).max().ok_or("no file yet")?;
@@ -61,25 +61,26 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
          load: {{ model: open, schedule: \"const({RATE}, 10m)\", max_in_flight: 50, timeout: 10s }}\n",
         postgres.port
     );
-    let bench = Workspace::new(name, &yaml);
-    let mut running = bench.spawn_command(bench.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
+    let workspace = Workspace::new(name, &yaml);
+    let mut running =
+        workspace.spawn_command(workspace.command(&[]).env("PGPASSWORD", postgres.password().reveal()));
     running.await_trial(1);
     let well_since = |from: usize| {
         retry_until("the service answers", || {
-            let seconds = seconds(&bench)?;
+            let seconds = seconds(&workspace)?;
             let well = seconds.iter().skip(from).rev().take_while(|it| is_well(it)).count();
             if well >= HEALTHY_SECONDS { Ok(()) } else { Err(format!("{well} seconds of {}", seconds.len())) }
         });
-        seconds(&bench).expect("it was read a moment ago").len()
+        seconds(&workspace).expect("it was read a moment ago").len()
     };
     well_since(0);
     postgres.stop(&mut supervisor).unwrap_or_else(|error| panic!("{error}"));
     retry_until("the service fails without its database", || {
-        let failing = seconds(&bench)?.iter().any(|it| it.scripts[0].failed.total() > 0);
+        let failing = seconds(&workspace)?.iter().any(|it| it.scripts[0].failed.total() > 0);
         if failing { Ok(()) } else { Err("no failure yet".to_owned()) }
     });
     postgres.restart(&mut supervisor).unwrap_or_else(|error| panic!("{error}"));
-    let restarted = seconds(&bench).expect("it was read a moment ago").len();
+    let restarted = seconds(&workspace).expect("it was read a moment ago").len();
     let well = well_since(restarted);
     assert!(
         well - HEALTHY_SECONDS - restarted <= RECOVERY_SECONDS,
@@ -90,7 +91,7 @@ fn check(name: &str, (built, command, env): (&str, &str, &str), content: Content
     let ended = running.wait();
     ended.expect(2);
 
-    let seconds = seconds(&bench).expect("the run has ended");
+    let seconds = seconds(&workspace).expect("the run has ended");
     let (mut codes, mut begun, mut recorded) = (BTreeMap::<String, u64>::new(), 0, 0);
     for second in &seconds {
         begun += second.started;

@@ -23,7 +23,7 @@ fn shipped_experiments_are_valid_with_quick() {
 
 #[test]
 fn runs_the_pool_modes_experiment() {
-    let bench = Workspace::new("unused", "");
+    let workspace = Workspace::new("unused", "");
     let sets = [
         "dataset.rows=1000",
         "load.duration=3s",
@@ -33,7 +33,7 @@ fn runs_the_pool_modes_experiment() {
         "load.clients=[8, 125]",
     ];
     let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
-    let ended = RunOutput::run(&mut bench.command_on(&shipped("001-pool-modes"), &sets));
+    let ended = RunOutput::run(&mut workspace.command_on(&shipped("001-pool-modes"), &sets));
     let document = ended.expect(0).document();
     assert_eq!(row(&document, "tcp")["clients"], 8);
     let rows = document["matrix"]["rows"].as_array().expect("rows");
@@ -45,23 +45,23 @@ fn runs_the_pool_modes_experiment() {
         let is_valid = row["trials"][0]["valid"] == true;
         assert_eq!(figure(row, "served"), is_valid.then_some(f64::from(served)), "{way} {clients}");
     }
-    assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete), "{}", ended.err);
+    assert!(trials(&workspace.stored()).iter().all(|it| it.1 == RunStatus::Complete), "{}", ended.err);
 }
 
 #[test]
 fn runs_the_poolers_experiment() {
-    let bench = Workspace::new("unused", "");
+    let workspace = Workspace::new("unused", "");
     let sets = [
         "load.schedule=line(1, 100, 1s)",
         "repeat=1",
         "way=[direct, haproxy maxconn 25, pgbouncer transaction]",
     ];
     let sets: Vec<&str> = ["--json"].into_iter().chain(sets.iter().flat_map(|it| ["--set", it])).collect();
-    let ended = RunOutput::run(&mut bench.command_on(&shipped("000-poolers"), &sets));
+    let ended = RunOutput::run(&mut workspace.command_on(&shipped("000-poolers"), &sets));
     let document = ended.expect(0).document();
     // The figures of a cell are missing if the generator was late on a busy host; its counts are not.
     for (trial, way) in (1..).zip(["direct", "haproxy maxconn 25", "pgbouncer transaction"]) {
         row(&document, way);
-        assert!(counts(&bench.stored(), trial).ok > 0, "trial {trial}: {document:#}");
+        assert!(counts(&workspace.stored(), trial).ok > 0, "trial {trial}: {document:#}");
     }
 }

@@ -58,22 +58,22 @@ impl Drop for StackWorkspace {
 }
 
 /// Command `pgdyno stack` with its runtime directory below the test's folder.
-fn command(bench: &Workspace, arguments: &[&str]) -> Command {
-    let mut command = bench.command(&[]);
+fn command(workspace: &Workspace, arguments: &[&str]) -> Command {
+    let mut command = workspace.command(&[]);
     let mut stack_command = Command::new(PGDYNO);
-    stack_command.arg("stack").args(arguments).current_dir(&bench.folder).stdin(Stdio::null());
+    stack_command.arg("stack").args(arguments).current_dir(&workspace.folder).stdin(Stdio::null());
     stack_command
         .envs(command.env_remove("XDG_RUNTIME_DIR").get_envs().filter_map(|(name, it)| Some((name, it?))));
-    stack_command.env("XDG_RUNTIME_DIR", &bench.folder);
+    stack_command.env("XDG_RUNTIME_DIR", &workspace.folder);
     stack_command
 }
 
-fn stack(bench: &Workspace, arguments: &[&str]) -> RunOutput {
-    RunOutput::run(&mut command(bench, arguments))
+fn stack(workspace: &Workspace, arguments: &[&str]) -> RunOutput {
+    RunOutput::run(&mut command(workspace, arguments))
 }
 
-fn status(bench: &Workspace, which: &str) -> Value {
-    let document = stack(bench, &["status", which, "--json"]).document();
+fn status(workspace: &Workspace, which: &str) -> Value {
+    let document = stack(workspace, &["status", which, "--json"]).document();
     document["stacks"][0].clone()
 }
 
@@ -83,8 +83,8 @@ fn pid(of: &Value) -> Pid {
 }
 
 /// Directory of the sockets and logs of running stacks.
-fn stacks_directory(bench: &Workspace) -> PathBuf {
-    bench.folder.join("pgdyno")
+fn stacks_directory(workspace: &Workspace) -> PathBuf {
+    workspace.folder.join("pgdyno")
 }
 
 /// Printed psql commands of this role, the first endpoint's first.
@@ -114,8 +114,8 @@ fn passwords(line: &str) -> PathBuf {
 
 #[test]
 fn brings_a_stack_up_and_down() {
-    let bench = StackWorkspace::new("modes", MODES);
-    let up = stack(&bench, &["up", "modes.yaml", "--cell", "pooler.mode=transaction"]);
+    let workspace = StackWorkspace::new("modes", MODES);
+    let up = stack(&workspace, &["up", "modes.yaml", "--cell", "pooler.mode=transaction"]);
     up.expect(0);
     let (application, superuser) = (lines(&up.out, "application"), lines(&up.out, "superuser"));
     assert_eq!((application.len(), superuser.len()), (2, 1), "{}", up.out);
@@ -136,7 +136,8 @@ fn brings_a_stack_up_and_down() {
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
     let arguments = processes.map(|it| fs::read(it.path().join("cmdline")).unwrap_or_default());
     let arguments: String = arguments.map(|it| String::from_utf8_lossy(&it).into_owned()).collect();
-    let log = fs::read_to_string(stacks_directory(&bench).join("modes.log")).expect("the file can be read");
+    let log =
+        fs::read_to_string(stacks_directory(&workspace).join("modes.log")).expect("the file can be read");
     for secret in secrets {
         assert!(
             ![&up.out, &up.err, &arguments, &log].iter().any(|output| output.contains(secret)),
@@ -144,108 +145,108 @@ fn brings_a_stack_up_and_down() {
         );
     }
 
-    let twice = stack(&bench, &["up", "modes.yaml"]);
+    let twice = stack(&workspace, &["up", "modes.yaml"]);
     assert!(twice.expect(1).err.contains("a stack named modes is already up"), "{}", twice.err);
     assert!(twice.err.contains("pgdyno stack down modes"), "{}", twice.err);
-    stack(&bench, &["up", "modes.yaml", "--name", "other", "--lifetime", "1h"]).expect(0);
-    let both = stack(&bench, &["status", "modes.yaml"]);
+    stack(&workspace, &["up", "modes.yaml", "--name", "other", "--lifetime", "1h"]).expect(0);
+    let both = stack(&workspace, &["status", "modes.yaml"]);
     let heads: Vec<&str> = both.expect(0).out.lines().filter(|it| it.contains(" has been up for ")).collect();
     assert_eq!(heads.len(), 2, "{}", both.out);
-    assert_eq!(status(&bench, "other")["cell"][0][1], "session");
-    assert_eq!(status(&bench, "modes")["cell"][0][1], "transaction");
-    stack(&bench, &["down", "other"]).expect(0);
+    assert_eq!(status(&workspace, "other")["cell"][0][1], "session");
+    assert_eq!(status(&workspace, "modes")["cell"][0][1], "transaction");
+    stack(&workspace, &["down", "other"]).expect(0);
     assert_eq!(ask(&application[0], "select 1"), "1");
 
     let run = file.parent().and_then(Path::file_name).and_then(|it| it.to_str()).expect("a plain name");
     let keeper = run.strip_prefix("pgdyno-").and_then(|it| it.parse().ok()).expect("pgdyno-<number>");
-    stack(&bench, &["down", "modes.yaml"]).expect(0);
+    stack(&workspace, &["down", "modes.yaml"]).expect(0);
     // `down` returns only after everything is gone.
-    assert_eq!(bench.leftovers(), [""; 0]);
-    assert!(!stacks_directory(&bench).exists() && groups(keeper).is_empty());
+    assert_eq!(workspace.leftovers(), [""; 0]);
+    assert!(!stacks_directory(&workspace).exists() && groups(keeper).is_empty());
     for verb in ["down", "status"] {
-        let none = stack(&bench, &[verb, "modes.yaml"]);
+        let none = stack(&workspace, &[verb, "modes.yaml"]);
         assert!(none.expect(1).err.contains("no stack of modes.yaml is up"), "{}", none.err);
     }
-    assert_eq!(stack(&bench, &["status"]).expect(0).out, "no stack is up\n");
+    assert_eq!(stack(&workspace, &["status"]).expect(0).out, "no stack is up\n");
 }
 
 #[test]
 fn status_reports_a_node_that_died() {
-    let bench = StackWorkspace::new("died", BARE);
-    stack(&bench, &["up", "died.yaml"]).expect(0);
-    let node = &status(&bench, "died")["state"]["up"][0];
+    let workspace = StackWorkspace::new("died", BARE);
+    stack(&workspace, &["up", "died.yaml"]).expect(0);
+    let node = &status(&workspace, "died")["state"]["up"][0];
     assert_eq!(node["condition"], "running");
     kill_process(pid(node), Signal::KILL).expect("the process is running");
     retry_until("the end of the stack is reported", || {
-        let report = stack(&bench, &["status", "died"]);
+        let report = stack(&workspace, &["status", "died"]);
         let is = report.status.code() == Some(2) && report.out.contains("ENDED: it was ended by signal 9");
         if is { Ok(()) } else { Err(report.out) }
     });
-    stack(&bench, &["down", "died"]).expect(0);
-    assert_eq!(bench.leftovers(), [""; 0]);
+    stack(&workspace, &["down", "died"]).expect(0);
+    assert_eq!(workspace.leftovers(), [""; 0]);
 }
 
 #[test]
 fn killing_the_holder_ends_the_stack() {
     for signal in [Signal::KILL, Signal::TERM, Signal::INT] {
-        let bench = StackWorkspace::new("shot", BARE);
-        stack(&bench, &["up", "shot.yaml"]).expect(0);
-        kill_process(pid(&status(&bench, "shot")), signal).expect("the process is running");
-        bench.await_cleanup();
+        let workspace = StackWorkspace::new("shot", BARE);
+        stack(&workspace, &["up", "shot.yaml"]).expect(0);
+        kill_process(pid(&status(&workspace, "shot")), signal).expect("the process is running");
+        workspace.await_cleanup();
         // If the holder was killed, no process removed the directory.
-        assert_eq!(stacks_directory(&bench).exists(), signal == Signal::KILL);
-        let none = stack(&bench, &["status", "shot"]);
+        assert_eq!(stacks_directory(&workspace).exists(), signal == Signal::KILL);
+        let none = stack(&workspace, &["status", "shot"]);
         assert!(none.expect(1).err.contains("no stack of shot is up"), "{}", none.err);
-        assert!(!stacks_directory(&bench).exists(), "leftover files are removed");
-        stack(&bench, &["up", "shot.yaml"]).expect(0);
-        stack(&bench, &["down", "shot"]).expect(0);
+        assert!(!stacks_directory(&workspace).exists(), "leftover files are removed");
+        stack(&workspace, &["up", "shot.yaml"]).expect(0);
+        stack(&workspace, &["down", "shot"]).expect(0);
     }
 }
 
 #[test]
 fn can_be_stopped_before_it_is_up() {
     for how in ["interrupted", "killed", "down"] {
-        let bench = StackWorkspace::new("large", LARGE);
-        let mut up = command(&bench, &["up", "large.yaml"]);
+        let workspace = StackWorkspace::new("large", LARGE);
+        let mut up = command(&workspace, &["up", "large.yaml"]);
         let mut up =
             up.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
         let mut lines = BufReader::new(up.stderr.take().expect("the stream is piped")).lines();
         let first = lines.next().expect("a line").expect("text");
         assert!(first.starts_with("postgres is ready"), "{first}");
-        let report = stack(&bench, &["status", "large"]);
+        let report = stack(&workspace, &["status", "large"]);
         assert!(report.expect(0).out.contains("large has been starting for "), "{}", report.out);
         match how {
             "interrupted" => kill_process(Pid::from_child(&up), Signal::INT).expect("the process is running"),
             "killed" => kill_process(Pid::from_child(&up), Signal::KILL).expect("the process is running"),
-            _ => drop(stack(&bench, &["down", "large"]).expect(0).status),
+            _ => drop(stack(&workspace, &["down", "large"]).expect(0).status),
         }
         let last = lines.map_while(Result::ok).last();
         let status = up.wait().expect("the process can be waited for");
         if how != "killed" {
             assert_eq!((status.code(), last.as_deref()), (Some(1), Some("pgdyno stack: error: stopped")));
-            assert_eq!(bench.leftovers(), [""; 0], "{how}");
+            assert_eq!(workspace.leftovers(), [""; 0], "{how}");
         }
-        bench.await_cleanup();
+        workspace.await_cleanup();
         retry_until("the directory is removed", || {
-            if stacks_directory(&bench).exists() { Err("no".to_owned()) } else { Ok(()) }
+            if stacks_directory(&workspace).exists() { Err("no".to_owned()) } else { Ok(()) }
         });
     }
 }
 
 #[test]
 fn a_failed_start_leaves_nothing() {
-    let bench = StackWorkspace::new("missing", MODES);
+    let workspace = StackWorkspace::new("missing", MODES);
     let check = |arguments: &[&str], status: i32, expected: &str| {
-        let mut up = command(&bench, &[&["up", "missing.yaml"], arguments].concat());
+        let mut up = command(&workspace, &[&["up", "missing.yaml"], arguments].concat());
         let ended = RunOutput::run(up.env("PGDYNO_PGBOUNCER", "/nowhere"));
         assert!(ended.expect(status).err.contains(expected), "{}", ended.err);
-        assert_eq!(bench.leftovers(), [""; 0]);
-        assert!(!stacks_directory(&bench).exists());
+        assert_eq!(workspace.leftovers(), [""; 0]);
+        assert!(!stacks_directory(&workspace).exists());
         ended
     };
     let missing = check(&[], 1, "no PgBouncer was found on this machine");
     // `run` prints the same message on one line.
-    let run = RunOutput::run(bench.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
+    let run = RunOutput::run(workspace.command(&["--set", "repeat=1"]).env("PGDYNO_PGBOUNCER", "/nowhere"));
     let message = missing.err.split_once("error: ").expect("an error").1;
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(run.err.contains(&message), "{message}\nis not in\n{}", run.err);
@@ -267,16 +268,16 @@ operations: {{ one: {{ sql: SELECT 1 }} }}
 load: {{ model: closed, clients: 2, duration: 1s }}
 "
     );
-    let bench = StackWorkspace::new("here", &yaml);
-    let mut up = command(&bench, &["up", "here.yaml"]);
+    let workspace = StackWorkspace::new("here", &yaml);
+    let mut up = command(&workspace, &["up", "here.yaml"]);
     let up = RunOutput::run(up.env("PGPASSFILE", passwords(&line)));
     up.expect(0);
     let printed = lines(&up.out, "application");
     assert_eq!(ask(&printed[0], "select current_user"), "app", "through our pooler");
     assert_eq!(printed[1], format!("psql '{address}'"), "the user supplies the password");
     assert!(up.out.contains("attached: not started by pgdyno"), "{}", up.out);
-    stack(&bench, &["down", "here"]).expect(0);
-    assert_eq!(bench.leftovers(), [""; 0]);
+    stack(&workspace, &["down", "here"]).expect(0);
+    assert_eq!(workspace.leftovers(), [""; 0]);
     assert_eq!(ask(&line, "select 1"), "1");
     stack(&there, &["down", "there"]).expect(0);
 }

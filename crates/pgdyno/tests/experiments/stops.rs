@@ -14,11 +14,11 @@ load: { model: closed, clients: 2, duration: 10m }
 matrix:
   way: { sql: { stop: [\"sql(22xxx,1,1)\"] }, limit: { stop: [\"limit(1s)\"] } }
 ";
-    let bench = Workspace::new("rules", yaml);
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("rules", yaml);
+    let ended = workspace.run(&["--json"]);
     // A rule ended the trials, but nothing succeeded, which remains an error.
     let document = ended.expect(2).document();
-    for (trial, status, reason) in trials(&bench.stored()) {
+    for (trial, status, reason) in trials(&workspace.stored()) {
         let (way, rule) = match trial.label[0].1.as_str() {
             "sql" => ("sql", "sql(22xxx,1,1)"),
             _ => ("limit", "limit(1s)"),
@@ -33,7 +33,7 @@ matrix:
     }
     // The same engine evaluates rules on the stored run, even if another rule ended the trial.
     let mut replay = Command::new(PGDYNO);
-    replay.args(["runs", "stop", "last", "sql(22xxx,1,1)", "net(xx,1,1)"]).current_dir(&bench.folder);
+    replay.args(["runs", "stop", "last", "sql(22xxx,1,1)", "net(xx,1,1)"]).current_dir(&workspace.folder);
     let replayed =
         String::from_utf8(replay.output().expect("the program can be started").stdout).expect("words");
     for way in ["sql", "limit"] {
@@ -46,19 +46,19 @@ matrix:
 
 #[test]
 fn broken_objectives_set_the_exit_status() {
-    let bench = Workspace::new("objectives", BARE);
+    let workspace = Workspace::new("objectives", BARE);
     for (objectives, status) in [("[tps > 1, errors < 50%]", 0), ("[tps > 1, p99 < 1us]", 99)] {
         let set = format!("objectives={objectives}");
-        bench.run(&["--set", &set, "--strict"]).expect(status);
+        workspace.run(&["--set", &set, "--strict"]).expect(status);
     }
 }
 
 /// A stopped generator makes its own trial invalid.
 #[test]
 fn an_invalid_trial_is_an_error_with_strict() {
-    let bench = Workspace::new("invalid", &BARE.replace("duration: 1s", "duration: 3s"));
+    let workspace = Workspace::new("invalid", &BARE.replace("duration: 1s", "duration: 3s"));
     for (arguments, status) in [(&["--json", "--strict"][..], 3), (&["--json"], 0)] {
-        let mut running = bench.spawn(arguments);
+        let mut running = workspace.spawn(arguments);
         running.await_trial(1);
         running.stop_for(Duration::from_millis(300));
         let ended = running.wait();
@@ -66,29 +66,29 @@ fn an_invalid_trial_is_an_error_with_strict() {
         let trial = &document["matrix"]["rows"][0]["trials"][0];
         assert_eq!((&trial["status"]["kind"], &trial["valid"]), (&"done".into(), &false.into()), "{trial:#}");
         assert_ne!(trial["reasons"], serde_json::json!([]));
-        let _ = std::fs::remove_dir_all(bench.folder.join("runs"));
+        let _ = std::fs::remove_dir_all(workspace.folder.join("runs"));
     }
 }
 
 #[test]
 fn starts_nothing_if_the_file_is_invalid() {
-    let bench = Workspace::new("mistake", BARE);
-    let ended = bench.run(&["--set", "load.clinets=3"]);
+    let workspace = Workspace::new("mistake", BARE);
+    let ended = workspace.run(&["--set", "load.clinets=3"]);
     assert!(ended.err.contains("clients"), "{}", ended.err);
     ended.expect(2);
-    assert!(!bench.folder.join("runs").exists());
+    assert!(!workspace.folder.join("runs").exists());
 }
 
 /// A rule on a series that the run never has is reported at the end.
 #[test]
 fn reports_a_rule_that_never_had_a_value() {
     let rules = "stop: [\"metric_higher(pooler, pg_backends, 1, 2)\", \"metric_higher(*, pg_backends, 100000, 2)\"]\n";
-    let bench = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
-    let ended = bench.run(&[]);
+    let workspace = Workspace::new("blind", &(BARE.replace("1s", "2s") + rules));
+    let ended = workspace.run(&[]);
     let warnings: Vec<&str> =
         ended.expect(0).err.lines().filter(|it| it.contains("was never evaluated")).collect();
     assert_eq!(warnings.len(), 1, "{}", ended.err);
     assert!(warnings[0].contains("metric_higher(pooler, pg_backends, 1, 2)"), "{}", ended.err);
-    let notes = bench.stored().notes().unwrap_or_else(|error| panic!("{error}"));
+    let notes = workspace.stored().notes().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(notes.iter().filter(|it| it.text == "never had a value").count(), 1, "{notes:?}");
 }

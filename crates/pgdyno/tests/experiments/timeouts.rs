@@ -27,9 +27,10 @@ fn timed_out_statements_leave_no_sessions() {
     for (name, pooler) in [("straight", ""), ("pooled", pooler)] {
         {
             let yaml = SLOW.replace("POOLER", pooler).replace("ADDRESS", &address);
-            let bench = Workspace::new(name, &yaml);
-            let mut command = bench.command(&[]);
-            let mut running = bench.spawn_command(command.env("PGPASSWORD", postgres.password().reveal()));
+            let workspace = Workspace::new(name, &yaml);
+            let mut command = workspace.command(&[]);
+            let mut running =
+                workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal()));
             let mut most = 0;
             while !running.has_exited() {
                 most = most.max(sleeping());

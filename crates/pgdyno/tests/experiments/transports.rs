@@ -42,10 +42,10 @@ const HOPS: [(&str, &str); 9] = [
 
 #[test]
 fn measures_every_transport_and_stores_its_hops() {
-    let bench = Workspace::new("ways", TRANSPORTS);
-    let ended = bench.run(&["--json"]);
+    let workspace = Workspace::new("ways", TRANSPORTS);
+    let ended = workspace.run(&["--json"]);
     let document = ended.expect(0).document();
-    for (trial, status, reason) in trials(&bench.stored()) {
+    for (trial, status, reason) in trials(&workspace.stored()) {
         let way = trial.label[0].1.as_str();
         let found = row(&document, way);
         if status == RunStatus::Skipped && way == "odyssey" {
@@ -76,9 +76,10 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 1, duration: 100ms }
 matrix: { way: { direct: {}, odyssey: { pooler: { kind: odyssey } } } }
 ";
-    let bench = Workspace::new("skipped", yaml);
-    let ended =
-        bench.spawn_command(bench.command(&["--json"]).env("PGDYNO_ODYSSEY", "/nowhere/odyssey")).wait();
+    let workspace = Workspace::new("skipped", yaml);
+    let ended = workspace
+        .spawn_command(workspace.command(&["--json"]).env("PGDYNO_ODYSSEY", "/nowhere/odyssey"))
+        .wait();
     let document = ended.expect(0).document();
     assert!(ended.err.contains("odyssey: skipped: no Odyssey was found on this machine"), "{}", ended.err);
     assert_eq!(row(&document, "odyssey")["trials"][0]["status"]["kind"], "skipped");
@@ -94,8 +95,8 @@ operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 20, duration: 1s }
 matrix: { way: { direct: {}, pooler: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } } } }
 ";
-    let bench = Workspace::new("slots", yaml);
-    let document = bench.run(&["--json"]).expect(0).document();
+    let workspace = Workspace::new("slots", yaml);
+    let document = workspace.run(&["--json"]).expect(0).document();
     let (direct, pooler) = (row(&document, "direct"), row(&document, "pooler"));
     assert!(figure(direct, "refused").is_some_and(|it| it >= 16.0), "{direct:#}");
     // Three slots are reserved for superusers, and the monitor takes one.

@@ -37,12 +37,12 @@ load: {{ model: closed, clients: 1, duration: 1m }}
         postgres.port,
         rows.collect::<Vec<_>>().join(", ")
     );
-    let bench = Workspace::new("values", &yaml);
+    let workspace = Workspace::new("values", &yaml);
     for mode in ["simple", "extended", "prepared"] {
         connection.query("truncate got").expect("it is ours");
         let set = format!("load.query_mode={mode}");
-        let mut command = bench.command(&["--set", &set]);
-        bench.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait().expect(0);
+        let mut command = workspace.command(&["--set", &set]);
+        workspace.spawn_command(command.env("PGPASSWORD", postgres.password().reveal())).wait().expect(0);
         let answer = connection.query("select n, value from got order by n").expect("it is ours");
         let got: Vec<_> = answer.rows.iter().map(|it| (it[0].clone(), it[1].clone())).collect();
         let expected: Vec<_> =

@@ -26,13 +26,13 @@ fn prometheus_scrapes_the_stored_values() {
         eprintln!("skipped: there is no prometheus here; ./x setup installs it");
         return;
     };
-    let bench = Workspace::new("scraped", SHORT);
-    let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
+    let workspace = Workspace::new("scraped", SHORT);
+    let mut running = workspace.spawn(&["--prometheus", "127.0.0.1:0"]);
     let line = running.await_line("Prometheus can scrape ");
     let url = line.split_whitespace().last().expect("it ends with the address");
     let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/metrics")).expect("an address");
     let address: SocketAddr = address.parse().expect("an address");
-    let prometheus = Prometheus::start(&program, &bench, address);
+    let prometheus = Prometheus::start(&program, &workspace, address);
     retry_until("Prometheus has scraped the endpoint", || match prometheus.value("up").as_deref() {
         Some("1") => Ok(()),
         other => Err(format!("{other:?}")),
@@ -72,13 +72,13 @@ fn prometheus_scrapes_the_stored_values() {
     checks(&metrics);
     running.signal(Signal::INT);
     running.wait().expect(2);
-    assert_eq!(counts(&bench.stored(), 1).ok, 200);
+    assert_eq!(counts(&workspace.stored(), 1).ok, 200);
 }
 
 #[test]
 fn metrics_endpoint_rejects_foreign_hosts() {
-    let bench = Workspace::new("asked", SHORT);
-    let mut running = bench.spawn(&["--prometheus", "127.0.0.1:0"]);
+    let workspace = Workspace::new("asked", SHORT);
+    let mut running = workspace.spawn(&["--prometheus", "127.0.0.1:0"]);
     let line = running.await_line("Prometheus can scrape ");
     let port = line.trim_end_matches("/metrics").rsplit(':').next().and_then(|it| it.parse::<u16>().ok());
     let address = SocketAddr::from(([127, 0, 0, 1], port.expect("a port")));
@@ -98,14 +98,14 @@ fn metrics_endpoint_rejects_foreign_hosts() {
     }
     running.signal(Signal::INT);
     running.wait();
-    let refused = bench.run(&["--prometheus", "0.0.0.0:0"]);
+    let refused = workspace.run(&["--prometheus", "0.0.0.0:0"]);
     assert!(refused.expect(1).err.contains("--prometheus-anyone"), "{}", refused.err);
 }
 
 /// Nothing reads the pipe, which is full from the start.
 #[test]
 fn an_unread_pipe_does_not_block_the_run() {
-    let bench = Workspace::new("unread", &format!("{BARE}repeat: 2\n"));
+    let workspace = Workspace::new("unread", &format!("{BARE}repeat: 2\n"));
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let flags = fcntl_getfl(&writer).expect("it has flags");
     fcntl_setfl(&writer, flags | OFlags::NONBLOCK).expect("it is ours");
@@ -114,11 +114,11 @@ fn an_unread_pipe_does_not_block_the_run() {
         filled += n;
     }
     fcntl_setfl(&writer, flags).expect("it is ours");
-    let mut command = bench.command(&[]);
+    let mut command = workspace.command(&[]);
     let mut child = command.stdout(Stdio::null()).stderr(writer).spawn().expect("the program can be started");
     drop(command);
     retry_until("the run has ended successfully", || {
-        let path = fs::read_dir(bench.folder.join("runs")).ok().and_then(|mut it| it.next());
+        let path = fs::read_dir(workspace.folder.join("runs")).ok().and_then(|mut it| it.next());
         let path = path.and_then(Result::ok).ok_or("no file yet")?.path();
         let state = store::Run::open(&path).and_then(|it| it.state()).map_err(|it| it.to_string())?;
         if state.status() == Some(RunStatus::Complete) { Ok(()) } else { Err(format!("{state:?}")) }
@@ -128,7 +128,7 @@ fn an_unread_pipe_does_not_block_the_run() {
     assert!(child.wait().expect("the process can be waited for").success());
     let text = &text[filled..];
     assert!(text.starts_with("2 trials of 1 cell") && text.contains("\n2/2  the only cell: "), "{text}");
-    assert!(trials(&bench.stored()).iter().all(|it| it.1 == RunStatus::Complete));
+    assert!(trials(&workspace.stored()).iter().all(|it| it.1 == RunStatus::Complete));
 }
 
 /// Prometheus process that scrapes one address and stores its data in the test's folder.
@@ -138,8 +138,8 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    fn start(program: &PathBuf, bench: &Workspace, target: SocketAddr) -> Prometheus {
-        let folder = bench.folder.join("prometheus");
+    fn start(program: &PathBuf, workspace: &Workspace, target: SocketAddr) -> Prometheus {
+        let folder = workspace.folder.join("prometheus");
         fs::create_dir(&folder).expect("the directory can be created");
         let config = folder.join("prometheus.yml");
         let scrape = format!(

@@ -42,7 +42,7 @@ pub struct RunOutput {
 
 /// A run in progress.
 pub struct RunningProcess<'a> {
-    bench: &'a Workspace,
+    workspace: &'a Workspace,
     /// The process; `None` after it was waited for.
     child: Option<Child>,
 }
@@ -90,7 +90,7 @@ impl Workspace {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program can be started");
-        RunningProcess { bench: self, child: Some(child) }
+        RunningProcess { workspace: self, child: Some(child) }
     }
 
     /// File of the last run.
@@ -187,8 +187,8 @@ impl RunOutput {
 impl RunningProcess<'_> {
     /// Waits until a second of this trial is stored; the first trial is 1.
     pub fn await_trial(&mut self, trial: u32) {
-        let bench = self.bench;
-        self.await_trial_in(trial, || bench.folder.join("runs"));
+        let workspace = self.workspace;
+        self.await_trial_in(trial, || workspace.folder.join("runs"));
     }
 
     /// Waits until a second of a trial is stored in the folder that `look` returns. `look` is called repeatedly.
@@ -272,7 +272,7 @@ impl RunningProcess<'_> {
 
     /// Process id of the keeper, which is part of the control groups' names.
     pub fn keeper(&self) -> u32 {
-        let directory = files(&self.bench.folder.join("tmp")).pop().expect("a directory of its own");
+        let directory = files(&self.workspace.folder.join("tmp")).pop().expect("a directory of its own");
         let name = directory.file_name().and_then(|it| it.to_str()).expect("a plain name");
         name.strip_prefix("pgdyno-").and_then(|it| it.parse().ok()).expect("pgdyno-<number>")
     }

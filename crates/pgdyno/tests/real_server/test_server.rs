@@ -20,10 +20,10 @@ pub struct TestServer {
 
 /// Server for tests that do not change it, with pgbench's tables at scale 1. Its keeper stops it with this process.
 pub static SHARED: LazyLock<TestServer> = LazyLock::new(|| {
-    let stand = TestServer::start(&Settings::default());
-    let made = stand.bench(&["-i", "-q", "-s", "1"]);
+    let server = TestServer::start(&Settings::default());
+    let made = server.bench(&["-i", "-q", "-s", "1"]);
     assert!(made.status.success(), "{}", combined_output(&made));
-    stand
+    server
 });
 
 impl TestServer {

@@ -159,7 +159,7 @@ impl LedgerReader {
     /// Durability verdict. `begun` is the start of the window and `over` the end of the load, by the ledger's clock.
     pub fn verdict(
         self,
-        acted: &InjectionResult,
+        injection_result: &InjectionResult,
         watched: &RoleObservations,
         (begun, over): (Nanos, Nanos),
     ) -> Result<DurabilityVerdict, CommandError> {
@@ -169,8 +169,8 @@ impl LedgerReader {
             end: all.end(),
             promises: promises(watched),
             samples: watched.samples(),
-            faults: fault_events(acted, watched, begun),
-            promotions: acted
+            faults: fault_events(injection_result, watched, begun),
+            promotions: injection_result
                 .promotions
                 .iter()
                 .map(|(at, it)| promotion_decision(begun + *at, it, watched))
@@ -223,11 +223,15 @@ fn promises(watched: &RoleObservations) -> Vec<PromiseChange> {
 }
 
 /// Injected faults, by the ledger's clock.
-fn fault_events(acted: &InjectionResult, watched: &RoleObservations, begun: Nanos) -> Vec<FaultEvent> {
-    let all = &acted.injection.injected;
+fn fault_events(
+    injection_result: &InjectionResult,
+    watched: &RoleObservations,
+    begun: Nanos,
+) -> Vec<FaultEvent> {
+    let all = &injection_result.injection.injected;
     let fault = |(number, injected_fault): (usize, &InjectedFault)| {
         let next = all.get(number + 1).map_or(Nanos::MAX, |it| it.at);
-        let followed = acted
+        let followed = injection_result
             .injection
             .promotions
             .iter()
@@ -342,8 +346,9 @@ mod tests {
         let watched = RoleObservations { role_periods: spells, ..RoleObservations::default() };
         let injection =
             FaultInjection { injected: all, promotions: vec![promoted(12)], ..FaultInjection::default() };
-        let acted = InjectionResult { injection, promotions: Vec::new(), failed_primaries: Vec::new() };
-        let actual: Vec<(u64, bool)> = fault_events(&acted, &watched, s(100))
+        let injection_result =
+            InjectionResult { injection, promotions: Vec::new(), failed_primaries: Vec::new() };
+        let actual: Vec<(u64, bool)> = fault_events(&injection_result, &watched, s(100))
             .iter()
             .map(|it| (it.at.0 / s(1).0, it.fails_over))
             .collect();

@@ -18,7 +18,7 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Interval between two checks of what is due.
+/// Interval between two checks for due actions.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Longest time for which one search for a new primary may delay other actions.
 const PRIMARY_LOOK_TIMEOUT: Duration = Duration::from_millis(100);
@@ -67,12 +67,12 @@ pub struct InjectionResult {
 }
 
 impl<'a> FaultInjector<'a> {
-    /// Creates an injector. `tell` receives its actions and observations as events.
+    /// Creates an injector. `observations` receives its actions and observations as events.
     pub fn new(
         (chain, supervisor): (&'a mut Chain, &'a mut Supervisor),
         faults: &'a [Fault],
         since: TrialClock,
-        sender: Sender<Observation>,
+        observations: Sender<Observation>,
     ) -> FaultInjector<'a> {
         let primary = chain.primary().map(|it| it.endpoint.clone());
         let promoter = match (chain.replication().map(|it| &it.manager), primary) {
@@ -82,22 +82,22 @@ impl<'a> FaultInjector<'a> {
             (Some(FailoverManager::External(_)), _) => PromotionMode::Manager,
             _ => PromotionMode::Nobody,
         };
-        let agenda = FaultSchedule::new(faults);
-        let (wounds, leaderless) = (BTreeMap::new(), None);
-        let (failed_primaries, strayed) = (Vec::new(), Vec::new());
+        let schedule = FaultSchedule::new(faults);
+        let (active_faults, leaderless) = (BTreeMap::new(), None);
+        let (failed_primaries, diverged) = (Vec::new(), Vec::new());
         let (injection, promotions) = (FaultInjection::default(), Vec::new());
         FaultInjector {
             chain,
             supervisor,
             faults,
-            schedule: agenda,
+            schedule,
             since,
-            observations: sender,
-            active_faults: wounds,
+            observations,
+            active_faults,
             promoter,
             leaderless,
             failed_primaries,
-            diverged: strayed,
+            diverged,
             injection,
             promotions,
         }
@@ -144,8 +144,8 @@ impl<'a> FaultInjector<'a> {
             self.add_error(format!("the load ended before {left} of {} faults", self.faults.len()));
         }
         let (start, until) = (self.since.now(), Instant::now() + PROMOTION_TIMEOUT);
-        let patient = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
-        while !self.has_primary_since(start) && patient() {
+        let may_wait = || !hurried.load(Ordering::Relaxed) && Instant::now() < until;
+        while !self.has_primary_since(start) && may_wait() {
             self.find_primary();
             thread::sleep(POLL_INTERVAL);
         }

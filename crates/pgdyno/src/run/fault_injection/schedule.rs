@@ -103,12 +103,12 @@ mod tests {
                 FaultAction::Pause { target: FaultTarget::Replica, duration: s(3) },
             ),
         ];
-        let mut agenda = FaultSchedule::new(&faults);
+        let mut schedule = FaultSchedule::new(&faults);
         let mut check = |now: u64, came: Option<TriggerEvent>, due: &[DueAction]| {
             if let Some(event) = came {
-                agenda.record_event(event, s(now));
+                schedule.record_event(event, s(now));
             }
-            let all: Vec<DueAction> = std::iter::from_fn(|| agenda.due(s(now))).collect();
+            let all: Vec<DueAction> = std::iter::from_fn(|| schedule.due(s(now))).collect();
             assert_eq!(all, due, "at {now}");
         };
         check(4, None, &[]);
@@ -122,7 +122,7 @@ mod tests {
         check(9, Some(TriggerEvent::Promoted), &[DueAction::Inject(2)]);
         check(11, None, &[]);
         check(12, None, &[DueAction::Revert(2)]);
-        assert!(agenda.is_over() && agenda.take_active().is_empty());
+        assert!(schedule.is_over() && schedule.take_active().is_empty());
     }
 
     #[test]
@@ -133,9 +133,9 @@ mod tests {
             action: FaultAction::Isolate { target: FaultTarget::Node(node.to_owned()), duration: s(1) },
         };
         let faults = [isolate("a", 1), isolate("b", 2)];
-        let mut agenda = FaultSchedule::new(&faults);
-        let all: Vec<DueAction> = std::iter::from_fn(|| agenda.due(s(9))).collect();
+        let mut schedule = FaultSchedule::new(&faults);
+        let all: Vec<DueAction> = std::iter::from_fn(|| schedule.due(s(9))).collect();
         assert_eq!(all, [DueAction::Inject(0), DueAction::Inject(1)]);
-        assert_eq!(agenda.take_active(), [0, 1]);
+        assert_eq!(schedule.take_active(), [0, 1]);
     }
 }
