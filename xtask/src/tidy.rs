@@ -84,16 +84,16 @@ pub fn main() -> ExitCode {
     }
     let mut count = 0;
     for (name, rule) in RULES {
-        let mut complaints = rule(&tree);
-        complaints.sort();
-        if !complaints.is_empty() {
+        let mut violations = rule(&tree);
+        violations.sort();
+        if !violations.is_empty() {
             eprintln!("\nbroken: {name}");
         }
-        complaints.iter().for_each(|it| eprintln!("  {it}"));
-        count += complaints.len();
+        violations.iter().for_each(|it| eprintln!("  {it}"));
+        count += violations.len();
     }
     if count > 0 {
-        eprintln!("\ntidy: {count} complaint{}", if count == 1 { "" } else { "s" });
+        eprintln!("\ntidy: {count} violation{}", if count == 1 { "" } else { "s" });
         return ExitCode::from(1);
     }
     println!("tidy: {} rules hold in {} files", RULES.len(), tree.files.len());

@@ -119,7 +119,7 @@ pub fn promises(tree: &Tree) -> Vec<Violation> {
     let Some(page) = tree.get(PROMISES) else {
         return vec![Violation::new(PROMISES, 1, "the page is missing", "write it")];
     };
-    let mut complaints = Vec::new();
+    let mut violations = Vec::new();
     for (line, text) in prose(&page.text) {
         for (path, test) in text.split('`').skip(1).step_by(2).filter_map(|span| span.split_once("::")) {
             let exists = |file: &File| match path.ends_with(".rs") {
@@ -128,14 +128,14 @@ pub fn promises(tree: &Tree) -> Vec<Violation> {
             };
             if !tree.get(path).is_some_and(exists) {
                 let what = format!("there is no test `{test}` in {path}");
-                complaints.push(Violation::new(PROMISES, line, what, "name the test that keeps the promise"));
+                violations.push(Violation::new(PROMISES, line, what, "name the test that keeps the promise"));
             }
         }
     }
-    complaints
+    violations
 }
 
-/// Texts between backquotes.
+/// Texts between backquotes in a table cell.
 fn quoted_names(cell: &str) -> BTreeSet<&str> {
     cell.split('`').skip(1).step_by(2).map(|name| name.split("::").next().unwrap_or(name)).collect()
 }
