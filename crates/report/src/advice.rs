@@ -19,8 +19,8 @@ pub fn render(account: &RunResult, lang: &Lang) -> String {
     let mut parts = Vec::new();
     for advice in &account.advice {
         if account.advice.len() > 1 {
-            let its: Vec<&str> = advice.cells.iter().map(|cell| names[*cell].as_str()).collect();
-            parts.push(format!("{}\n", visible(&lang.cells(&its, names.len()))));
+            let cells: Vec<&str> = advice.cells.iter().map(|cell| names[*cell].as_str()).collect();
+            parts.push(format!("{}\n", visible(&lang.cells(&cells, names.len()))));
         }
         parts.push(advice_block(advice, lang));
     }
@@ -95,8 +95,8 @@ pub(crate) fn remedy(advice: &Advice, statement: &StatementAdvice, lang: &Lang) 
     let number = advice.statements.iter().position(|other| std::ptr::eq(other, statement));
     let helped = match &statement.remedy {
         model::advice::Remedy::Index { index } => {
-            let its = advice.indexes.get(*index).map(|it| it.improved.as_slice()).unwrap_or_default();
-            let this = its.iter().find(|it| Some(it.statement) == number);
+            let improved = advice.indexes.get(*index).map(|it| it.improved.as_slice()).unwrap_or_default();
+            let this = improved.iter().find(|it| Some(it.statement) == number);
             this.map(|it| (index + 1, it.before, it.after))
         }
         _ => None,

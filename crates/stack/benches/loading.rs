@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 static NEVER: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const ROUNDS: usize = 3;
 
 fn main() -> Result<()> {
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
 
 fn measure(postgres: &Postgres, name: &str, dataset: &Dataset, workers: u16) -> Result<()> {
     let superuser = postgres.target();
-    let mut connection = superuser.open(PATIENCE)?;
+    let mut connection = superuser.open(TIMEOUT)?;
     connection.set_timeout(None)?;
     let loader = Loader { target: superuser.in_database("loading"), workers, force: false, stop: &NEVER };
     let (mut bare, mut copying, mut all, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -98,7 +98,7 @@ fn median(mut of: Vec<f64>) -> f64 {
 /// Durations of three restores of `tickets` after an update of every tenth row.
 fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) -> Result<()> {
     let superuser = postgres.target();
-    superuser.open(PATIENCE)?.query("create database restoring")?;
+    superuser.open(TIMEOUT)?.query("create database restoring")?;
     let target = superuser.in_database("restoring");
     let dataset =
         Dataset { seed: 42, content: Content::Tickets { rows }, post_load: vec![], cache: CacheState::AsIs };
@@ -110,7 +110,7 @@ fn restoring(postgres: &mut Postgres, supervisor: &mut Supervisor, rows: u64) ->
     let template = Template::create(&superuser, "restoring", ServerOwnership::Ours)?;
     println!("template of {rows} tickets: {:?}", template.creation);
     for _ in 0..3 {
-        let mut connection = target.open(PATIENCE)?;
+        let mut connection = target.open(TIMEOUT)?;
         connection.set_timeout(None)?;
         connection.query("update book.tickets set fkSeat = fkSeat + 1 where id % 10 = 0")?;
         let restored = template.restore()?;

@@ -77,12 +77,11 @@ impl FreshnessProber {
         now: impl Fn() -> Option<Nanos> + Clone + Send + 'static,
         observations: &Sender<Observation>,
     ) -> io::Result<FreshnessProber> {
-        let (rest, rests) = sync_channel(1);
-        let hurry = Arc::new(AtomicBool::new(false));
+        let (stop_writes, stop) = sync_channel(1);
         let mut prober = FreshnessProber {
             servers,
-            stop_writes: rest,
-            abort: hurry,
+            stop_writes,
+            abort: Arc::new(AtomicBool::new(false)),
             writer: None,
             readers: Vec::new(),
             round_robin: None,
@@ -90,10 +89,10 @@ impl FreshnessProber {
         let (mut to, mut to_turns) = (Vec::new(), None);
         for server in &prober.servers {
             let (sender, numbers) = channel();
-            let (hurry, now, observations) = (Arc::clone(&prober.abort), now.clone(), observations.clone());
+            let (abort, now, observations) = (Arc::clone(&prober.abort), now.clone(), observations.clone());
             let reader = ReplicaReader::new(server.clone(), now, observations);
             let name = format!("fresh {}", server.name);
-            prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &hurry))?);
+            prober.readers.push(Builder::new().name(name).spawn(move || reader.run(&numbers, &abort))?);
             to.push(sender);
         }
         // With one replica, reads cannot alternate.
@@ -105,7 +104,7 @@ impl FreshnessProber {
             to_turns = Some(sender);
         }
         let writer = NumberWriter::new(prober.servers.clone(), first, to, to_turns);
-        let run = move || writer.run(&|| now().is_some(), &rests);
+        let run = move || writer.run(&|| now().is_some(), &stop);
         prober.writer = Some(Builder::new().name("fresh".to_owned()).spawn(run)?);
         Ok(prober)
     }
@@ -118,10 +117,10 @@ impl FreshnessProber {
 
     /// Returns the results when every number is visible, or after [`VISIBILITY_TIMEOUT`].
     ///
-    /// If `hurried`, returns at once and ignores numbers that are not visible yet. Drops the table if there is a
+    /// If `immediately`, returns at once and ignores numbers that are not visible yet. Drops the table if there is a
     /// primary.
-    pub fn stop(mut self, hurried: bool) -> Freshness {
-        self.abort.store(hurried, Ordering::Relaxed);
+    pub fn stop(mut self, immediately: bool) -> Freshness {
+        self.abort.store(immediately, Ordering::Relaxed);
         let freshness = self.finish();
         NumberWriter::new(std::mem::take(&mut self.servers), 0, Vec::new(), None).drop_table();
         freshness

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flag_counts_on_its_thread_while_the_work_runs() {
+    fn flag_applies_to_its_thread_during_work() {
         let (inner, outer) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
         assert!(!is_interrupted());
         with_interrupt(&outer, || {

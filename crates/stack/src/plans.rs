@@ -94,7 +94,7 @@ impl Planner {
     /// Prepares the statements with the highest total time, each with the values of its median execution.
     ///
     /// `superuser` is a login to the database that the statements use.
-    pub fn open(superuser: &Target, heard: Vec<LoggedStatement>) -> Result<Planner, Error> {
+    pub fn open(superuser: &Target, statements: Vec<LoggedStatement>) -> Result<Planner, Error> {
         let mut connection = superuser.open(CONNECT_TIMEOUT)?;
         for sql in SETUP_SQL {
             connection.query(sql)?;
@@ -102,12 +102,12 @@ impl Planner {
         // Excludes these statements from `pg_stat_statements`; fails if the extension is missing.
         let _ = connection.query("set pg_stat_statements.track = 'none'");
         let mut planner = Planner { connection, statements: Vec::new() };
-        for (number, (text, heard, median)) in group_by_text(heard).into_iter().enumerate() {
+        for (number, (text, executions, median)) in group_by_text(statements).into_iter().enumerate() {
             let explain_target = planner.prepare(number, &median)?;
             let reads = starts_with_keyword(&median.text, &["select", "with", "values"]);
             planner.statements.push(PlannedStatement {
                 text,
-                executions: heard,
+                executions,
                 explain_target,
                 is_read_only: reads,
             });
@@ -235,9 +235,9 @@ fn plan_nodes(plans: &[StatementPlan]) -> impl Iterator<Item = &PlanNode> {
 /// duration.
 ///
 /// The groups are ordered by total time, descending.
-fn group_by_text(heard: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {
+fn group_by_text(statements: Vec<LoggedStatement>) -> Vec<(String, u32, LoggedStatement)> {
     let mut by_text: HashMap<String, Vec<LoggedStatement>> = HashMap::new();
-    for statement in heard.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {
+    for statement in statements.into_iter().filter(|it| starts_with_keyword(&it.text, &QUERY_KEYWORDS)) {
         by_text.entry(normalize_placeholders(&mask_values(&statement.text))).or_default().push(statement);
     }
     let mut all: Vec<(f64, String, Vec<LoggedStatement>)> =
@@ -267,18 +267,18 @@ mod tests {
 
     #[test]
     fn picks_median_execution_of_each_text() {
-        let heard = |text: &str, value: &str, millis| LoggedStatement {
+        let logged = |text: &str, value: &str, millis| LoggedStatement {
             text: text.to_owned(),
             values: vec![Some(value.to_owned())],
             millis,
             pid: 1,
         };
         let all = vec![
-            heard("select $1", "quick", 1.0),
-            heard("begin", "", 9.0),
-            heard("update t set a = $1", "dear", 99.0),
-            heard("select $1", "slow", 30.0),
-            heard("select 7", "middling", 2.0),
+            logged("select $1", "quick", 1.0),
+            logged("begin", "", 9.0),
+            logged("update t set a = $1", "dear", 99.0),
+            logged("select $1", "slow", 30.0),
+            logged("select 7", "middling", 2.0),
         ];
         let shown: Vec<String> = group_by_text(all)
             .into_iter()

@@ -126,17 +126,17 @@ pub fn create_database(superuser: &Target, database: &str, owner: &str) -> Resul
 impl Template {
     /// Checks that [`create`](Template::create) may copy `database`. Call it before anything is loaded into the
     /// database.
-    pub fn check(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<(), Error> {
+    pub fn check(superuser: &Target, database: &str, ownership: ServerOwnership) -> Result<(), Error> {
         let mut connection = connect_maintenance(superuser, database)?;
         if database_owner(&mut connection, database)?.is_none() {
             return Err(Error::MissingDatabase { database: database.to_owned() });
         }
-        check_droppable(&mut connection, database, whose)?;
+        check_droppable(&mut connection, database, ownership)?;
         let template = template_of(database);
         if database_owner(&mut connection, &template)?.is_some() && !is_ours(&mut connection, &template)? {
             return Err(Error::ForeignDatabase { database: template });
         }
-        if whose == ServerOwnership::Attached {
+        if ownership == ServerOwnership::Attached {
             check_unused(&mut connection, database)?;
             if database_comment(&mut connection, database)?.as_deref() == Some(OWNER_COMMENT) {
                 check_no_foreign_table(superuser, database)?;
@@ -150,7 +150,7 @@ impl Template {
     ///
     /// `superuser` may be a login to any database. A copy does not include privileges and settings of the database
     /// itself (`GRANT … ON DATABASE`, `ALTER DATABASE … SET`).
-    pub fn create(superuser: &Target, database: &str, whose: ServerOwnership) -> Result<Template, Error> {
+    pub fn create(superuser: &Target, database: &str, ownership: ServerOwnership) -> Result<Template, Error> {
         let begun = Instant::now();
         let mut connection = connect_maintenance(superuser, database)?;
         let Some(owner) = database_owner(&mut connection, database)? else {
@@ -163,7 +163,7 @@ impl Template {
             database: database.to_owned(),
             template,
             owner,
-            ownership: whose,
+            ownership,
             comment: database_comment(&mut connection, database)?,
             state,
             creation: CopyResult {
@@ -174,7 +174,7 @@ impl Template {
                 bytes: 0,
             },
         };
-        check_droppable(&mut connection, database, whose)?;
+        check_droppable(&mut connection, database, ownership)?;
         made.drop_old_template(&mut connection)?;
         // Poolers reconnect as soon as their sessions are ended.
         set_allow_connections(&mut connection, database, false)?;
@@ -325,13 +325,17 @@ fn template_of(database: &str) -> String {
     format!("{database}_template")
 }
 
-fn check_droppable(connection: &mut Connection, database: &str, whose: ServerOwnership) -> Result<(), Error> {
+fn check_droppable(
+    connection: &mut Connection,
+    database: &str,
+    ownership: ServerOwnership,
+) -> Result<(), Error> {
     // Other programs use `postgres` and `template1`, even on a server that pgdyno started.
     let system = ["postgres", "template0", "template1"].contains(&database);
     if system {
         return Err(Error::ForeignDatabase { database: database.to_owned() });
     }
-    if whose == ServerOwnership::Attached && !is_ours(connection, database)? {
+    if ownership == ServerOwnership::Attached && !is_ours(connection, database)? {
         return Err(Error::UnmarkedDatabase { database: database.to_owned() });
     }
     Ok(())
@@ -383,8 +387,8 @@ fn check_no_foreign_table(superuser: &Target, database: &str) -> Result<(), Erro
 
 /// Opens a session in another database than the one to drop.
 fn connect_maintenance(superuser: &Target, database: &str) -> Result<Connection, Error> {
-    let beside = if database == "postgres" { "template1" } else { "postgres" };
-    let mut connection = match superuser.in_database(beside).open(CONNECT_TIMEOUT) {
+    let other = if database == "postgres" { "template1" } else { "postgres" };
+    let mut connection = match superuser.in_database(other).open(CONNECT_TIMEOUT) {
         Err(error) if error.code() == NO_SUCH_DATABASE => {
             superuser.in_database("template1").open(CONNECT_TIMEOUT)?
         }

@@ -199,12 +199,12 @@ struct ServerObservation {
 }
 
 impl ServerHistory {
-    fn record(&mut self, node: &str, glance: Option<ServerObservation>) {
-        let Some(glance) = glance else {
+    fn record(&mut self, node: &str, observation: Option<ServerObservation>) {
+        let Some(observation) = observation else {
             self.last_failed = true;
             return;
         };
-        let ServerObservation { at, server, in_recovery, writes } = glance;
+        let ServerObservation { at, server, in_recovery, writes } = observation;
         let goes_on = !std::mem::take(&mut self.last_failed);
         let node = node.to_owned();
         let last = self.all.role_periods.last_mut().filter(|_| goes_on);
@@ -255,11 +255,11 @@ fn poll_server(
     let node = look.name().to_owned();
     let mut next = Instant::now();
     loop {
-        let glance = look.poll(now);
-        let healthy = glance.as_ref().and_then(|it| look.health(it, now));
+        let observation = look.poll(now);
+        let healthy = observation.as_ref().and_then(|it| look.health(it, now));
         {
             let mut history = to.lock().unwrap_or_else(PoisonError::into_inner);
-            history.record(&node, glance);
+            history.record(&node, observation);
             history.all.health_changes.extend(healthy);
         }
         // Missed polls are skipped.

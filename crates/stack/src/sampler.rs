@@ -168,7 +168,7 @@ impl Sampler {
     /// and probe. Logs are followed from their current end.
     #[expect(
         clippy::needless_pass_by_value,
-        reason = "the receiver ends with the last sender, which is ours"
+        reason = "the receiver ends with the last sender, which this function owns"
     )]
     pub fn start(
         points: Vec<SamplingTarget>,
@@ -183,7 +183,7 @@ impl Sampler {
                 // The system under test has priority. If the kernel refuses the nice value, sampling continues.
                 let _ = rustix::process::nice(5);
                 let servers = run(&stop);
-                ThreadCost { ours: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
+                ThreadCost { own_cpu: nanos(clock_gettime(ClockId::ThreadCPUTime)), servers }
             };
             let thread = std::thread::Builder::new().name(name).spawn(body);
             threads.push(thread.expect("the system has room for a thread"));
@@ -232,7 +232,7 @@ impl Sampler {
         let mut cost = SamplingCost::default();
         for thread in self.threads.drain(..) {
             let spent = thread.join().unwrap_or_else(|it| std::panic::resume_unwind(it));
-            cost.own_cpu += spent.ours;
+            cost.own_cpu += spent.own_cpu;
             cost.server_cpu += spent.servers;
         }
         cost
@@ -260,7 +260,7 @@ impl SamplingCost {
 /// CPU time of one thread.
 #[derive(Clone, Copy, Debug)]
 struct ThreadCost {
-    ours: Nanos,
+    own_cpu: Nanos,
     servers: Nanos,
 }
 
@@ -357,7 +357,7 @@ impl DueProbe {
     }
 
     /// Schedules the next run after a response of `size` rows or processes; skips due times that have passed.
-    fn asked(&mut self, size: usize) {
+    fn schedule_next(&mut self, size: usize) {
         let step = self.probe.period * (size / CHEAP_ROWS + 1) as u32;
         let now = Instant::now();
         self.next = if self.next + step > now { self.next + step } else { now + step };

@@ -424,8 +424,8 @@ impl Supervisor {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             // A socket timeout of zero would mean no timeout.
-            let heard = self.receive_reply(Some(left.max(Duration::from_micros(1))));
-            heard.map_err(|it| self.failure(id, "be watched", OrderError::KeeperEnded(it).to_string()))?;
+            let reply = self.receive_reply(Some(left.max(Duration::from_micros(1))));
+            reply.map_err(|it| self.failure(id, "be watched", OrderError::KeeperEnded(it).to_string()))?;
             if self.ended.len() > before || left.is_zero() {
                 return Ok(());
             }

@@ -36,8 +36,8 @@ mod failover;
 mod found;
 mod freshness;
 mod russian;
-mod said;
 mod search;
+mod sentences;
 
 use found::{findings, many};
 
@@ -317,7 +317,8 @@ fn every_sentence_exists_in_each_language() {
         assert!(english != russian || SAME.contains(&english.as_str()), "{what}: {english}");
         assert!(!russian.contains("  ") && !russian.ends_with([' ', '.']), "{what}: {russian}");
     }
-    let (english, russian) = (said::said(crate::lang::english()), said::said(crate::lang::russian()));
+    let (english, russian) =
+        (sentences::sentences(crate::lang::english()), sentences::sentences(crate::lang::russian()));
     assert_eq!(english.len(), russian.len());
     for ((what, english), (_, russian)) in english.iter().zip(&russian) {
         assert!(

@@ -29,8 +29,8 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
     let setup = &case.account.experiment.cells.get(cell)?.setup;
     let stack = &setup.stack;
     let metrics = |node: &str| -> HopMetrics {
-        let its = case.account.cells.get(cell);
-        let mut all = its.into_iter().flat_map(|it| it.hops.iter().chain(&it.replicas));
+        let result = case.account.cells.get(cell);
+        let mut all = result.into_iter().flat_map(|it| it.hops.iter().chain(&it.replicas));
         all.find(|it| it.node == node).cloned().unwrap_or_default()
     };
     let generator = metrics(GENERATOR);

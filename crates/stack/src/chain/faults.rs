@@ -39,16 +39,16 @@ impl Chain {
         supervisor: &mut Supervisor,
         action: &FaultAction,
     ) -> Result<InjectedFault, NodeError> {
-        let whom = match action {
-            FaultAction::Kill { target: whom, .. }
-            | FaultAction::Pause { target: whom, .. }
-            | FaultAction::Restart { target: whom }
-            | FaultAction::Isolate { target: whom, .. }
-            | FaultAction::FillDisk { target: whom, .. } => Some(whom),
+        let target = match action {
+            FaultAction::Kill { target, .. }
+            | FaultAction::Pause { target, .. }
+            | FaultAction::Restart { target }
+            | FaultAction::Isolate { target, .. }
+            | FaultAction::FillDisk { target, .. } => Some(target),
             FaultAction::BlockReplication { .. } => Some(&FaultTarget::Primary),
             FaultAction::Switchover { .. } => None,
         };
-        let met = whom.map_or(Ok(Vec::new()), |it| self.resolve_fault_target(it))?;
+        let met = target.map_or(Ok(Vec::new()), |it| self.resolve_fault_target(it))?;
         for (name, _) in &met {
             self.mark_changed(name);
         }
@@ -114,8 +114,8 @@ impl Chain {
     }
 
     /// Reverts an active fault. A node that has ended meanwhile needs no action.
-    pub fn revert(&mut self, supervisor: &mut Supervisor, wound: ActiveFault) -> Result<(), NodeError> {
-        match wound {
+    pub fn revert(&mut self, supervisor: &mut Supervisor, fault: ActiveFault) -> Result<(), NodeError> {
+        match fault {
             ActiveFault::Paused(nodes) => {
                 for id in nodes {
                     if supervisor.end_of(id).is_none() {
@@ -143,13 +143,13 @@ impl Chain {
     }
 
     /// Returns the running nodes that the target selects now; attached nodes are excluded.
-    fn resolve_fault_target(&mut self, whom: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
-        if matches!(whom, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
+    fn resolve_fault_target(&mut self, target: &FaultTarget) -> Result<Vec<(String, NodeId)>, NodeError> {
+        if matches!(target, FaultTarget::Primary | FaultTarget::Replica) && self.replication().is_some() {
             self.update_primary();
         }
         let primary = self.primary_index();
         let server = |at: usize| self.servers().get(at).map(|it| it.plan.name.clone());
-        let name = match whom {
+        let name = match target {
             FaultTarget::Primary => server(primary),
             FaultTarget::Replica => server(usize::from(primary == 0)),
             FaultTarget::Node(it) => Some(it.clone()),

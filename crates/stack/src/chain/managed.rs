@@ -179,7 +179,7 @@ impl Chain {
             .as_user(supervisor.user())
             .limited(&own.settings().limits)
             .arg(supervisor.directory().join(&file));
-        launch.stop = vec![StopStep { signal: Sig::Term, patience: manager.stop_timeout() }];
+        launch.stop = vec![StopStep { signal: Sig::Term, timeout: manager.stop_timeout() }];
         launch.isolated = true;
         launch.address = own.own_address();
         own.manager = Some(Box::new(launch));

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_a_server_says_of_itself() {
+    fn parses_server_identity() {
         let row = |fields: [&str; 4]| fields.map(|it| (!it.is_empty()).then(|| it.to_owned()));
         let complete = row(["shop", "1763849723123456", "2025-11-22 22:15:23", "127.0.0.1 port 5432"]);
         let identity = Identity::read(&complete, Some("7".to_owned())).expect("nothing is missing");

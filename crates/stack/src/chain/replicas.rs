@@ -144,7 +144,7 @@ impl Chain {
     pub(super) fn postgres_at(&mut self, at: usize) -> &mut Postgres {
         match &mut self.server_mut(at).handle {
             NodeHandle::Postgres(it) => it,
-            _ => unreachable!("servers are ours"),
+            _ => unreachable!("servers are started by pgdyno"),
         }
     }
 
@@ -307,8 +307,9 @@ impl Chain {
         let followers = all.iter().filter(|it| supervisor.end_of(**it).is_none()).count().saturating_sub(1);
         let count = self.replicas.as_ref().map_or(0, |it| it.plan.sync.count() as usize);
         let server = self.server_mut(primary);
-        let (name, id) = (server.plan.name.clone(), server.node.expect("servers of ours have one"));
-        let target = server.admin.clone().expect("servers of ours have one");
+        let (name, id) =
+            (server.plan.name.clone(), server.node.expect("servers that pgdyno starts have one"));
+        let target = server.admin.clone().expect("servers that pgdyno starts have one");
         let mut session =
             target.open(READY_TIMEOUT).map_err(|it| node_error(&name, "report its replicas", &it))?;
         supervisor.await_ready(id, READY_TIMEOUT, || {

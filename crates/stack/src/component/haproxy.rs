@@ -73,7 +73,7 @@ impl Component for HaProxyComponent {
             files: vec![(file, render_configuration(balancer, given, &statistics)?)],
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
             statistics: Some(statistics),

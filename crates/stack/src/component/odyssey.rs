@@ -61,7 +61,7 @@ impl Component for OdysseyComponent {
             // SIGINT and SIGTERM wait until the last client has left. Odyssey stores no data, so SIGKILL is safe.
             environment: Vec::new(),
             secrets: Vec::new(),
-            stop: vec![StopStep { signal: Sig::Kill, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Kill, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: Some(Console::Database(CONSOLE_DATABASE)),
             statistics: None,

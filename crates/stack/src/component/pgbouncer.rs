@@ -80,7 +80,7 @@ impl Component for PgBouncerComponent {
             secrets: Vec::new(),
             stop: vec![StopStep {
                 signal: if given.version < TERM_WAITS_VERSION { Sig::Term } else { Sig::Quit },
-                patience: Duration::from_secs(5),
+                timeout: Duration::from_secs(5),
             }],
             orphaned: Sig::Kill,
             console: Some(Console::Database(CONSOLE_DATABASE)),

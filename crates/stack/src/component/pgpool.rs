@@ -69,7 +69,7 @@ impl Component for PgpoolComponent {
             environment: Vec::new(),
             secrets: Vec::new(),
             // SIGTERM waits until the last client has left. SIGKILL would leave its shared memory behind.
-            stop: vec![StopStep { signal: Sig::Int, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Int, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Quit,
             console: Some(Console::Application),
             statistics: None,

@@ -484,9 +484,9 @@ fn server_arguments(config: &Path, data: &Path, sockets: &str, port: &str) -> Ve
 fn stop_steps() -> Vec<StopStep> {
     vec![
         // Fast shutdown: sessions are rolled back and ended, a checkpoint is written.
-        StopStep { signal: Sig::Int, patience: Duration::from_secs(15) },
+        StopStep { signal: Sig::Int, timeout: Duration::from_secs(15) },
         // Immediate shutdown: no checkpoint.
-        StopStep { signal: Sig::Quit, patience: Duration::from_secs(6) },
+        StopStep { signal: Sig::Quit, timeout: Duration::from_secs(6) },
     ]
 }
 
@@ -582,6 +582,9 @@ mod tests {
         check(1 << 10, &[], &["shared_buffers = '256MB'"]);
         check(1, &[], &["shared_buffers = '16MB'"]);
         let text = check(1, &[("fsync", "off"), ("search_path", "it's")], &["search_path = 'it''s'"]);
-        assert!(text.contains("fsync = 'off'") && !text.contains("fsync = 'on'"), "theirs wins:\n{text}");
+        assert!(
+            text.contains("fsync = 'off'") && !text.contains("fsync = 'on'"),
+            "the user's setting wins:\n{text}"
+        );
     }
 }

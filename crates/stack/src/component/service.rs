@@ -127,7 +127,7 @@ impl Component for ServiceComponent {
             environment,
             secrets,
             // 5 s lets a request in flight complete.
-            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             console: None,
             statistics: None,

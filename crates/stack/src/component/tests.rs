@@ -60,7 +60,7 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, Invalid
         home,
         memory: 1 << 30,
     };
-    for_kind(&node.kind).expect("it is one of ours").launch_spec(&given)
+    for_kind(&node.kind).expect("the node has a component").launch_spec(&given)
 }
 
 fn node(case: &Case) -> Node {

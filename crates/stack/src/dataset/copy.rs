@@ -76,7 +76,7 @@ pub(super) fn copy_rows(
     // A failed connection makes the others stop.
     let failed = AtomicBool::new(false);
     let ends = thread::scope(|scope| {
-        let (sender, heard) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let (next, failed) = (&next, &failed);
         let workers: Vec<_> = connections
             .iter_mut()
@@ -94,7 +94,7 @@ pub(super) fn copy_rows(
             })
             .collect();
         drop(sender);
-        heard.iter().for_each(add);
+        receiver.iter().for_each(add);
         workers
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|it| std::panic::resume_unwind(it)))

@@ -150,14 +150,14 @@ pub(super) fn load_single_table(
         Ok(_) => {}
         Err(Error::Client(it)) => return Err(it),
         Err(Error::Stopped) => return Err(client::Error::Stopped),
-        Err(it) => unreachable!("its rows are ours: {it}"),
+        Err(it) => unreachable!("loading generated rows cannot fail like this: {it}"),
     }
     connection.query("commit")?;
     let sheets = std::slice::from_ref(sheet);
     build_keys_and_statistics(connection, sheets, &never, on_progress).map_err(|error| match error {
         Error::Client(it) => it,
         Error::Stopped => client::Error::Stopped,
-        it => unreachable!("its rows are ours: {it}"),
+        it => unreachable!("loading generated rows cannot fail like this: {it}"),
     })
 }
 

@@ -44,8 +44,8 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
         }
     }
 
-    /// Runs until the sender is dropped and no number is pending, or until `hurry` is set.
-    pub fn run(mut self, numbers: &Receiver<AcknowledgedNumber>, hurry: &AtomicBool) -> ReplicaReads {
+    /// Runs until the sender is dropped and no number is pending, or until `abort` is set.
+    pub fn run(mut self, numbers: &Receiver<AcknowledgedNumber>, abort: &AtomicBool) -> ReplicaReads {
         self.session.connect_if_replica();
         loop {
             let ends = self.pending.last().zip(self.pending.first());
@@ -59,7 +59,7 @@ impl<N: Fn() -> Option<Nanos>> ReplicaReader<N> {
                 Ok(number) => self.first_look(number),
                 Err(RecvTimeoutError::Timeout) => self.look(),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let Some(step) = step.filter(|_| !hurry.load(Ordering::Relaxed)) else { break };
+                    let Some(step) = step.filter(|_| !abort.load(Ordering::Relaxed)) else { break };
                     thread::sleep(step);
                     self.look();
                 }

@@ -35,16 +35,16 @@ impl NumberWriter {
     }
 
     /// Runs until stopped; returns the number of acknowledged writes.
-    pub fn run(mut self, begun: &dyn Fn() -> bool, rests: &Receiver<()>) -> u64 {
+    pub fn run(mut self, has_begun: &dyn Fn() -> bool, stop: &Receiver<()>) -> u64 {
         let (mut written, mut due) = (0, Instant::now());
         for round in 1_u32.. {
             let ready = self.is_ready();
-            if ready && begun() {
+            if ready && has_begun() {
                 written += u64::from(self.write());
             }
             // Missed writes are skipped.
             due = (due + if ready { write_interval(round) } else { RETRY_INTERVAL }).max(Instant::now());
-            match rests.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            match stop.recv_timeout(due.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
             }

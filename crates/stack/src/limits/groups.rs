@@ -422,7 +422,7 @@ mod tests {
         check("alone", &alone, &limits, &expected, &[no_disk]);
         // A group with processes rejects controllers, simulated by a directory in place of the file. Its parent is
         // used.
-        let beside = [
+        let sibling = [
             "slice/cgroup.subtree_control",
             "slice/scope/cgroup.subtree_control/refuses",
             "slice/OURS/cgroup.subtree_control",
@@ -435,7 +435,7 @@ mod tests {
             ("slice/OURS/node/memory.max", "1048576"),
             ("slice/OURS/node/cgroup.procs", "0"),
         ];
-        check("beside", &beside, &limits, &expected, &[no_disk]);
+        check("sibling", &sibling, &limits, &expected, &[no_disk]);
         let none = ["slice/scope/cgroup.procs"];
         let refused = |limit: &str| {
             format!(

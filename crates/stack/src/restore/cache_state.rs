@@ -47,8 +47,8 @@ pub fn prepare_cache(
     match (how, node) {
         (CacheState::AsIs, _) => Ok(CachePreparation::AsIs),
         (CacheState::Warm, node) => {
-            let whose = if node.is_some() { ServerOwnership::Ours } else { ServerOwnership::Attached };
-            Ok(warm_cache(&mut database.open(CONNECT_TIMEOUT)?, whose)?)
+            let ownership = if node.is_some() { ServerOwnership::Ours } else { ServerOwnership::Attached };
+            Ok(warm_cache(&mut database.open(CONNECT_TIMEOUT)?, ownership)?)
         }
         (CacheState::Cold, None) => Ok(CachePreparation::ColdUnavailable),
         (CacheState::Cold, Some((postgres, supervisor))) => {
@@ -68,11 +68,11 @@ pub fn prepare_cache(
 /// exists.
 pub fn warm_cache(
     connection: &mut Connection,
-    whose: ServerOwnership,
+    ownership: ServerOwnership,
 ) -> Result<CachePreparation, client::Error> {
     connection.set_timeout(None).map_err(|it| connection.net_error(it))?;
     let begun = Instant::now();
-    if whose == ServerOwnership::Ours {
+    if ownership == ServerOwnership::Ours {
         connection.query("create schema if not exists pgdyno")?;
         // This fails if the extension's files are not installed; the fallback below handles that.
         let _ = connection.query("create extension if not exists pg_prewarm schema pgdyno");

@@ -38,11 +38,11 @@ impl ServerPoller {
 
     /// Polls the server once; `None` if it does not respond.
     pub fn poll(&mut self, now: &dyn Fn() -> Nanos) -> Option<ServerObservation> {
-        let glance = self.query(now);
-        if glance.is_err() {
+        let observation = self.query(now);
+        if observation.is_err() {
             self.session = None;
         }
-        glance.ok()
+        observation.ok()
     }
 
     fn query(&mut self, now: &dyn Fn() -> Nanos) -> Result<ServerObservation, Error> {
@@ -61,10 +61,14 @@ impl ServerPoller {
     }
 
     /// Checks the health endpoint. Returns the change if this is the first success since the server accepts writes.
-    pub fn health(&mut self, glance: &ServerObservation, now: &dyn Fn() -> Nanos) -> Option<HealthChange> {
+    pub fn health(
+        &mut self,
+        observation: &ServerObservation,
+        now: &dyn Fn() -> Nanos,
+    ) -> Option<HealthChange> {
         let url = self.server.health.as_ref()?;
-        let who = (glance.server.started_us, glance.server.timeline);
-        if glance.in_recovery || self.last_healthy == Some(who) {
+        let who = (observation.server.started_us, observation.server.timeline);
+        if observation.in_recovery || self.last_healthy == Some(who) {
             return None;
         }
         if http::get(url, HEALTH_TIMEOUT).ok()?.status != 200 {

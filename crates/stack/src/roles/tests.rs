@@ -2,12 +2,12 @@ use super::*;
 
 /// Compares the periods. Polls are written `role:timeline`, for a primary also `:commit:names:followers`; `-` is no
 /// response. Polls are 10 ns apart.
-fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
+fn check(polls: &str, periods: &str, settings: &str, followed: &str) {
     let mut history = ServerHistory::default();
-    for (number, word) in glances.split(' ').enumerate() {
+    for (number, word) in polls.split(' ').enumerate() {
         let at = Nanos(number as u64 * 10);
         let parts: Vec<&str> = word.split(':').collect();
-        let glance = (word != "-").then(|| {
+        let observation = (word != "-").then(|| {
             let server = ServerInstance {
                 system: 1,
                 timeline: parts[1].parse().unwrap(),
@@ -24,7 +24,7 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
             });
             ServerObservation { at, server, in_recovery: parts[0] == "s", writes }
         });
-        history.record("n", glance);
+        history.record("n", observation);
     }
     let role = |it: bool| if it { "s" } else { "p" };
     let all = &history.all;
@@ -33,13 +33,13 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
         .iter()
         .map(|it| format!("{}{} {}-{}", role(it.in_recovery), it.server.timeline, it.from.0, it.to.0))
         .collect();
-    assert_eq!(words.join(", "), spells, "{glances}");
+    assert_eq!(words.join(", "), periods, "{polls}");
     let words: Vec<String> = all
         .settings
         .iter()
         .map(|it| format!("{} {} {}", it.at.0, it.synchronous_commit, it.synchronous_standby_names))
         .collect();
-    assert_eq!(words.join(", "), settings, "{glances}");
+    assert_eq!(words.join(", "), settings, "{polls}");
     let words: Vec<String> = all
         .replica_periods
         .iter()
@@ -48,7 +48,7 @@ fn check(glances: &str, spells: &str, settings: &str, followed: &str) {
             format!("{}-{} {}", period.from.0, period.to.0, each.collect::<Vec<_>>().join("+"))
         })
         .collect();
-    assert_eq!(words.join(", "), followed, "{glances}");
+    assert_eq!(words.join(", "), followed, "{polls}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn unchanged_observations_form_one_period() {
 
 #[test]
 fn samples_are_the_ends_of_role_periods() {
-    let spell = |node: &str, from, to| RolePeriod {
+    let role_period = |node: &str, from, to| RolePeriod {
         node: node.to_owned(),
         server: ServerInstance::default(),
         in_recovery: true,
@@ -77,7 +77,7 @@ fn samples_are_the_ends_of_role_periods() {
         to: Nanos(to),
     };
     let watched = RoleObservations {
-        role_periods: vec![spell("a", 0, 30), spell("b", 10, 10)],
+        role_periods: vec![role_period("a", 0, 30), role_period("b", 10, 10)],
         ..RoleObservations::default()
     };
     assert_eq!(watched.samples().iter().map(|it| it.at.0).collect::<Vec<_>>(), [0, 10, 30]);

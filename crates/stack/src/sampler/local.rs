@@ -133,7 +133,7 @@ impl SampledNode {
                 }
                 ProbeTarget::Postgres | ProbeTarget::Product(_) | ProbeTarget::Service => continue,
             };
-            due.asked(size);
+            due.schedule_next(size);
             match done {
                 Ok(()) => collector.samples(collector.now(), readings),
                 Err(error) => {

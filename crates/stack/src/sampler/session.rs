@@ -129,8 +129,8 @@ impl Session {
             let at = collector.now();
             match result {
                 Ok(rows) => {
-                    due.asked(rows.rows.len());
-                    hand_in(collector, due, at, &ProbeResponse::Rows(rows));
+                    due.schedule_next(rows.rows.len());
+                    send_readings(collector, due, at, &ProbeResponse::Rows(rows));
                     if std::ptr::eq(due.probe, &raw const pg_database::PROBE) {
                         collector.samples(at, vec![pg_database::own_transactions(self.transactions)]);
                     }
@@ -176,7 +176,7 @@ fn prepared(
 }
 
 /// Parses the response and sends the readings; disables a probe that cannot parse it.
-fn hand_in(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
+fn send_readings(collector: &mut Collector, due: &mut DueProbe, at: Nanos, answer: &ProbeResponse) {
     let mut readings = Vec::new();
     match (due.probe.read)(answer, &mut readings) {
         Ok(()) => collector.samples(at, readings),
@@ -204,9 +204,9 @@ pub(super) fn run_texts(
             let Some(answer) = ask(due.ask) else { continue };
             match answer {
                 Ok(text) => {
-                    due.asked(text.lines().count());
+                    due.schedule_next(text.lines().count());
                     let at = collector.now();
-                    hand_in(&mut collector, due, at, &ProbeResponse::Texts(vec![text]));
+                    send_readings(&mut collector, due, at, &ProbeResponse::Texts(vec![text]));
                 }
                 Err(error) => {
                     collector.missing("connection", || error.to_string());

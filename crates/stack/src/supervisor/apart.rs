@@ -66,7 +66,7 @@ impl Drop for NamespaceGuard {
 ///
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.
-pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
+pub(super) unsafe fn prepare_first_process(user: Option<&User>) -> io::Result<()> {
     let plain = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     mount(c"proc", c"/proc", c"proc", plain, None)?;
     let Some(user) = user else { return Ok(()) };
@@ -86,7 +86,7 @@ pub(super) unsafe fn furnish(user: Option<&User>) -> io::Result<()> {
 ///
 /// # Safety
 /// Call only between fork and exec. It makes system calls only.
-pub(super) unsafe fn stay_first() -> io::Result<()> {
+pub(super) unsafe fn fork_program() -> io::Result<()> {
     // SAFETY: the process has one thread, and the child continues to exec.
     let program = unsafe { libc::fork() };
     match program {

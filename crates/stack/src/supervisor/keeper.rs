@@ -54,7 +54,7 @@ pub fn main() -> std::process::ExitCode {
         run: None,
         groups: None,
         generator: None,
-        hub: None,
+        bridge: None,
         disks: NodeDisks::default(),
     };
     keeper.run_orders();
@@ -70,7 +70,7 @@ struct Keeper {
     groups: Option<Groups>,
     generator: Option<Generator>,
     /// Network bridge between nodes with separate networks.
-    hub: Option<NetworkBridge>,
+    bridge: Option<NetworkBridge>,
     /// Separate disks of nodes.
     disks: NodeDisks,
 }
@@ -89,7 +89,7 @@ struct KeptNode {
     pidfd: OwnedFd,
     launch: Launch,
     /// Processes of an isolated node; `None` for others.
-    world: Option<IsolatedProcesses>,
+    isolated_processes: Option<IsolatedProcesses>,
     /// Bridge port of the node; `None` unless the node has its own network.
     port: Option<BridgePort>,
     /// True once SIGKILL was sent: no process of the node may continue to run.
@@ -143,9 +143,9 @@ impl Keeper {
                 let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
                 let groups = self.groups.as_mut().expect("made with the run directory");
                 let (node, group, not_applied) =
-                    KeptNode::start(id, launch, &run.path, groups, &mut self.hub)?;
+                    KeptNode::start(id, launch, &run.path, groups, &mut self.bridge)?;
                 let pid = number(node.pid);
-                let program = node.world.as_ref().map(|it| number(it.program.1));
+                let program = node.isolated_processes.as_ref().map(|it| number(it.program.1));
                 self.nodes.push(node);
                 Ok(Reply::Launched { pid, program, group, not_applied })
             }
@@ -166,9 +166,9 @@ impl Keeper {
             }
             Order::Link(id, up) => {
                 let node = self.nodes.iter().find(|it| it.id == id).ok_or(KeeperError::NodeEnded)?;
-                let port = node.port.as_ref().zip(self.hub.as_ref());
-                let (port, hub) = port.ok_or(KeeperError::NoNetwork)?;
-                hub.link(port, up)?;
+                let port = node.port.as_ref().zip(self.bridge.as_ref());
+                let (port, bridge) = port.ok_or(KeeperError::NoNetwork)?;
+                bridge.link(port, up)?;
                 Ok(Reply::Done)
             }
             Order::Disk(node) => {
@@ -192,7 +192,7 @@ impl Keeper {
 
     /// Waits until an order arrives, a node ends, or `timeout` has passed.
     fn wait_for_event(&self, timeout: Option<Duration>) {
-        let timeout = timeout.map(|it| Timespec::try_from(it).expect("patience is short"));
+        let timeout = timeout.map(|it| Timespec::try_from(it).expect("the timeout is short"));
         let mut fds: Vec<PollFd<'_>> =
             self.nodes.iter().map(|it| PollFd::new(&it.pidfd, PollFlags::IN)).collect();
         if timeout.is_none() {
@@ -203,20 +203,20 @@ impl Keeper {
 
     /// Reaps ended processes and reports ended nodes; false if the supervisor has ended.
     fn reap(&mut self) -> bool {
-        let mut heard = true;
+        let mut connected = true;
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             let Some(at) = self.nodes.iter().position(|it| it.pid == pid) else { continue };
             let node = self.nodes.remove(at);
             end_group(node.pid);
             let end = match (status.exit_status(), status.terminating_signal()) {
                 // The first process of the namespace encodes a signal as 128 plus its number.
-                (Some(status @ 129..), _) if node.world.is_some() => End::Signal(status - 128),
+                (Some(status @ 129..), _) if node.isolated_processes.is_some() => End::Signal(status - 128),
                 (Some(status), _) => End::Exit(status),
                 (None, signal) => End::Signal(signal.unwrap_or(0)),
             };
-            heard &= self.send_reply(&Reply::Ended(node.id, end));
+            connected &= self.send_reply(&Reply::Ended(node.id, end));
         }
-        heard
+        connected
     }
 
     /// Stops one node, step by step; returns when it has ended.
@@ -232,7 +232,7 @@ impl Keeper {
         for step in steps {
             let Some(node) = self.nodes.iter_mut().find(|it| it.id == id) else { return };
             let _ = node.signal(step.signal);
-            let until = Instant::now() + step.patience;
+            let until = Instant::now() + step.timeout;
             while self.nodes.iter().any(|it| it.id == id) && Instant::now() < until {
                 self.wait_for_event(Some(until.saturating_duration_since(Instant::now())));
                 self.reap();
@@ -360,7 +360,7 @@ impl KeptNode {
         launch: Launch,
         run: &Path,
         groups: &mut Groups,
-        hub: &mut Option<NetworkBridge>,
+        bridge: &mut Option<NetworkBridge>,
     ) -> Result<(KeptNode, Option<Group>, Vec<UnappliedLimit>), KeeperError> {
         let log = run.join("log").join(format!("{}.log", launch.name));
         let open = || OpenOptions::new().create(true).append(true).mode(0o600).open(&log);
@@ -383,12 +383,12 @@ impl KeptNode {
             .process_group(0);
         let (mut net, mut port) = (None, None);
         if let Some(address) = launch.address {
-            if hub.is_none() {
-                *hub = Some(NetworkBridge::new(address.octets()[2])?);
+            if bridge.is_none() {
+                *bridge = Some(NetworkBridge::new(address.octets()[2])?);
             }
-            let hub = hub.as_mut().expect("it has just been made");
+            let bridge = bridge.as_mut().expect("the bridge exists");
             net = Some(network::leave().map_err(KeeperError::io("new network namespace"))?);
-            port = Some(hub.connect(address)?);
+            port = Some(bridge.connect(address)?);
         }
         // Where namespaces are not permitted, the process shares the keeper's.
         let away = if launch.isolated { NamespaceGuard::enter().ok() } else { None };
@@ -412,7 +412,7 @@ impl KeptNode {
         unsafe {
             command.pre_exec(move || {
                 if first {
-                    apart::furnish(user.as_ref())?;
+                    apart::prepare_first_process(user.as_ref())?;
                 }
                 // The call follows the change of user, which resets this setting.
                 rustix::process::set_parent_process_death_signal(Some(orphaned))?;
@@ -422,7 +422,7 @@ impl KeptNode {
                 if poll(&mut ended, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? > 0 {
                     return Err(Errno::SRCH.into());
                 }
-                if first { apart::stay_first() } else { Ok(()) }
+                if first { apart::fork_program() } else { Ok(()) }
             });
         }
         let child = command.spawn().map_err(KeeperError::io(Path::new(program).display()));
@@ -432,24 +432,24 @@ impl KeptNode {
             let _ = kill_process(pid, Sig::Kill.into());
             KeeperError::io("pidfd_open")(error)
         })?;
-        let world = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
+        let isolated_processes = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
         drop(command);
         let entry = Arc::into_inner(entry).expect("the command is gone");
         let (group, mut not_applied) = entry.finish();
         not_applied.extend(check_affinity(pid, &launch.limits.cpus, &not_applied));
-        Ok((KeptNode { id, pid, pidfd, launch, world, port, killed: false }, group, not_applied))
+        Ok((KeptNode { id, pid, pidfd, launch, isolated_processes, port, killed: false }, group, not_applied))
     }
 
     /// Signals the node's main process; see [`Order::Signal`].
     fn signal(&mut self, signal: Sig) -> io::Result<()> {
         self.killed |= signal == Sig::Kill;
-        let handle = match &self.world {
-            Some(world) if matches!(signal, Sig::Stop | Sig::Cont) => {
-                world.space.signal_all(self.pid, signal);
+        let handle = match &self.isolated_processes {
+            Some(isolated_processes) if matches!(signal, Sig::Stop | Sig::Cont) => {
+                isolated_processes.space.signal_all(self.pid, signal);
                 return Ok(());
             }
-            Some(world) if signal != Sig::Kill => &world.program.0,
+            Some(isolated_processes) if signal != Sig::Kill => &isolated_processes.program.0,
             _ => &self.pidfd,
         };
         Ok(pidfd_send_signal(handle, signal.into())?)
@@ -458,8 +458,8 @@ impl KeptNode {
     /// Signals one process of this node: one of its namespace, or else its main process or a descendant.
     fn signal_one(&self, process: u32, signal: Sig) -> io::Result<()> {
         let pid = Pid::from_raw(process.cast_signed()).ok_or(Errno::SRCH)?;
-        let handle = match &self.world {
-            Some(world) => world.space.handle(pid)?,
+        let handle = match &self.isolated_processes {
+            Some(isolated_processes) => isolated_processes.space.handle(pid)?,
             None => {
                 let handle = pidfd_open(pid, PidfdFlags::empty())?;
                 // The check follows the opening: the id belongs to the handle's process, or that process has ended.

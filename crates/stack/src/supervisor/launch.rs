@@ -46,7 +46,7 @@ pub struct Launch {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct StopStep {
     pub signal: Sig,
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 /// Signals to stop, kill, pause, continue or reload a process.
@@ -79,7 +79,7 @@ impl Launch {
             secrets: Vec::new(),
             directory: directory.to_owned(),
             user: None,
-            stop: vec![StopStep { signal: Sig::Term, patience: Duration::from_secs(5) }],
+            stop: vec![StopStep { signal: Sig::Term, timeout: Duration::from_secs(5) }],
             orphaned: Sig::Kill,
             limits: Limits::default(),
             isolated: false,

@@ -39,18 +39,18 @@ impl NetworkBridge {
     pub fn new(network: u8) -> Result<NetworkBridge, KeeperError> {
         let machine = here().map_err(KeeperError::io(OWN_NAMESPACE))?;
         let leave = leave().map_err(KeeperError::io("new network namespace"))?;
-        let hub =
+        let bridge =
             NetworkBridge { space: here().map_err(KeeperError::io(OWN_NAMESPACE))?, machine, cables: 0 };
         ip("link set dev lo up")?;
         ip("link add dev hub type bridge")?;
         ip("link set dev hub up")?;
         let cable = format!("pgdyno{network}");
-        ip(&format!("link add dev uplink type veth peer name {cable} netns {}", path(&hub.machine)))?;
+        ip(&format!("link add dev uplink type veth peer name {cable} netns {}", path(&bridge.machine)))?;
         ip("link set dev uplink master hub up")?;
         drop(leave);
         ip(&format!("addr add {}/24 dev {cable}", address(network, 1)))?;
         ip(&format!("link set dev {cable} up"))?;
-        Ok(hub)
+        Ok(bridge)
     }
 
     /// Connects the current network namespace, which must be new, to the bridge.

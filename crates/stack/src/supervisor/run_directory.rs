@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_made_is_one_that_is_removed() {
+    fn created_run_directory_is_removed() {
         let base = Base::new("made");
         let (run, leftovers) = RunDirectory::create(&base.0, None).unwrap();
         assert_eq!(leftovers, []);

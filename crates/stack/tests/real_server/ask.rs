@@ -1,6 +1,6 @@
 //! Query results and errors
 
-use super::server::{PATIENCE, fresh_database, in_database, server};
+use super::server::{TEST_TIMEOUT, fresh_database, in_database, server};
 use stack::client::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,11 +53,11 @@ fn abandoned_statement_is_cancelled_on_server() {
     let error = connection.query("select pg_sleep(600)").unwrap_err();
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
     drop(connection);
-    let mut other = in_database(&database).open(PATIENCE).unwrap();
+    let mut other = in_database(&database).open(TEST_TIMEOUT).unwrap();
     let sleeping = "select count(*) from pg_stat_activity where datname = current_database() and query like '%600%' \
         and pid <> pg_backend_pid()";
     // The server has read the request, so the session ends soon.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TEST_TIMEOUT;
     while other.value(sleeping).unwrap().as_deref() != Some("0") {
         assert!(Instant::now() < deadline, "the statement goes on");
     }
@@ -90,15 +90,15 @@ fn copies() {
 fn logins() {
     let server = server();
     for target in [server.target(), server.target_tcp()] {
-        let mut connection = target.open(PATIENCE).unwrap();
+        let mut connection = target.open(TEST_TIMEOUT).unwrap();
         let method = "select current_setting('password_encryption')";
         assert_eq!(connection.value(method).unwrap().as_deref(), Some("scram-sha-256"), "{}", target.address);
     }
     let mut login = Login::new("postgres", "postgres");
     login.password = Some(Secret::new("wrong"));
     let wrong = stack::client::Target { login: Arc::new(login), ..server.target_tcp() };
-    assert_eq!(wrong.open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"28P01"));
-    assert_eq!(in_database("nowhere").open(PATIENCE).unwrap_err().code(), Code::SqlState(*b"3D000"));
+    assert_eq!(wrong.open(TEST_TIMEOUT).unwrap_err().code(), Code::SqlState(*b"28P01"));
+    assert_eq!(in_database("nowhere").open(TEST_TIMEOUT).unwrap_err().code(), Code::SqlState(*b"3D000"));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn query_times_out() {
 }
 
 #[test]
-fn password_is_not_readable() {
+fn password_is_not_shown() {
     let server = server();
     let password = server.password().reveal();
     let shown = format!("{server:?} {:?}", server.target());
@@ -124,13 +124,13 @@ fn password_is_not_readable() {
 /// The flag of a session cancels its statement at the server, whatever the statement waits for.
 #[test]
 fn stopped_statement_is_cancelled_on_server() {
-    let (mut beside, database) = fresh_database();
-    beside.query("create table t(a int)").unwrap();
-    beside.query("begin; lock table t").unwrap();
-    let mut watch = in_database(&database).open(PATIENCE).unwrap();
+    let (mut other, database) = fresh_database();
+    other.query("create table t(a int)").unwrap();
+    other.query("begin; lock table t").unwrap();
+    let mut watch = in_database(&database).open(TEST_TIMEOUT).unwrap();
     for sql in ["select pg_sleep(600)", "select * from t", "copy t from stdin"] {
         let stop: Arc<AtomicBool> = Arc::default();
-        let mut connection = in_database(&database).open(PATIENCE).unwrap();
+        let mut connection = in_database(&database).open(TEST_TIMEOUT).unwrap();
         connection.set_timeout(None).unwrap();
         connection.stop_on(Arc::clone(&stop));
         assert_eq!(connection.value("select 1").unwrap().as_deref(), Some("1"));

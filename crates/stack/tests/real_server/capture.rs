@@ -4,7 +4,7 @@
 //! is the name of one probe, or `all`.
 
 use super::chain::{TestStack, haproxy, pgbouncer, pgpool, postgres, stack};
-use super::server::{PATIENCE, installation, keeper};
+use super::server::{TEST_TIMEOUT, installation, keeper};
 use model::plan::{PoolMode, Transport};
 use model::product;
 use stack::client::{self, Connection, Target};
@@ -52,13 +52,13 @@ fn capture(on: ProbeTarget, number: u32, version: &str, connection: &mut Connect
 
 /// Runs the queries while a session waits for a lock.
 fn with_a_lock_wait(target: &Target, ask: impl FnOnce(&mut Connection)) {
-    let mut holder = target.open(PATIENCE).unwrap();
+    let mut holder = target.open(TEST_TIMEOUT).unwrap();
     holder.query("create table if not exists t as select 1 as a").unwrap();
     holder.query("update t set a = 2").unwrap();
     holder.query("begin; update t set a = 3").unwrap();
-    let mut waiter = target.open(PATIENCE).unwrap();
+    let mut waiter = target.open(TEST_TIMEOUT).unwrap();
     let waiting = std::thread::spawn(move || waiter.query("update t set a = 4").unwrap());
-    let mut asker = target.open(PATIENCE).unwrap();
+    let mut asker = target.open(TEST_TIMEOUT).unwrap();
     // The holder of the lock is idle in its transaction for more than a second, which counts as long.
     let waits = "select count(*) from pg_locks l, pg_stat_activity a where not granted \
          and a.state = 'idle in transaction' and clock_timestamp() - a.state_change > '1.05 s'";
@@ -86,7 +86,7 @@ fn postgres_of_every_version() {
         let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
         let settings = Settings { max_connections: 20, extra_lines: more, ..Settings::default() };
         let server = Postgres::start(&mut supervisor, &installation, &settings).unwrap();
-        let mut connection = server.target().open(PATIENCE).unwrap();
+        let mut connection = server.target().open(TEST_TIMEOUT).unwrap();
         connection.query("create extension pg_stat_statements").unwrap();
         connection.query("set work_mem = '1MB'").unwrap();
         let number = connection.server_version();
@@ -110,10 +110,10 @@ fn pooler_and_balancer() {
         postgres(Transport::Unix),
     ];
     let test_stack = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+    let mut client = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap();
     client.query("begin; select 1").unwrap();
     let pooler = test_stack.chain.find_node("pooler").unwrap();
-    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(TEST_TIMEOUT).unwrap();
     capture(
         ProbeTarget::Product(&product::PGBOUNCER),
         0,
@@ -139,10 +139,10 @@ fn pooler_and_balancer() {
 fn pgpool_console() {
     let nodes = [pgpool(Transport::Tcp), postgres(Transport::Unix)];
     let test_stack = TestStack::up(&stack(&nodes)).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+    let mut client = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap();
     client.query("begin; select 1").unwrap();
     let pooler = test_stack.chain.find_node("pooler").unwrap();
-    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(TEST_TIMEOUT).unwrap();
     let version = format!("pgpool-{}", short(&pooler.version));
     capture(ProbeTarget::Product(&product::PGPOOL), 0, &version, &mut console);
 }

@@ -1,6 +1,6 @@
 //! Tests that every chain works, over the requested hops
 
-use super::server::{PATIENCE, keeper};
+use super::server::{TEST_TIMEOUT, keeper};
 use model::Nanos;
 use model::plan::{Balancer, Limits, Node, NodeKind, PoolMode, Pooler, Postgres, Stack, Transport};
 use model::product::{self, Product};
@@ -91,7 +91,7 @@ pub fn stack(nodes: &[Node]) -> Stack {
 
 /// Returns the result of `sql` at the entry, by the simple protocol.
 pub fn ask(target: &Target, sql: &str) -> String {
-    let answer = target.open(PATIENCE).and_then(|mut it| it.value(sql));
+    let answer = target.open(TEST_TIMEOUT).and_then(|mut it| it.value(sql));
     answer.map_or_else(|it| it.to_string(), Option::unwrap_or_default)
 }
 
@@ -116,14 +116,14 @@ fn newer_poolers_keep_prepared_statements() {
     };
     let pooler = test_stack.chain.find_node("pooler").unwrap();
     assert!(!pooler.version.contains(" 1.18"), "{}", pooler.version);
-    let mut console = pooler.admin.as_ref().unwrap().open(PATIENCE).unwrap();
+    let mut console = pooler.admin.as_ref().unwrap().open(TEST_TIMEOUT).unwrap();
     let config = console.query("show config").unwrap();
     let row = config.rows.iter().find(|it| it[0].as_deref() == Some("max_prepared_statements")).unwrap();
     assert_eq!(row[1].as_deref(), Some("200"));
 }
 
 #[test]
-fn every_chain_serves_over_the_hops_that_were_asked_for() {
+fn every_chain_serves_over_requested_hops() {
     use PoolMode::{Session, Statement, Transaction};
     use Transport::{Tcp, Tls, Unix};
     let mut test_stack = TestStack::up(&stack(&[postgres(Tcp)])).unwrap_or_else(|it| panic!("{it}"));
@@ -143,7 +143,7 @@ fn every_chain_serves_over_the_hops_that_were_asked_for() {
         // A pooler sends a separate cancel key; a balancer and Pgpool-II forward the server's.
         let own_key =
             |node: &Node| node.kind.pooler().is_some_and(|pooler| *pooler.product != product::PGPOOL);
-        let direct = test_stack.chain.endpoint().open(PATIENCE).unwrap().is_direct();
+        let direct = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap().is_direct();
         assert_eq!(direct, !nodes.iter().any(own_key), "{expected}");
         assert_eq!(test_stack.chain.endpoint().login.send_cancel, nodes.len() == 1, "{expected}");
     };

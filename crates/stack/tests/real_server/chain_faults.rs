@@ -1,7 +1,7 @@
 //! Errors and faults in chains
 
 use super::chain::{TestStack, ask, haproxy, node, odyssey, pgbouncer, pgpool, postgres, skipped, stack};
-use super::server::{PATIENCE, keeper, server};
+use super::server::{TEST_TIMEOUT, keeper, server};
 use model::plan::{AttachedNode, Node, NodeKind, PoolMode, Transport};
 use model::product;
 use model::summary::ServerTransport;
@@ -42,7 +42,7 @@ fn with_password(target: &Target, password: &str) -> Target {
 }
 
 #[test]
-fn a_wrong_password_is_refused_with_the_right_message() {
+fn wrong_password_is_rejected_with_message() {
     let base = postgres(Transport::Tcp);
     let mut test_stack = up(std::slice::from_ref(&base));
     let mut check = |nodes: &[Node], expected: &[&str]| {
@@ -64,11 +64,11 @@ fn a_wrong_password_is_refused_with_the_right_message() {
 }
 
 #[test]
-fn too_many_clients_are_told_apart() {
+fn errors_of_too_many_clients_differ_by_node() {
     let test_stack = up(&[postgres(Transport::Unix)]);
     let mut sessions = Vec::new();
     let error = loop {
-        match test_stack.chain.endpoint().open(PATIENCE) {
+        match test_stack.chain.endpoint().open(TEST_TIMEOUT) {
             Ok(it) => sessions.push(it),
             Err(error) => break error,
         }
@@ -80,7 +80,7 @@ fn too_many_clients_are_told_apart() {
 }
 
 #[test]
-fn a_taken_port_is_survived() {
+fn tries_next_port_if_port_is_taken() {
     static TAKEN: OnceLock<TcpListener> = OnceLock::new();
     static COUNT: AtomicU32 = AtomicU32::new(0);
     /// Returns ports of which every other one is in use by a listener that never answers.
@@ -109,7 +109,7 @@ fn a_taken_port_is_survived() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_and_nothing_is_touched() {
+fn unavailable_stack_changes_nothing() {
     let base = postgres(Transport::Unix);
     let mut test_stack = up(std::slice::from_ref(&base));
     let none = Programs { search_path: Vec::new(), env_var: |_| None, ..Programs::from_environment() };
@@ -123,7 +123,7 @@ fn what_cannot_be_had_is_told_and_nothing_is_touched() {
 }
 
 #[test]
-fn what_cannot_be_built_is_told() {
+fn impossible_chains_are_rejected() {
     let base = postgres(Transport::Tcp);
     let mut test_stack = up(std::slice::from_ref(&base));
     let mut check = |nodes: &[Node], expected: &str| match test_stack.reconcile(&stack(nodes)) {
@@ -146,10 +146,10 @@ fn what_cannot_be_built_is_told() {
 }
 
 #[test]
-fn a_balancer_queues_and_its_queue_ends() {
+fn balancer_queue_times_out() {
     let mut test_stack = up(&[haproxy(Transport::Tcp, Some(1)), postgres(Transport::Unix)]);
-    let mut first = test_stack.chain.endpoint().open(PATIENCE).unwrap();
-    let error = test_stack.chain.endpoint().open(PATIENCE).unwrap_err();
+    let mut first = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap();
+    let error = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap_err();
     assert_eq!(error.code(), Code::RESET, "{error}");
     assert_eq!(first.value("select 1").unwrap().as_deref(), Some("1"));
     drop(first);
@@ -158,11 +158,11 @@ fn a_balancer_queues_and_its_queue_ends() {
     let NodeKind::Balancer(settings) = &mut patient.kind else { unreachable!() };
     settings.queue_timeout = model::Nanos::from_secs(60);
     test_stack.reconcile(&stack(&[patient, postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
-    let first = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+    let first = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap();
     let target = test_stack.chain.endpoint().clone();
     let second = std::thread::spawn(move || ask(&target, "select 2"));
     let statistics = test_stack.chain.nodes()[0].statistics.clone().unwrap();
-    let until = std::time::Instant::now() + PATIENCE;
+    let until = std::time::Instant::now() + TEST_TIMEOUT;
     while queued(&statistics) != "1" {
         assert!(std::time::Instant::now() < until, "nobody is in the queue");
         std::thread::yield_now();
@@ -182,7 +182,7 @@ fn queued(statistics: &Path) -> String {
 }
 
 #[test]
-fn what_was_killed_serves_again_at_its_address() {
+fn killed_node_serves_at_its_address_after_restart() {
     let base = postgres(Transport::Unix);
     let mut test_stack = up(std::slice::from_ref(&base));
     for front in fronts() {
@@ -192,7 +192,7 @@ fn what_was_killed_serves_again_at_its_address() {
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
         let target = test_stack.chain.endpoint().clone();
-        let mut session = target.open(PATIENCE).unwrap();
+        let mut session = target.open(TEST_TIMEOUT).unwrap();
         let end = test_stack.chain.kill(&mut test_stack.supervisor, &name).unwrap();
         assert_eq!(end, End::Signal(9));
         session.query("select 1").unwrap_err();
@@ -208,7 +208,7 @@ fn what_was_killed_serves_again_at_its_address() {
 }
 
 #[test]
-fn equal_nodes_stay_and_a_dead_one_is_replaced() {
+fn reconcile_keeps_equal_nodes_and_replaces_dead_node() {
     let base = postgres(Transport::Unix);
     let pooler = |mode| pgbouncer(Transport::Tcp, mode);
     let mut test_stack = up(&[pooler(PoolMode::Session), base.clone()]);
@@ -228,7 +228,7 @@ fn equal_nodes_stay_and_a_dead_one_is_replaced() {
 }
 
 #[test]
-fn a_database_keeps_its_data_under_other_settings() {
+fn data_survives_change_of_settings() {
     let mut test_stack = up(&[postgres(Transport::Unix)]);
     let cluster = test_stack.chain.nodes()[0].cluster_id();
     ask(test_stack.chain.endpoint(), "create table kept as select 42 as it");
@@ -248,7 +248,7 @@ fn a_database_keeps_its_data_under_other_settings() {
 }
 
 #[test]
-fn a_quiet_database_can_be_replaced() {
+fn quiesced_database_can_be_replaced() {
     let base = postgres(Transport::Tcp);
     let mut test_stack = up(std::slice::from_ref(&base));
     let both = [haproxy(Transport::Tcp, None), pgbouncer(Transport::Unix, PoolMode::Transaction)];
@@ -260,14 +260,14 @@ fn a_quiet_database_can_be_replaced() {
             Err(it) if skipped(&it) => continue,
             other => other.unwrap_or_else(|it| panic!("{it}")),
         }
-        let mut session = test_stack.chain.endpoint().open(PATIENCE).unwrap();
+        let mut session = test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap();
         session.query("select 1").unwrap();
         let mut chain = std::time::Instant::now();
         test_stack.chain.quiesce(&mut test_stack.supervisor, &mut |_| {}).unwrap_or_else(|it| panic!("{it}"));
         let quiesced = chain.elapsed();
         session.query("select 1").unwrap_err();
         let admin = test_stack.chain.postgres().unwrap().admin.clone().unwrap();
-        let mut admin = admin.open(PATIENCE).unwrap();
+        let mut admin = admin.open(TEST_TIMEOUT).unwrap();
         admin.query("drop database app").unwrap();
         admin.query("create database app owner app").unwrap();
         chain = std::time::Instant::now();
@@ -301,7 +301,7 @@ impl Drop for Passwords {
 }
 
 #[test]
-fn poolers_that_were_there_before_are_asked_too() {
+fn attached_poolers_are_checked() {
     for front in [pgbouncer(Transport::Tls, PoolMode::Session), odyssey(Transport::Tcp, PoolMode::Session)] {
         let protected = front.transport == Transport::Tls;
         let product = front.kind.product();
@@ -335,12 +335,12 @@ fn poolers_that_were_there_before_are_asked_too() {
         assert_ne!(running.endpoint.login.ssl, SslMode::Prefer);
         let version = existing.chain.nodes()[0].version.clone();
         assert_eq!(running.version, version);
-        running.admin.as_ref().unwrap().open(PATIENCE).unwrap().query("show pools").unwrap();
+        running.admin.as_ref().unwrap().open(TEST_TIMEOUT).unwrap().query("show pools").unwrap();
     }
 }
 
 #[test]
-fn nodes_may_open_as_many_files_as_the_system_allows() {
+fn nodes_get_maximum_file_limit() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let pid = |it: u32| Pid::from_raw(i32::try_from(it).unwrap());
     let all = getrlimit(Resource::Nofile).maximum;
@@ -361,7 +361,7 @@ fn nodes_may_open_as_many_files_as_the_system_allows() {
 }
 
 #[test]
-fn what_was_there_before_is_used_and_left_alone() {
+fn attached_server_is_used_and_not_changed() {
     let server = server();
     let passwords = Passwords::new("postgres", &[("postgres", server.password())]);
     let dsn = format!(
@@ -399,7 +399,7 @@ fn what_was_there_before_is_used_and_left_alone() {
 }
 
 #[test]
-fn secrets_stay_secret_and_nothing_remains() {
+fn secrets_are_not_visible_and_no_file_remains() {
     let (pgbouncer, base) = (pgbouncer(Transport::Tls, PoolMode::Session), postgres(Transport::Tls));
     let mut nodes = vec![haproxy(Transport::Tls, Some(5)), pgbouncer, base.clone()];
     let mut test_stack = up(&nodes);

@@ -1,6 +1,6 @@
 //! Tests the rows of datasets
 
-use super::server::{PATIENCE, fresh_database, in_database, installation, server};
+use super::server::{TEST_TIMEOUT, fresh_database, in_database, installation, server};
 use stack::client::Connection;
 use stack::dataset::pgbench::{InitProgress, InitStep, PartitionMethod, Pgbench};
 use stack::dataset::tickets::{Stage, Tickets};
@@ -68,7 +68,7 @@ fn check(arguments: &[&str], config: &Pgbench, steps: &str) {
     let expected = contents(&mut reference);
 
     let (_, name) = fresh_database();
-    let mut connection = in_database(&name).open(PATIENCE).unwrap();
+    let mut connection = in_database(&name).open(TEST_TIMEOUT).unwrap();
     let steps: Vec<InitStep> = steps.chars().map(|it| InitStep::from_letter(it).unwrap()).collect();
     let mut ended = Vec::new();
     let mut sent = (0, 0);
@@ -111,7 +111,7 @@ fn pgbench_partitioned_by_hash() {
 }
 
 #[test]
-fn tables_of_other_types_are_filled_too() {
+fn fills_tables_of_other_types() {
     let (mut connection, _) = fresh_database();
     let scale_one = Pgbench::default();
     scale_one.initialise(&mut connection, &[InitStep::CreateTables], &mut |_| {}).unwrap();

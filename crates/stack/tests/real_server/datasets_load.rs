@@ -1,6 +1,6 @@
 //! Tests that a dataset is loaded once, and that other data is kept
 
-use super::server::{PATIENCE, fresh_database, in_database};
+use super::server::{TEST_TIMEOUT, fresh_database, in_database};
 use model::plan::{CacheState, Column, ColumnGenerator, Content, Dataset, Table};
 use stack::client::{Connection, Target};
 use stack::dataset::{self, Error, LoadResult, Loader, Stage, load};
@@ -84,7 +84,7 @@ fn declared() -> Content {
 }
 
 #[test]
-fn every_content_is_loaded_the_same_by_one_and_by_three() {
+fn one_and_three_workers_load_equal_rows() {
     let contents = [
         (Content::Tickets { rows: 20_000 }, vec!["book.tickets"], 20_000),
         (Content::Profiles { users: 50, per_user: 300 }, vec!["profiles"], 15_000),
@@ -128,7 +128,7 @@ fn every_content_is_loaded_the_same_by_one_and_by_three() {
 }
 
 #[test]
-fn values_arrive_as_they_were_meant() {
+fn generated_values_reach_the_table_unchanged() {
     let (mut connection, name) = fresh_database();
     load_into(&name, &of(declared()), 2);
     let mut check = |sql: &str, expected: &str| assert_eq!(value(&mut connection, sql), expected, "{sql}");
@@ -174,7 +174,7 @@ fn one_worker_sends_rows_in_order() {
 }
 
 #[test]
-fn what_is_there_is_not_loaded_again() {
+fn existing_dataset_is_not_loaded_again() {
     let (mut connection, name) = fresh_database();
     let tickets = |rows| Content::Tickets { rows };
     let check = |dataset: &Dataset, again: bool, reused: bool| {
@@ -203,7 +203,7 @@ fn what_is_there_is_not_loaded_again() {
 }
 
 #[test]
-fn what_others_made_stays() {
+fn foreign_tables_are_not_dropped() {
     let (mut connection, name) = fresh_database();
     let profiles = of(Content::Profiles { users: 5, per_user: 16 });
     let refused = |dataset: &Dataset| match load(dataset, &loader(in_database(&name), 1), &mut |_| {}) {
@@ -229,7 +229,7 @@ fn what_others_made_stays() {
 }
 
 #[test]
-fn a_mark_from_a_dump_of_another_server_drops_nothing() {
+fn record_from_dump_of_another_server_drops_no_table() {
     let (mut connection, name) = fresh_database();
     load_into(&name, &of(Content::Profiles { users: 5, per_user: 16 }), 1);
     // This simulates a dump and a restore: the record's object ids belong to other tables.
@@ -247,7 +247,7 @@ fn a_mark_from_a_dump_of_another_server_drops_nothing() {
 }
 
 #[test]
-fn stopped_loads_leave_nothing() {
+fn stopped_loads_leave_no_table() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
         let stop: Arc<AtomicBool> = Arc::default();
@@ -268,7 +268,7 @@ fn stopped_loads_leave_nothing() {
 }
 
 #[test]
-fn a_failed_load_is_told_and_cleared() {
+fn failed_load_reports_error_and_leaves_no_table() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
         let Content::Declared(mut tables) = declared() else { unreachable!() };
@@ -282,7 +282,7 @@ fn a_failed_load_is_told_and_cleared() {
 }
 
 #[test]
-fn a_bare_copy_sends_the_same_and_leaves_nothing() {
+fn bare_copy_sends_same_bytes_and_leaves_no_table() {
     for workers in [1, 2] {
         let (mut connection, name) = fresh_database();
         let dataset = of(Content::Pgbench { scale: 1 });
@@ -292,6 +292,6 @@ fn a_bare_copy_sends_the_same_and_leaves_nothing() {
         let loaded = load_into(&name, &dataset, workers);
         assert_eq!((loaded.rows, loaded.bytes), (bare.rows, bare.bytes));
         let count = "select count(*) from pgbench_accounts";
-        assert_eq!(value(&mut in_database(&name).open(PATIENCE).unwrap(), count), "100000");
+        assert_eq!(value(&mut in_database(&name).open(TEST_TIMEOUT).unwrap(), count), "100000");
     }
 }

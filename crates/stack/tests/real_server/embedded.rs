@@ -1,6 +1,6 @@
 //! Tests downloaded servers
 
-use super::server::{PATIENCE, keeper};
+use super::server::{TEST_TIMEOUT, keeper};
 use stack::component::postgres::{Postgres, Settings};
 use stack::embedded::{MAJORS, cached, cached_or_fetched};
 use stack::find::Origin;
@@ -18,7 +18,7 @@ fn offered_versions_run() {
         let mut supervisor = Supervisor::start(&keeper()).unwrap();
         let postgres = Postgres::start(&mut supervisor, &installation, &Settings::default());
         let postgres = postgres.unwrap_or_else(|it| panic!("{major}: {it}"));
-        let mut connection = postgres.target().open(PATIENCE).unwrap();
+        let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
         assert_eq!(connection.server_version() / 10_000, major);
         connection.query("create extension pg_stat_statements").unwrap();
     }

@@ -1,6 +1,6 @@
 //! Tests that all processes end with the process that started them
 
-use super::server::{PATIENCE, installation, keeper};
+use super::server::{TEST_TIMEOUT, installation, keeper};
 use rustix::process::{Pid, Signal, kill_process};
 use stack::component::postgres::{Postgres, Settings};
 use stack::supervisor::{End, Launch, Sig, Supervisor};
@@ -8,14 +8,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_killed_keeper_takes_its_children_along_and_its_directory_is_swept() {
+fn killed_keeper_ends_children_and_next_keeper_removes_directory() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
     let directory = supervisor.directory().to_owned();
     let pid = Pid::from_raw(i32::try_from(supervisor.keeper_pid()).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
     let until = Instant::now() + Duration::from_secs(20);
-    while postgres.target().open(PATIENCE).is_ok() {
+    while postgres.target().open(TEST_TIMEOUT).is_ok() {
         assert!(Instant::now() < until, "the server still answers");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -31,19 +31,19 @@ fn a_killed_keeper_takes_its_children_along_and_its_directory_is_swept() {
 }
 
 #[test]
-fn a_server_restarts_and_keeps_its_rows() {
+fn restarted_server_keeps_rows() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
-    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
     connection.query("create table t as select 7 as a").unwrap();
     postgres.restart(&mut supervisor).unwrap();
     connection.query("select 1").unwrap_err();
-    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
     assert_eq!(connection.value("select a from t").unwrap().as_deref(), Some("7"));
 
     supervisor.signal(postgres.node, Sig::Kill).unwrap();
     postgres.restart(&mut supervisor).unwrap();
-    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
     assert_eq!(connection.value("select a from t").unwrap().as_deref(), Some("7"));
     let directory = supervisor.directory().to_owned();
     drop((connection, supervisor));
@@ -51,7 +51,7 @@ fn a_server_restarts_and_keeps_its_rows() {
 }
 
 #[test]
-fn orphans_end_too() {
+fn orphans_are_ended() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let mark = supervisor.home().join("pid");
     // The child's shell has exited, so the kernel reparented the child to the keeper; only the keeper knows its pid.
@@ -64,7 +64,7 @@ fn orphans_end_too() {
         Ok(text) => stack::supervisor::Readiness::Ready(text.trim().parse::<i32>().unwrap()),
         Err(error) => stack::supervisor::Readiness::NotYet(error.to_string()),
     };
-    let orphan = supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    let orphan = supervisor.await_ready(node, TEST_TIMEOUT, ask).unwrap();
     assert_eq!(supervisor.stop(node).unwrap(), End::Signal(15));
     assert!(Path::new(&format!("/proc/{orphan}")).exists());
     drop(supervisor);
@@ -78,7 +78,7 @@ fn failures_name_node_attempt_and_log() {
     let user = supervisor.user().cloned();
     let mut check = |argv: &[&str], expected: &str| {
         let launch = Launch::new("node", argv[0], &home).args(&argv[1..]).as_user(user.as_ref());
-        let failure = supervisor.run(launch, PATIENCE).unwrap_err();
+        let failure = supervisor.run(launch, TEST_TIMEOUT).unwrap_err();
         assert_eq!(failure.to_string(), expected);
     };
     check(&["/nowhere"], "node could not start: /nowhere: No such file or directory (os error 2)");
@@ -92,7 +92,7 @@ fn failures_name_node_attempt_and_log() {
     );
     let full = "2026-11-22 20:00:00.000 UTC [7] 53100 PANIC:  could not write to file \"x\": No space left on device";
     let launch = Launch::new("full", "/bin/sh", &home).args(["-c", &format!("echo '{full}'; exit 1")]);
-    let failure = supervisor.run(launch.as_user(user.as_ref()), PATIENCE).unwrap_err();
+    let failure = supervisor.run(launch.as_user(user.as_ref()), TEST_TIMEOUT).unwrap_err();
     let expected =
         "it exited with status 1: its disk is full (could not write to file \"x\": No space left on device)";
     assert_eq!(failure.reason, expected);

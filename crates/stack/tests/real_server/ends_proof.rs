@@ -7,7 +7,7 @@
 use super::chain::haproxy;
 use super::replicas::replicated;
 use super::scratch::Scratch;
-use super::server::{PATIENCE, installation, keeper};
+use super::server::{TEST_TIMEOUT, installation, keeper};
 use model::plan::{ClusterManager, FailoverManager, Limits, ManagerSettings, Promoter, SyncMode, Transport};
 use model::{Nanos, SplitMix64};
 use rustix::process::{Pid, Signal, geteuid, kill_process, kill_process_group};
@@ -32,7 +32,7 @@ const FAILOVER: [&str; 9] =
 
 /// Set of nodes that a victim starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cast {
+enum NodeSet {
     /// Shell processes that are hard to stop.
     StandIns,
     /// PostgreSQL and PgBouncer.
@@ -43,30 +43,30 @@ enum Cast {
     Patroni,
 }
 
-impl Cast {
-    const ALL: [Cast; 4] = [Cast::StandIns, Cast::Servers, Cast::Replicas, Cast::Patroni];
+impl NodeSet {
+    const ALL: [NodeSet; 4] = [NodeSet::StandIns, NodeSet::Servers, NodeSet::Replicas, NodeSet::Patroni];
 
     fn phases(self) -> &'static [&'static str; 9] {
         match self {
-            Cast::StandIns | Cast::Servers => &PHASES,
-            Cast::Replicas | Cast::Patroni => &FAILOVER,
+            NodeSet::StandIns | NodeSet::Servers => &PHASES,
+            NodeSet::Replicas | NodeSet::Patroni => &FAILOVER,
         }
     }
 
     /// Approximate duration of a phase, within which the victim ends, µs.
     fn lasts(self) -> u64 {
         match self {
-            Cast::StandIns => 8_000,
+            NodeSet::StandIns => 8_000,
             // Real servers need a second to start.
-            Cast::Servers | Cast::Replicas => 1_000_000,
-            Cast::Patroni => 5_000_000,
+            NodeSet::Servers | NodeSet::Replicas => 1_000_000,
+            NodeSet::Patroni => 5_000_000,
         }
     }
 }
 
 /// Way in which a victim ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Ending {
     Kill,
     /// SIGINT to its whole process group, twice, like a terminal when Ctrl-C is pressed twice.
     CtrlCTwice,
@@ -78,27 +78,22 @@ enum Fate {
 /// One round, determined by its seed.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    fate: Fate,
-    cast: Cast,
+    ending: Ending,
+    node_set: NodeSet,
     /// Index of the phase.
     phase: usize,
     after: Duration,
 }
 
 impl Round {
-    fn new(seed: u64, number: u64, ending: Fate, node_set: Cast) -> Round {
+    fn new(seed: u64, number: u64, ending: Ending, node_set: NodeSet) -> Round {
         let mut chance = SplitMix64(seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let phase = (chance.next_u64() % node_set.phases().len() as u64) as usize;
-        Round {
-            fate: ending,
-            cast: node_set,
-            phase,
-            after: Duration::from_micros(chance.next_u64() % node_set.lasts()),
-        }
+        Round { ending, node_set, phase, after: Duration::from_micros(chance.next_u64() % node_set.lasts()) }
     }
 
     fn phase(&self) -> &'static str {
-        self.cast.phases()[self.phase]
+        self.node_set.phases()[self.phase]
     }
 }
 
@@ -107,7 +102,7 @@ impl Round {
 fn victim() {
     let Ok(role) = std::env::var("STACK_TEST_PROOF") else { return };
     let (node_set, panics) = role.split_once(' ').unwrap();
-    let Some(node_set) = Cast::ALL.into_iter().find(|it| format!("{it:?}") == node_set) else {
+    let Some(node_set) = NodeSet::ALL.into_iter().find(|it| format!("{it:?}") == node_set) else {
         // The next start removes the resources that are left.
         return drop(Supervisor::start(&keeper()).unwrap());
     };
@@ -115,16 +110,16 @@ fn victim() {
         // Direct output bypasses the test harness, which would capture it.
         writeln!(std::io::stdout().lock(), "phase {phase}").unwrap();
         std::io::stdout().flush().unwrap();
-        assert!(phase != panics, "as it was told to");
+        assert!(phase != panics, "the phase requested a panic");
     };
     print_phase("born");
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     println!("phase keeper-pid {}", supervisor.keeper_pid());
     print_phase("keeper");
     let node = match node_set {
-        Cast::StandIns => stand_ins(&mut supervisor, &print_phase),
-        Cast::Servers => servers(&mut supervisor, &print_phase),
-        Cast::Replicas | Cast::Patroni => failover(&mut supervisor, node_set, &print_phase),
+        NodeSet::StandIns => stand_ins(&mut supervisor, &print_phase),
+        NodeSet::Servers => servers(&mut supervisor, &print_phase),
+        NodeSet::Replicas | NodeSet::Patroni => failover(&mut supervisor, node_set, &print_phase),
     };
     print_phase("ready");
     if panics.is_empty() {
@@ -135,7 +130,7 @@ fn victim() {
     drop(supervisor);
     print_phase("stopped");
     // The parent process kills this process soon.
-    std::thread::sleep(PATIENCE);
+    std::thread::sleep(TEST_TIMEOUT);
 }
 
 /// Starts shell processes that are hard to stop.
@@ -144,7 +139,7 @@ fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::
     let user = supervisor.user().cloned();
     let mut shell = |name: &str, script: &str, limits: &Limits| {
         let mut launch = Launch::new(name, "/bin/sh", &home).args(["-c", script]).as_user(user.as_ref());
-        launch.stop = vec![StopStep { signal: Sig::Term, patience: Duration::from_millis(20) }];
+        launch.stop = vec![StopStep { signal: Sig::Term, timeout: Duration::from_millis(20) }];
         supervisor.launch(launch.limited(limits)).unwrap()
     };
     // The script forks children, one in a new session, and grandchildren whose parent has exited.
@@ -166,7 +161,7 @@ fn stand_ins(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::
     print_phase("launched");
     let mark = supervisor.home().join("deaf");
     let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not deaf".to_owned()) };
-    supervisor.await_ready(deaf, PATIENCE, ask).unwrap();
+    supervisor.await_ready(deaf, TEST_TIMEOUT, ask).unwrap();
     deaf
 }
 
@@ -197,14 +192,14 @@ fn servers(supervisor: &mut Supervisor, print_phase: &dyn Fn(&str)) -> stack::su
 /// Kills a primary, promotes another server, and lets the old one rejoin.
 fn failover(
     supervisor: &mut Supervisor,
-    node_set: Cast,
+    node_set: NodeSet,
     print_phase: &dyn Fn(&str),
 ) -> stack::supervisor::NodeId {
     let mut plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::First(1), Promoter::default());
     let replication = plan.replication.as_mut().unwrap();
     replication.separate_networks = geteuid().is_root();
     replication.separate_disks = geteuid().is_root();
-    if node_set == Cast::Patroni {
+    if node_set == NodeSet::Patroni {
         let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
         let settings = ManagerSettings { loop_wait, retry_timeout, ttl, ..ManagerSettings::default() };
         let quick = ClusterManager { settings, ..ClusterManager::default() };
@@ -221,7 +216,7 @@ fn failover(
     chain.kill(supervisor, "postgres").unwrap();
     print_phase("killed");
     let promotion = match node_set {
-        Cast::Patroni => chain.await_promotion(supervisor, start, PATIENCE).unwrap(),
+        NodeSet::Patroni => chain.await_promotion(supervisor, start, TEST_TIMEOUT).unwrap(),
         _ => chain.fail_over(supervisor).unwrap(),
     };
     print_phase("promoted");
@@ -232,8 +227,8 @@ fn failover(
 /// Plays one round. Returns true if a signal ended the victim, and all resources that survived it: processes, groups,
 /// interfaces, mounts, directories.
 fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
-    let panics = if round.fate == Fate::Panic { round.phase() } else { "" };
-    let role = format!("{:?} {panics}", round.cast);
+    let panics = if round.ending == Ending::Panic { round.phase() } else { "" };
+    let role = format!("{:?} {panics}", round.node_set);
     let mut victim = ourselves(&role, scratch).stdout(Stdio::piped()).process_group(0).spawn().unwrap();
     let pid = Pid::from_child(&victim);
     let mut keeper = None;
@@ -244,29 +239,29 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
         if let Some(number) = word.strip_prefix("keeper-pid ") {
             keeper = number.parse::<u32>().ok();
         }
-        if word == round.phase() && round.fate != Fate::Panic {
+        if word == round.phase() && round.ending != Ending::Panic {
             // The seed determines the moment, so this sleep waits for no condition.
             std::thread::sleep(round.after);
             break;
         }
     }
-    match round.fate {
+    match round.ending {
         // The victim may have ended; its process id is not reused until it is waited for.
-        Fate::Kill | Fate::KeeperToo => kill_process(pid, Signal::KILL).unwrap_or(()),
-        Fate::CtrlCTwice => (0..2).for_each(|_| kill_process_group(pid, Signal::INT).unwrap_or(())),
+        Ending::Kill | Ending::KeeperToo => kill_process(pid, Signal::KILL).unwrap_or(()),
+        Ending::CtrlCTwice => (0..2).for_each(|_| kill_process_group(pid, Signal::INT).unwrap_or(())),
         // The victim ends by itself.
-        Fate::Panic => {}
+        Ending::Panic => {}
     }
     let signalled = victim.wait().unwrap().signal().is_some();
     // This is output after the loop above stopped reading. No group is created before the keeper runs.
     for line in lines {
         keeper = keeper.or(line.split_once("keeper-pid ").and_then(|it| it.1.parse().ok()));
     }
-    if round.fate == Fate::KeeperToo {
+    if round.ending == Ending::KeeperToo {
         // The keeper may have ended with its supervisor.
         let known = keeper.and_then(|it| Pid::from_raw(it.cast_signed()));
         known.map(|it| kill_process(it, Signal::KILL));
-        let until = Instant::now() + scratch.patience;
+        let until = Instant::now() + scratch.timeout;
         while !scratch.entries().is_empty() && Instant::now() < until {
             assert!(ourselves("sweep ", scratch).stdout(Stdio::null()).status().unwrap().success());
         }
@@ -278,7 +273,7 @@ fn play(round: &Round, scratch: &Scratch) -> (bool, Vec<String>) {
     let interface = PathBuf::from(format!("/sys/class/net/pgdyno{}", keeper as u8));
     let resources: Vec<PathBuf> = groups.chain([interface]).collect();
     let (processes, directories) = scratch.left();
-    let until = Instant::now() + scratch.patience;
+    let until = Instant::now() + scratch.timeout;
     loop {
         // The kernel removes interfaces and mounts of ended namespaces with a delay.
         let resources = resources.iter().filter(|it| it.exists()).chain(&directories);
@@ -306,18 +301,18 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
 }
 
 /// Plays many rounds, some concurrently, and prints the results.
-fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
+fn play_all(name: &str, rounds: u64, endings: &[Ending], node_set: NodeSet) {
     let seed = std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("a number"));
     let (next, signalled, survivors) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        let most = if node_set == Cast::StandIns || node_set == Cast::Servers { 4 } else { 2 };
+        let most = if node_set == NodeSet::StandIns || node_set == NodeSet::Servers { 4 } else { 2 };
         for worker in 0..if rounds < 20 { 1 } else { most } {
             let (next, signalled, survivors) = (&next, &signalled, &survivors);
             scope.spawn(move || {
                 let mut scratch = Scratch::new(&format!("{name}-{worker}"));
-                if node_set == Cast::Patroni {
+                if node_set == NodeSet::Patroni {
                     // Each Patroni stops its server first, which takes longer.
-                    scratch.patience *= 4;
+                    scratch.timeout *= 4;
                 }
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -340,7 +335,7 @@ fn play_all(name: &str, rounds: u64, endings: &[Fate], node_set: Cast) {
     let (signalled, survivors) = (signalled.into_inner(), survivors.into_inner());
     println!("{name}: {rounds} rounds, {signalled} ended by the signal, {survivors} survivors; seed {seed}");
     assert_eq!(survivors, 0, "{name}, seed {seed}");
-    assert!(endings.contains(&Fate::Panic) || signalled == rounds, "{name}: some ended by themselves");
+    assert!(endings.contains(&Ending::Panic) || signalled == rounds, "{name}: some ended by themselves");
 }
 
 /// Number of rounds: `few`, or the number that `./x proof` requests.
@@ -352,18 +347,18 @@ fn rounds(few: u64, of_proof: impl Fn(u64) -> u64) -> u64 {
 
 #[test]
 fn kill_9() {
-    play_all("kill -9", rounds(10, |it| it), &[Fate::Kill], Cast::StandIns);
+    play_all("kill -9", rounds(10, |it| it), &[Ending::Kill], NodeSet::StandIns);
 }
 
 #[test]
 fn kill_9_with_real_servers() {
-    play_all("kill -9 with servers", rounds(3, |it| (it / 50).max(3)), &[Fate::Kill], Cast::Servers);
+    play_all("kill -9 with servers", rounds(3, |it| (it / 50).max(3)), &[Ending::Kill], NodeSet::Servers);
 }
 
 #[test]
 fn kill_9_during_a_failover() {
-    let endings = [Fate::Kill, Fate::KeeperToo];
-    play_all("kill -9 during a failover", rounds(4, |it| (it / 5).max(4)), &endings, Cast::Replicas);
+    let endings = [Ending::Kill, Ending::KeeperToo];
+    play_all("kill -9 during a failover", rounds(4, |it| (it / 5).max(4)), &endings, NodeSet::Replicas);
 }
 
 #[test]
@@ -371,16 +366,16 @@ fn kill_9_with_patroni() {
     if program("patroni", "--version", &[]).is_none() || program("etcd", "--version", &[]).is_none() {
         return println!("skipped: there is no Patroni, or no etcd");
     }
-    let endings = [Fate::Kill, Fate::KeeperToo];
-    play_all("kill -9 with Patroni", rounds(2, |it| (it / 50).max(2)), &endings, Cast::Patroni);
+    let endings = [Ending::Kill, Ending::KeeperToo];
+    play_all("kill -9 with Patroni", rounds(2, |it| (it / 50).max(2)), &endings, NodeSet::Patroni);
 }
 
 #[test]
 fn ctrl_c_twice() {
-    play_all("Ctrl-C twice", rounds(3, |it| (it / 20).max(3)), &[Fate::CtrlCTwice], Cast::StandIns);
+    play_all("Ctrl-C twice", rounds(3, |it| (it / 20).max(3)), &[Ending::CtrlCTwice], NodeSet::StandIns);
 }
 
 #[test]
 fn panics() {
-    play_all("panic", rounds(3, |it| (it / 20).max(3)), &[Fate::Panic], Cast::StandIns);
+    play_all("panic", rounds(3, |it| (it / 20).max(3)), &[Ending::Panic], NodeSet::StandIns);
 }

@@ -1,8 +1,8 @@
 //! Tests that faults are injected, reverted and gone afterwards
 
 use super::chain::{TestStack, ask, haproxy};
-use super::replicas::{comes_to, replicated};
-use super::server::{PATIENCE, keeper};
+use super::replicas::{await_result, replicated};
+use super::server::{TEST_TIMEOUT, keeper};
 use model::Nanos;
 use model::plan::{FaultAction, FaultScope, FaultTarget, Promoter, Stack, SyncMode, Transport};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
@@ -12,20 +12,20 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const LASTING: Nanos = Nanos::from_secs(1);
+const DURATION: Nanos = Nanos::from_secs(1);
 
 fn up(plan: &Stack) -> TestStack {
     TestStack::up(plan).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn inflict(test_stack: &mut TestStack, action: &FaultAction) -> InjectedFault {
+fn inject(test_stack: &mut TestStack, action: &FaultAction) -> InjectedFault {
     test_stack
         .chain
         .inject(&mut test_stack.supervisor, action)
         .unwrap_or_else(|it| panic!("{action:?}: {it}"))
 }
 
-fn heal(test_stack: &mut TestStack, active_fault: Option<ActiveFault>) {
+fn revert(test_stack: &mut TestStack, active_fault: Option<ActiveFault>) {
     test_stack
         .chain
         .revert(&mut test_stack.supervisor, active_fault.unwrap())
@@ -41,23 +41,23 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
+fn withheld_commits_are_lost_with_primary() {
     let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
     let entry = test_stack.chain.endpoint().clone();
     ask(&entry, "create table t (a int)");
     let replica = test_stack.chain.servers()[1].endpoint.clone();
-    comes_to(&mut test_stack, &replica, "select count(*) from t", "0");
+    await_result(&mut test_stack, &replica, "select count(*) from t", "0");
     let other = test_stack.chain.servers()[2].endpoint.clone();
-    comes_to(&mut test_stack, &other, "select count(*) from t", "0");
-    let held = inflict(&mut test_stack, &FaultAction::BlockReplication { duration: LASTING });
+    await_result(&mut test_stack, &other, "select count(*) from t", "0");
+    let held = inject(&mut test_stack, &FaultAction::BlockReplication { duration: DURATION });
     assert!(
         matches!(&held.active_fault, Some(ActiveFault::ProcessesPaused(_, senders)) if senders.len() == 2),
         "{held:?}"
     );
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1");
-    inflict(&mut test_stack, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
+    inject(&mut test_stack, &FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node });
     // The revert is due, but the fault has already ended.
-    heal(&mut test_stack, held.active_fault);
+    revert(&mut test_stack, held.active_fault);
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(!promotion.safe);
@@ -67,7 +67,7 @@ fn what_is_withheld_from_all_replicas_is_lost_with_the_primary() {
 
 /// Tests that a process that dies slowly does not continue meanwhile.
 #[test]
-fn who_is_held_when_its_world_is_killed_does_nothing_more() {
+fn paused_process_of_killed_node_does_not_continue() {
     if !is_root() {
         return;
     }
@@ -83,7 +83,7 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
     launch.isolated = true;
     let node = supervisor.launch(launch).unwrap();
     let ask = || if count() == 0 { Readiness::NotYet("nothing".to_owned()) } else { Readiness::Ready(()) };
-    supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    supervisor.await_ready(node, TEST_TIMEOUT, ask).unwrap();
     let run = |program: &str, args: &[&str]| {
         assert!(Command::new(program).args(args).stdout(Stdio::null()).status().unwrap().success());
     };
@@ -102,29 +102,29 @@ fn who_is_held_when_its_world_is_killed_does_nothing_more() {
 }
 
 #[test]
-fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
+fn paused_processes_continue_and_dead_postmaster_ends_node() {
     let mut test_stack = up(&replicated(&[], SyncMode::Async, Promoter::default()));
     let answers = |test_stack: &TestStack| {
         test_stack.chain.server_statuses().iter().map(|it| it.state.is_some()).collect::<Vec<_>>()
     };
     let paused =
-        inflict(&mut test_stack, &FaultAction::Pause { target: FaultTarget::Replica, duration: LASTING });
+        inject(&mut test_stack, &FaultAction::Pause { target: FaultTarget::Replica, duration: DURATION });
     assert_eq!(
         (paused.nodes.as_slice(), answers(&test_stack)),
         (&["postgres-2".to_owned()][..], vec![true, false, true])
     );
-    heal(&mut test_stack, paused.active_fault);
+    revert(&mut test_stack, paused.active_fault);
     assert_eq!(answers(&test_stack), [true, true, true]);
 
     let whom = FaultTarget::Node("postgres-3".to_owned());
     let node = test_stack.chain.servers()[2].node.unwrap();
-    inflict(&mut test_stack, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
-    let until = Instant::now() + PATIENCE;
+    inject(&mut test_stack, &FaultAction::Kill { target: whom.clone(), scope: FaultScope::Postmaster });
+    let until = Instant::now() + TEST_TIMEOUT;
     while test_stack.supervisor.end_of(node).is_none() {
         assert!(Instant::now() < until, "what the postmaster began still runs");
         std::thread::sleep(Duration::from_millis(5));
     }
-    inflict(&mut test_stack, &FaultAction::Restart { target: whom });
+    inject(&mut test_stack, &FaultAction::Restart { target: whom });
     assert_eq!(answers(&test_stack), [true, true, true]);
     // The process does not belong to the node.
     let stranger = test_stack.supervisor.keeper_pid();
@@ -133,7 +133,7 @@ fn what_is_paused_goes_on_and_a_dead_postmaster_ends_its_node() {
 }
 
 #[test]
-fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
+fn isolated_node_is_unreachable_until_reverted() {
     if !is_root() {
         return;
     }
@@ -145,20 +145,20 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
     let third = FaultTarget::Node("postgres-3".to_owned());
     // The socket is a file and needs no network.
     let inside = test_stack.admin("postgres-3").in_database("app");
-    comes_to(&mut test_stack, &inside, "select count(*) from t", "0");
-    let cut = inflict(&mut test_stack, &FaultAction::Isolate { target: third, duration: LASTING });
+    await_result(&mut test_stack, &inside, "select count(*) from t", "0");
+    let cut = inject(&mut test_stack, &FaultAction::Isolate { target: third, duration: DURATION });
     assert_eq!(ask(&entry, "insert into t values (1) returning a"), "1", "the other one confirms");
     assert_eq!(ask(&inside, "select count(*) from t"), "0");
-    heal(&mut test_stack, cut.active_fault);
-    comes_to(&mut test_stack, &inside, "select count(*) from t", "1");
+    revert(&mut test_stack, cut.active_fault);
+    await_result(&mut test_stack, &inside, "select count(*) from t", "1");
 
     // The primary still considers itself primary, but no client can reach it.
-    inflict(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: LASTING });
+    inject(&mut test_stack, &FaultAction::Isolate { target: FaultTarget::Primary, duration: DURATION });
     assert_eq!(ask(&test_stack.admin("postgres"), "select pg_is_in_recovery()"), "f");
     let promotion =
         test_stack.chain.fail_over(&mut test_stack.supervisor).unwrap_or_else(|it| panic!("{it}"));
     assert!(promotion.safe, "{promotion:?}");
-    comes_to(&mut test_stack, &entry, "insert into t values (2) returning a", "2");
+    await_result(&mut test_stack, &entry, "insert into t values (2) returning a", "2");
     assert_eq!(ask(&entry, "select sum(a) from t"), "3");
     let rejoined =
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
@@ -166,8 +166,8 @@ fn who_is_cut_off_is_told_nothing_until_it_is_healed() {
 }
 
 #[test]
-fn a_full_disk_refuses_rows_until_it_is_healed() {
-    let action = FaultAction::FillDisk { target: FaultTarget::Primary, duration: LASTING };
+fn full_disk_rejects_rows_until_reverted() {
+    let action = FaultAction::FillDisk { target: FaultTarget::Primary, duration: DURATION };
     let mut plan = replicated(&[], SyncMode::Any(1), Promoter::default());
     {
         let mut test_stack = up(&plan);
@@ -186,12 +186,12 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
     ask(&entry, "create table t (a text)");
     let more = "insert into t select repeat('x', 1000) from generate_series(1, 3000); select count(*) from t";
     assert_eq!(ask(&entry, more), "3000");
-    let full = inflict(&mut test_stack, &action);
+    let full = inject(&mut test_stack, &action);
     assert_eq!(full.nodes, ["postgres"]);
     let error = ask(&entry, more);
     assert!(error.contains("No space left on device (SQLSTATE 53100)"), "{error}");
-    heal(&mut test_stack, full.active_fault);
-    comes_to(&mut test_stack, &entry, more, "6000");
+    revert(&mut test_stack, full.active_fault);
+    await_result(&mut test_stack, &entry, more, "6000");
 
     // A killed node still has data on its disk, and a node that is copied again has a disk too.
     test_stack.chain.kill(&mut test_stack.supervisor, "postgres").unwrap();
@@ -202,7 +202,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     assert!(rejoined.rewound, "{rejoined:?}");
     let first = test_stack.chain.servers()[0].endpoint.clone();
-    comes_to(&mut test_stack, &first, "select count(*) from t", "6000");
+    await_result(&mut test_stack, &first, "select count(*) from t", "6000");
     test_stack.reconcile(&plan).unwrap_or_else(|it| panic!("{it}"));
     assert_eq!(ask(&test_stack.chain.servers()[0].endpoint.clone(), "select count(*) from t"), "6000");
     let (directory, keeper) =
@@ -212,7 +212,7 @@ fn a_full_disk_refuses_rows_until_it_is_healed() {
 }
 
 #[test]
-fn worlds_and_networks_end_with_a_killed_keeper() {
+fn namespaces_and_networks_end_with_killed_keeper() {
     if !is_root() {
         return;
     }
@@ -228,12 +228,12 @@ fn worlds_and_networks_end_with_a_killed_keeper() {
     launch.address = Some(address);
     let node = supervisor.launch(launch).unwrap();
     let ask = || if mark.exists() { Readiness::Ready(()) } else { Readiness::NotYet("not there".to_owned()) };
-    supervisor.await_ready(node, PATIENCE, ask).unwrap();
+    supervisor.await_ready(node, TEST_TIMEOUT, ask).unwrap();
     let processes = supervisor.processes(node);
     assert!(processes.len() >= 3 && Path::new(&interface).exists(), "{processes:?} {interface}");
     let keeper = Pid::from_raw(supervisor.keeper_pid().cast_signed()).unwrap();
     kill_process(keeper, Signal::KILL).unwrap();
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TEST_TIMEOUT;
     let there = |it: &u32| Path::new(&format!("/proc/{it}")).exists();
     while processes.iter().any(there) || Path::new(&interface).exists() {
         assert!(Instant::now() < until, "{processes:?} or {interface} is still there");

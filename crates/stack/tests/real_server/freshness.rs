@@ -1,7 +1,7 @@
 //! Tests the measured replication delay, and that there is none where the settings exclude it
 
 use super::chain::{TestStack, ask, postgres, stack};
-use super::replicas::{comes_to, replicated};
+use super::replicas::{await_result, replicated};
 use model::Nanos;
 use model::freshness::{Freshness, ReplicaReads};
 use model::plan::{NodeKind, Promoter, Replication, Stack, SyncMode, Transport};
@@ -33,12 +33,12 @@ fn of<'a>(freshness: &'a Freshness, node: &str) -> &'a ReplicaReads {
 }
 
 #[test]
-fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
+fn delayed_replica_is_stale_for_its_delay() {
     let mut test_stack = with(&[], SyncMode::Async);
     let delayed = test_stack.admin("postgres-3");
     ask(&delayed, "alter system set recovery_min_apply_delay = '400ms'");
     ask(&delayed, "select pg_reload_conf()");
-    comes_to(&mut test_stack, &delayed, "show recovery_min_apply_delay", "400ms");
+    await_result(&mut test_stack, &delayed, "show recovery_min_apply_delay", "400ms");
     let (prober, observations) = probed(&test_stack);
     thread::sleep(Duration::from_secs(4));
     let freshness = prober.stop(false);
@@ -71,12 +71,12 @@ fn a_replica_that_is_delayed_is_stale_for_as_long_as_that() {
     // No schema is left on any server.
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     for server in test_stack.chain.direct_targets() {
-        comes_to(&mut test_stack, &server.target, left, "0");
+        await_result(&mut test_stack, &server.target, left, "0");
     }
 }
 
 #[test]
-fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
+fn remote_apply_is_never_stale_and_prober_survives_failover() {
     // The setting of the application's user counts, not the superuser's.
     let mut test_stack = with(&[], SyncMode::First(2));
     ask(&test_stack.admin("postgres"), "alter role app set synchronous_commit = remote_apply");
@@ -112,5 +112,5 @@ fn what_all_replicas_have_applied_is_never_stale_and_a_failover_is_survived() {
     assert!(dead.own_writes.total == 0 && dead.unanswered > 4, "{freshness:?}");
     let left = "select count(*) from pg_namespace where nspname like 'pgdyno%'";
     let primary = test_stack.admin(&promotion.to);
-    comes_to(&mut test_stack, &primary.in_database("app"), left, "0");
+    await_result(&mut test_stack, &primary.in_database("app"), left, "0");
 }

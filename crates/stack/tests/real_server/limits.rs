@@ -4,7 +4,7 @@
 //! behaviour without privileges is tested everywhere.
 
 use super::scratch::{OURSELVES, Scratch};
-use super::server::{PATIENCE, keeper};
+use super::server::{TEST_TIMEOUT, keeper};
 use model::plan::Limits;
 use stack::host::{Cgroups, Controller};
 use stack::limits::{Limit, UnappliedReason, Usage};
@@ -45,7 +45,7 @@ fn groups_of(keeper: u32) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_spinning_node_gets_its_share_and_no_more() {
+fn cpu_limit_bounds_spinning_node() {
     for share in [0.1, 0.2] {
         let mut supervisor = start();
         let limits = Limits { cpu: Some(share), ..Limits::default() };
@@ -59,7 +59,7 @@ fn a_spinning_node_gets_its_share_and_no_more() {
             Some(periods) if periods >= 100 => Readiness::Ready(usage),
             other => Readiness::NotYet(format!("{other:?} periods")),
         };
-        let used = supervisor.await_ready(node, PATIENCE, || enough(group.usage())).unwrap();
+        let used = supervisor.await_ready(node, TEST_TIMEOUT, || enough(group.usage())).unwrap();
         // The periods are read after the CPU time that they must account for.
         let periods = group.usage().periods.unwrap();
         // A CPU notices at its next tick, at most 10 ms later, that the quota is used up; the excess is paid back
@@ -75,7 +75,7 @@ fn a_spinning_node_gets_its_share_and_no_more() {
 }
 
 #[test]
-fn memory_is_bounded_and_only_its_own_node_is_killed() {
+fn memory_limit_kills_only_its_node() {
     let mut supervisor = start();
     let limits = Limits { memory: Some(32 << 20), ..Limits::default() };
     let neighbour = shell(&mut supervisor, "neighbour", "exec sleep 1000", &limits);
@@ -85,7 +85,7 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
         return;
     }
     let group = supervisor.group(hungry).unwrap().clone();
-    let end = supervisor.await_ready::<()>(hungry, PATIENCE, || Readiness::NotYet("hungry".to_owned()));
+    let end = supervisor.await_ready::<()>(hungry, TEST_TIMEOUT, || Readiness::NotYet("hungry".to_owned()));
     let expected =
         "it was ended by signal 9; it reached its memory limit, and the kernel killed 1 of its processes";
     assert_eq!(end.unwrap_err().reason, expected);
@@ -98,7 +98,7 @@ fn memory_is_bounded_and_only_its_own_node_is_killed() {
 }
 
 #[test]
-fn processors_are_those_asked_for() {
+fn nodes_run_on_requested_cpus() {
     let last = u32::try_from(std::thread::available_parallelism().unwrap().get() - 1).unwrap();
     for cgroups in [Cgroups::detect(), Cgroups::default()] {
         let mut supervisor = Supervisor::start_in(&keeper(), cgroups).unwrap();
@@ -121,7 +121,7 @@ fn processors_are_those_asked_for() {
 }
 
 #[test]
-fn reads_are_held_to_so_many_a_second() {
+fn io_limit_bounds_reads_per_second() {
     let mut supervisor = start();
     let limits = Limits { read_iops: Some(50), ..Limits::default() };
     let file = supervisor.home().join("file");
@@ -142,7 +142,7 @@ fn reads_are_held_to_so_many_a_second() {
     let before = group.usage().io.unwrap_or_default();
     let begun = Instant::now();
     std::fs::write(supervisor.home().join("go"), "").unwrap();
-    let end = supervisor.await_ready::<()>(node, PATIENCE, || Readiness::NotYet("reading".to_owned()));
+    let end = supervisor.await_ready::<()>(node, TEST_TIMEOUT, || Readiness::NotYet("reading".to_owned()));
     let log = end.unwrap_err();
     if log.log.iter().any(|it| it.contains("Invalid argument")) {
         eprintln!("not tested here: this file system does not read past its cache");
@@ -156,7 +156,7 @@ fn reads_are_held_to_so_many_a_second() {
 }
 
 #[test]
-fn without_the_right_everything_else_works() {
+fn missing_privileges_disable_only_limits() {
     let limits = Limits {
         cpu: Some(0.5),
         memory: Some(64 << 20),
@@ -197,7 +197,7 @@ fn without_the_right_everything_else_works() {
 }
 
 #[test]
-fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
+fn restarted_node_keeps_group_and_no_group_remains() {
     let mut supervisor = start();
     let limits = Limits { cpu: Some(0.5), memory: Some(64 << 20), cpus: vec![0], ..Limits::default() };
     let first = shell(&mut supervisor, "node", "sleep 1000 & exec sleep 1000", &limits);
@@ -209,7 +209,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
         2 => Readiness::Ready(()),
         other => Readiness::NotYet(format!("{other} processes")),
     };
-    supervisor.await_ready(first, PATIENCE, both).unwrap();
+    supervisor.await_ready(first, TEST_TIMEOUT, both).unwrap();
     supervisor.stop(first).unwrap();
     let counted = group.usage().cpu_seconds.unwrap();
     let second = shell(&mut supervisor, "node", "exec sleep 1000", &limits);
@@ -229,7 +229,7 @@ fn a_restarted_node_is_in_the_same_group_and_no_group_remains() {
 }
 
 #[test]
-fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
+fn next_keeper_ends_processes_in_groups_of_killed_keeper() {
     let mut supervisor = start();
     let limits = Limits { cpu: Some(0.5), ..Limits::default() };
     // The kernel signals the keeper's death to the shell, but not to the shell's child.
@@ -240,7 +240,7 @@ fn what_a_killed_keeper_left_in_its_groups_is_ended_at_the_next_start() {
     let group = supervisor.group(node).unwrap().clone();
     let both =
         || if group.processes().len() == 2 { Readiness::Ready(()) } else { Readiness::NotYet(String::new()) };
-    supervisor.await_ready(node, PATIENCE, both).unwrap();
+    supervisor.await_ready(node, TEST_TIMEOUT, both).unwrap();
     let keeper_pid = supervisor.keeper_pid();
     let orphans = group.processes();
     assert!(Command::new("kill").args(["-9", &keeper_pid.to_string()]).status().unwrap().success());
@@ -284,7 +284,7 @@ fn generator() {
 }
 
 #[test]
-fn the_generator_is_limited_and_released() {
+fn generator_is_limited_and_released() {
     let scratch = Scratch::new("generator");
     let report = scratch.path.join("said");
     let done = Command::new(OURSELVES)

@@ -1,7 +1,7 @@
 //! Tests a real Patroni and its failover
 
 use super::chain::{TestStack, ask, haproxy, postgres, skipped, stack};
-use super::replicas::comes_to;
+use super::replicas::await_result;
 use model::Nanos;
 use model::plan::{
     ClusterManager, FailoverManager, FaultAction, FaultTarget, ManagerSettings, Replication, Stack, SyncMode,
@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_switchover_and_a_dead_primary() {
+fn patroni_switches_over_and_fails_over() {
     // Newer versions keep a dead leader's key for at least 20 s.
     let [loop_wait, retry_timeout, ttl] = [1, 3, 10].map(Nanos::from_secs);
     let settings = ManagerSettings { loop_wait, retry_timeout, ttl, ..ManagerSettings::default() };
@@ -36,12 +36,12 @@ fn a_switchover_and_a_dead_primary() {
     assert_eq!(ask(&entry, "create table t as select 7 as a"), "");
     let sql = "select string_agg(sync_state, ' ' order by sync_state) from pg_stat_replication";
     let admin = test_stack.admin("postgres");
-    comes_to(&mut test_stack, &admin, sql, "async sync");
+    await_result(&mut test_stack, &admin, sql, "async sync");
     let promotion =
         test_stack.chain.switch_over(&mut test_stack.supervisor, None).unwrap_or_else(|it| panic!("{it}"));
     println!("{promotion:?}");
     assert_ne!(promotion.to, "postgres");
-    comes_to(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
+    await_result(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
     assert!(test_stack.chain.manager_get("/history").unwrap().starts_with('['));
 
     // The test makes etcd unreachable for a while: the servers continue, and the next promotion requires etcd.
@@ -68,7 +68,7 @@ fn a_switchover_and_a_dead_primary() {
         .unwrap_or_else(|it| panic!("{it}"));
     println!("{second:?}");
     assert_ne!(second.to, promotion.to);
-    comes_to(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
+    await_result(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
     let rejoined = test_stack
         .chain

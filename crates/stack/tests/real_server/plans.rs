@@ -1,6 +1,6 @@
 //! Tests statement capture, plans and index estimates on a real server
 
-use super::server::{PATIENCE, installation, keeper};
+use super::server::{TEST_TIMEOUT, installation, keeper};
 use model::explain::{IndexCandidate, IndexKey, KeyRole, PlanNode, StatementPlan};
 use model::plan::{CacheState, Content, Dataset};
 use stack::component::postgres::{Postgres, Settings};
@@ -42,7 +42,7 @@ const SENT: [&str; 5] = [
 
 fn heard(server: &Postgres, log: &std::path::Path) -> Vec<LoggedStatement> {
     let listening = StatementCapture::start(&server.target(), log).unwrap_or_else(|it| panic!("{it}"));
-    let mut client = server.target().open(PATIENCE).unwrap();
+    let mut client = server.target().open(TEST_TIMEOUT).unwrap();
     for sql in SENT {
         client.query(sql).unwrap();
     }
@@ -66,7 +66,7 @@ fn candidate(columns: &[&str]) -> IndexCandidate {
 }
 
 #[test]
-fn what_is_heard_is_planned_and_forgotten() {
+fn captured_statements_are_planned_and_removed_from_log() {
     let (_supervisor, server, log) = books();
     let before = std::fs::metadata(&log).unwrap().len();
     let heard = heard(&server, &log);
@@ -74,8 +74,8 @@ fn what_is_heard_is_planned_and_forgotten() {
     assert!(SENT.iter().all(|it| texts.contains(it)), "{texts:?}");
     let left = std::fs::read_to_string(&log).unwrap();
     assert!(!left.contains("O''Hara") && left.len() as u64 >= before, "values stay in the log:\n{left}");
-    let mut beside = server.target().open(PATIENCE).unwrap();
-    assert_eq!(beside.value("show log_min_duration_statement").unwrap().as_deref(), Some("-1"));
+    let mut other = server.target().open(TEST_TIMEOUT).unwrap();
+    assert_eq!(other.value("show log_min_duration_statement").unwrap().as_deref(), Some("-1"));
 
     let mut planner = Planner::open(&server.target(), heard).unwrap();
     let plans = planner.explain_all().unwrap();
@@ -93,7 +93,7 @@ fn what_is_heard_is_planned_and_forgotten() {
     let update = scan("update book.bookv2");
     assert_eq!((update.kind.as_str(), update.actual_rows), ("Seq Scan", None), "it was not run");
     assert_eq!(
-        beside.value("select count(*) from book.bookv2 where price = 5").unwrap().as_deref(),
+        other.value("select count(*) from book.bookv2 where price = 5").unwrap().as_deref(),
         Some("0")
     );
     assert_eq!(scan("id = ?").index.as_deref(), Some("bookv2_pkey"));
@@ -114,10 +114,10 @@ fn what_is_heard_is_planned_and_forgotten() {
 
 /// HypoPG is a separate package: if it is missing, the error must say so.
 #[test]
-fn indexes_that_are_not_there() {
+fn estimates_hypothetical_indexes() {
     let (_supervisor, server, log) = books();
-    let mut beside = server.target().open(PATIENCE).unwrap();
-    let there = beside.value("select 1 from pg_available_extensions where name = 'hypopg'").unwrap();
+    let mut other = server.target().open(TEST_TIMEOUT).unwrap();
+    let there = other.value("select 1 from pg_available_extensions where name = 'hypopg'").unwrap();
     let mut planner = Planner::open(&server.target(), heard(&server, &log)).unwrap();
     let plans = planner.explain_all().unwrap();
     let candidates = [candidate(&["name"]), candidate(&["price"]), candidate(&["nowhere"])];
@@ -136,14 +136,14 @@ fn indexes_that_are_not_there() {
     assert_eq!(tried[0].costs[number("count(*)")], None, "it helps nobody who counts all rows");
     assert_eq!(tried[1].costs[by_name], None, "an index on prices does not find names");
     assert_eq!((tried[2].bytes, &tried[2].costs), (None, &vec![None; plans.len()]));
-    let built = beside.value("select count(*) from pg_indexes where schemaname = 'book'").unwrap();
+    let built = other.value("select count(*) from pg_indexes where schemaname = 'book'").unwrap();
     assert_eq!(built.as_deref(), Some("1"), "nothing was built");
 }
 
 #[test]
-fn an_index_is_built() {
+fn builds_index() {
     let (_supervisor, server, _) = books();
-    let mut connection = server.target().open(PATIENCE).unwrap();
+    let mut connection = server.target().open(TEST_TIMEOUT).unwrap();
     let built = build_index(&mut connection, &candidate(&["author", "name"]).ddl()).unwrap();
     assert!(built.bytes > 500_000 && built.elapsed.0 > 0, "{built:?}");
     let plan =

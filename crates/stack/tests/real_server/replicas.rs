@@ -1,7 +1,7 @@
 //! Tests replication and promotion
 
 use super::chain::{TestStack, ask, haproxy, postgres, stack};
-use super::server::PATIENCE;
+use super::server::TEST_TIMEOUT;
 use model::plan::{
     FailoverManager, Node, Promoter, PromotionPolicy, Replication, Stack, SyncMode, Transport,
 };
@@ -33,18 +33,18 @@ impl TestStack {
 }
 
 /// Repeats the query until the result is the expected one.
-pub fn comes_to(test_stack: &mut TestStack, target: &Target, sql: &str, expected: &str) {
+pub fn await_result(test_stack: &mut TestStack, target: &Target, sql: &str, expected: &str) {
     let TestStack { chain, supervisor } = test_stack;
     let runs = chain.servers().iter().filter_map(|it| it.node).find(|it| supervisor.end_of(*it).is_none());
     let answer = || match ask(target, sql) {
         it if it == expected => Readiness::Ready(()),
         it => Readiness::NotYet(it),
     };
-    supervisor.await_ready(runs.unwrap(), PATIENCE, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
+    supervisor.await_ready(runs.unwrap(), TEST_TIMEOUT, answer).unwrap_or_else(|it| panic!("{sql}: {it}"));
 }
 
 #[test]
-fn a_primary_dies_and_writes_go_on() {
+fn writes_continue_after_primary_is_killed() {
     let start = Instant::now();
     let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
     let mut test_stack = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
@@ -59,9 +59,9 @@ fn a_primary_dies_and_writes_go_on() {
     let entry = test_stack.chain.endpoint().clone();
     let replicas = test_stack.chain.replica_endpoints()[0].clone();
     ask(&entry, "create table t as select 7 as a");
-    comes_to(&mut test_stack, &entry, "select pg_is_in_recovery()", "f");
-    comes_to(&mut test_stack, &replicas, "select pg_is_in_recovery()", "t");
-    comes_to(&mut test_stack, &replicas, "select sum(a) from t", "7");
+    await_result(&mut test_stack, &entry, "select pg_is_in_recovery()", "f");
+    await_result(&mut test_stack, &replicas, "select pg_is_in_recovery()", "t");
+    await_result(&mut test_stack, &replicas, "select sum(a) from t", "7");
 
     // The whole node dies at once, so that no process of it can acknowledge anything.
     let old = test_stack.chain.servers()[0].node.unwrap();
@@ -74,15 +74,15 @@ fn a_primary_dies_and_writes_go_on() {
     assert!(promotion.safe && promotion.to != "postgres", "{promotion:?}");
     assert_eq!(promotion.timeline, 2);
     assert_eq!(test_stack.chain.primary().unwrap().plan.name, promotion.to);
-    comes_to(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
-    comes_to(&mut test_stack, &replicas, "select sum(a) from t", "15");
+    await_result(&mut test_stack, &entry, "insert into t values (8) returning a", "8");
+    await_result(&mut test_stack, &replicas, "select sum(a) from t", "15");
 
     // The old primary rejoins as a replica, with all rows.
     let rejoined =
         test_stack.chain.rejoin(&mut test_stack.supervisor, "postgres").unwrap_or_else(|it| panic!("{it}"));
     println!("{rejoined:?}");
     let first = test_stack.chain.servers()[0].endpoint.clone();
-    comes_to(&mut test_stack, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
+    await_result(&mut test_stack, &first, "select sum(a) || ' ' || pg_is_in_recovery() from t", "15 true");
     let states = test_stack.chain.server_statuses();
     assert!(states.iter().all(|status| status.state.is_some_and(|it| it.timeline == 2)), "{states:?}");
 
@@ -92,7 +92,7 @@ fn a_primary_dies_and_writes_go_on() {
     let known =
         second.statuses.iter().filter_map(|status| status.state.map(|it| it.timeline)).collect::<Vec<_>>();
     assert_eq!((second.safe, known), (true, vec![2, 2]), "{second:?}");
-    comes_to(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
+    await_result(&mut test_stack, &entry, "insert into t values (9) returning a", "9");
     assert_eq!(ask(&entry, "select sum(a) from t"), "24");
 
     // The initial plan restores the first server as the primary, with two new replicas.
@@ -106,7 +106,7 @@ fn a_primary_dies_and_writes_go_on() {
 }
 
 #[test]
-fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
+fn promoted_laggard_lacks_rows_and_is_unsafe() {
     let promoter = Promoter { policy: PromotionPolicy::Laggard, ..Promoter::default() };
     let mut test_stack =
         TestStack::up(&replicated(&[], SyncMode::Any(1), promoter)).unwrap_or_else(|it| panic!("{it}"));
@@ -117,7 +117,7 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     ask(&admin, "alter system set primary_conninfo = 'host=127.0.0.1 port=1'");
     ask(&admin, "select pg_reload_conf()");
     let primary = test_stack.admin("postgres");
-    comes_to(
+    await_result(
         &mut test_stack,
         &primary,
         "select string_agg(application_name, ' ') from pg_stat_replication",
@@ -139,11 +139,11 @@ fn a_laggard_that_is_promoted_lacks_rows_and_is_called_wrong() {
     assert_eq!(ask(&entry, "insert into t values (2) returning a"), "2");
     let servers = test_stack.chain.servers();
     let strayed = servers.iter().find(|it| it.plan.name == "postgres-2").unwrap().endpoint.clone();
-    comes_to(&mut test_stack, &strayed, "select string_agg(a::text, ' ') from t", "2");
+    await_result(&mut test_stack, &strayed, "select string_agg(a::text, ' ') from t", "2");
 }
 
 #[test]
-fn a_planned_change_loses_nothing() {
+fn switchover_loses_no_rows() {
     let mut test_stack = TestStack::up(&replicated(&[], SyncMode::Async, Promoter::default()))
         .unwrap_or_else(|it| panic!("{it}"));
     let entry = test_stack.chain.endpoint().clone();
@@ -155,7 +155,7 @@ fn a_planned_change_loses_nothing() {
     assert_eq!(promotion.to, "postgres-3");
     let servers: Vec<Target> = test_stack.chain.servers().iter().map(|it| it.endpoint.clone()).collect();
     for (server, recovers) in servers.iter().zip(["true", "true", "false"]) {
-        comes_to(
+        await_result(
             &mut test_stack,
             server,
             "select count(*) || ' ' || pg_is_in_recovery() from t",

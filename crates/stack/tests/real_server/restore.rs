@@ -1,6 +1,6 @@
 //! Tests that a database is restored, and that other data is kept
 
-use super::server::{PATIENCE, fresh_database, in_database, installation, keeper, server};
+use super::server::{TEST_TIMEOUT, fresh_database, in_database, installation, keeper, server};
 use model::plan::{CacheState, Content, Dataset};
 use stack::client::Connection;
 use stack::component::postgres::{Postgres, Settings};
@@ -37,7 +37,7 @@ fn profiles() -> (Connection, String) {
     let count_sessions = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
     let begun = Instant::now();
     while value(&mut connection, count_sessions) != "0" {
-        assert!(begun.elapsed() < PATIENCE, "the loader's sessions did not end");
+        assert!(begun.elapsed() < TEST_TIMEOUT, "the loader's sessions did not end");
         std::thread::sleep(Duration::from_millis(10));
     }
     (connection, name)
@@ -47,7 +47,7 @@ const SPOIL: &str = "update profiles set value_id = -1";
 const SPOILT: &str = "select count(*) from profiles where value_id = -1";
 
 #[test]
-fn a_trial_leaves_nothing_behind() {
+fn restore_leaves_no_changes_of_trial() {
     let (mut lingering, name) = profiles();
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     assert_eq!(template.creation.sessions_ended, 1, "{template:?}");
@@ -55,7 +55,7 @@ fn a_trial_leaves_nothing_behind() {
     assert_eq!(template.state.tables.len(), 1, "{:?}", template.state);
     lingering.query("select 1").unwrap_err();
     for _ in 0..2 {
-        let mut busy = in_database(&name).open(PATIENCE).unwrap();
+        let mut busy = in_database(&name).open(TEST_TIMEOUT).unwrap();
         (0..20).for_each(|_| drop(busy.query(SPOIL).unwrap()));
         let spoilt = query_state(&mut busy).unwrap();
         let bloat = spoilt.bloat_since(&template.state);
@@ -65,7 +65,7 @@ fn a_trial_leaves_nothing_behind() {
         busy.query("begin; lock profiles").unwrap();
         let restored = template.restore().unwrap();
         assert!(restored.copy_duration <= restored.took, "{restored:?}");
-        let mut after = in_database(&name).open(PATIENCE).unwrap();
+        let mut after = in_database(&name).open(TEST_TIMEOUT).unwrap();
         assert_eq!(value(&mut after, SPOILT), "0");
         assert_eq!(query_state(&mut after).unwrap().bloat_since(&template.state), []);
         assert_eq!(value(&mut after, "select to_regclass('profiles_by_user') is not null"), "t");
@@ -83,18 +83,18 @@ fn a_trial_leaves_nothing_behind() {
 
 /// This test has a separate server, because writes of other tests would count.
 #[test]
-fn whether_anything_was_written_is_known() {
+fn detects_writes_by_transaction_id() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
     let superuser = postgres.target();
-    superuser.open(PATIENCE).unwrap().query("create database trial").unwrap();
+    superuser.open(TEST_TIMEOUT).unwrap().query("create database trial").unwrap();
     let target = superuser.in_database("trial");
     load(target.clone(), Content::Profiles { users: 5, per_user: 16 });
     let template = Template::create(&superuser, "trial", ServerOwnership::Ours).unwrap();
     template.restore().unwrap();
     let begin = template.end_sessions_and_read_xmax().unwrap();
     assert!(begin.is_some());
-    let mut reader = target.open(PATIENCE).unwrap();
+    let mut reader = target.open(TEST_TIMEOUT).unwrap();
     reader.query("begin; select sum(value_id) from profiles").unwrap();
     assert_eq!(template.end_sessions_and_read_xmax().unwrap(), begin, "it was only read");
     reader.query("select 1").unwrap_err();
@@ -103,43 +103,43 @@ fn whether_anything_was_written_is_known() {
         ["update profiles set value_id = -1", "begin; delete from profiles; rollback", "analyze profiles"];
     let mut known = begin;
     for sql in writes {
-        target.open(PATIENCE).unwrap().query(sql).unwrap();
+        target.open(TEST_TIMEOUT).unwrap().query(sql).unwrap();
         let now = template.end_sessions_and_read_xmax().unwrap();
         assert!(now > known, "{sql}: {now:?} after {known:?}");
         known = now;
     }
     // The restore is interrupted, together with its session.
-    let mut writer = target.open(PATIENCE).unwrap();
+    let mut writer = target.open(TEST_TIMEOUT).unwrap();
     writer.query("begin; update profiles set value_id = -2").unwrap();
     assert!(template.end_sessions_and_read_xmax().unwrap() > known);
 }
 
 #[test]
-fn the_owner_stays_and_half_a_restore_is_made_whole() {
+fn restore_keeps_owner_and_completes_interrupted_restore() {
     let (mut connection, name) = profiles();
     connection
         .query(&format!("create role owner_{name}; alter database {name} owner to owner_{name}"))
         .unwrap();
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
-    let mut beside = server().target().open(PATIENCE).unwrap();
+    let mut other = server().target().open(TEST_TIMEOUT).unwrap();
     // The restore is interrupted between its two halves.
-    beside.query(&format!("drop database {name}")).unwrap();
+    other.query(&format!("drop database {name}")).unwrap();
     template.restore().unwrap();
     let owner =
         format!("select datdba::regrole || ' ' || datallowconn from pg_database where datname = '{name}'");
-    assert_eq!(value(&mut beside, &owner), format!("owner_{name} true"));
+    assert_eq!(value(&mut other, &owner), format!("owner_{name} true"));
     // The template rejects logins.
-    let refused = in_database(&format!("{name}_template")).open(PATIENCE).unwrap_err();
+    let refused = in_database(&format!("{name}_template")).open(TEST_TIMEOUT).unwrap_err();
     assert_eq!(refused.code(), Code::SqlState(*b"55000"), "{refused}");
     // A second template replaces it; then it is dropped.
     let template = Template::create(&server().target(), &name, ServerOwnership::Ours).unwrap();
     template.drop_template().unwrap();
     let left = format!("select count(*) from pg_database where datname like '{name}\\_%'");
-    assert_eq!(value(&mut beside, &left), "0");
+    assert_eq!(value(&mut other, &left), "0");
 }
 
 #[test]
-fn what_is_not_ours_is_not_dropped() {
+fn foreign_databases_are_not_dropped() {
     let superuser = server().target();
     let foreign = |result: Result<Template, Error>| match result {
         Err(Error::ForeignDatabase { database }) => database,
@@ -155,8 +155,8 @@ fn what_is_not_ours_is_not_dropped() {
         Err(Error::MissingDatabase { database }) if database == "nowhere"
     ));
     // A foreign database has the template's name.
-    let mut beside = superuser.open(PATIENCE).unwrap();
-    beside.query(&format!("create database {name}_template")).unwrap();
+    let mut other = superuser.open(TEST_TIMEOUT).unwrap();
+    other.query(&format!("create database {name}_template")).unwrap();
     assert_eq!(
         foreign(Template::create(&superuser, &name, ServerOwnership::Ours)),
         format!("{name}_template")
@@ -167,7 +167,7 @@ fn what_is_not_ours_is_not_dropped() {
 /// The owner of a database lets pgdyno drop it with the statement that the error contains. Only tables of a dataset may
 /// be in it.
 #[test]
-fn a_marked_database_is_used_if_it_is_empty() {
+fn marked_database_is_used_if_empty() {
     let (mut connection, name) = fresh_database();
     let (superuser, attached) = (server().target(), ServerOwnership::Attached);
     drop(connection.query("create extension pg_stat_statements; create schema pgdyno_allowed").unwrap());
@@ -186,7 +186,7 @@ fn a_marked_database_is_used_if_it_is_empty() {
     Template::check(&superuser, &name, attached).unwrap();
     let template = Template::create(&superuser, &name, attached).unwrap();
     template.restore().unwrap();
-    let mut connection = in_database(&name).open(PATIENCE).unwrap();
+    let mut connection = in_database(&name).open(TEST_TIMEOUT).unwrap();
     connection.query("set application_name = 'pgdyno'").unwrap();
     assert_eq!(value(&mut connection, SPOILT), "0");
     Template::check(&superuser, &name, attached).unwrap();
@@ -197,11 +197,11 @@ fn a_marked_database_is_used_if_it_is_empty() {
 }
 
 #[test]
-fn sessions_of_others_are_not_ended() {
+fn foreign_sessions_are_not_ended() {
     let (superuser, name) = (server().target(), "attached_app");
     create_database(&superuser, name, "postgres").unwrap();
     load(in_database(name), Content::Profiles { users: 5, per_user: 16 });
-    let mut session = in_database(name).open(PATIENCE).unwrap();
+    let mut session = in_database(name).open(TEST_TIMEOUT).unwrap();
     session.query("set application_name = 'shop'").unwrap();
     let refused = Template::create(&superuser, name, ServerOwnership::Attached).unwrap_err();
     let Error::InUse { database, sessions } = &refused else { panic!("{refused}") };
@@ -209,12 +209,12 @@ fn sessions_of_others_are_not_ended() {
         database == name && sessions.len() == 1 && sessions[0].ends_with("user postgres, application shop")
     );
     // Other sessions may connect again.
-    assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
+    assert_eq!(value(&mut in_database(name).open(TEST_TIMEOUT).unwrap(), SPOILT), "0");
     session.query("set application_name = 'pgdyno load'").unwrap();
     let template = Template::create(&superuser, name, ServerOwnership::Attached).unwrap();
     assert_eq!(template.creation.sessions_ended, 1);
 
-    let mut session = in_database(name).open(PATIENCE).unwrap();
+    let mut session = in_database(name).open(TEST_TIMEOUT).unwrap();
     session.query(SPOIL).unwrap();
     session.query("set application_name = 'shop'").unwrap();
     assert!(matches!(template.restore(), Err(Error::InUse { .. })));
@@ -224,13 +224,13 @@ fn sessions_of_others_are_not_ended() {
     while matches!(template.restore(), Err(Error::InUse { .. })) {
         std::thread::yield_now();
     }
-    assert_eq!(value(&mut in_database(name).open(PATIENCE).unwrap(), SPOILT), "0");
+    assert_eq!(value(&mut in_database(name).open(TEST_TIMEOUT).unwrap(), SPOILT), "0");
     // The copy belongs to pgdyno as well.
     template.restore().unwrap();
 }
 
 #[test]
-fn caches_become_warm() {
+fn prepares_warm_cache() {
     let (mut connection, name) = fresh_database();
     load(in_database(&name), Content::Tickets { rows: 20_000 });
     assert_eq!(prepare_cache(CacheState::AsIs, &in_database(&name), None).unwrap(), CachePreparation::AsIs);
@@ -266,11 +266,11 @@ fn caches_become_warm() {
 }
 
 #[test]
-fn caches_become_cold() {
+fn prepares_cold_cache() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &Settings::default()).unwrap();
     load(postgres.target(), Content::Tickets { rows: 20_000 });
-    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
     let file = postgres.data.join(value(&mut connection, "select pg_relation_filepath('book.tickets')"));
     // util-linux reports the bytes of the file in the page cache.
     let resident = || -> u64 {
@@ -284,7 +284,7 @@ fn caches_become_cold() {
     let CachePreparation::Cold { evicted, .. } = done else { panic!("{done:?}") };
     assert!(evicted.files > 100 && evicted.bytes > 1_000_000, "{evicted:?}");
     assert_eq!(resident(), 0);
-    let mut connection = target.open(PATIENCE).unwrap();
+    let mut connection = target.open(TEST_TIMEOUT).unwrap();
     assert_eq!(value(&mut connection, "select count(fio) from book.tickets"), "20000");
     assert!(resident() > 1_000_000);
     let files = restore::database_directory(&mut connection, &postgres.data).unwrap();

@@ -1,8 +1,8 @@
 //! Tests role monitoring during changes, and reading back
 
 use super::chain::{TestStack, ask, haproxy, pgbouncer, postgres, skipped, stack};
-use super::replicas::{comes_to, replicated};
-use super::server::PATIENCE;
+use super::replicas::{await_result, replicated};
+use super::server::TEST_TIMEOUT;
 use model::Nanos;
 use model::durability::ServerInstance;
 use model::plan::{FaultAction, FaultScope, FaultTarget, PoolMode, Promoter, SyncMode, Transport};
@@ -17,7 +17,7 @@ const IDENTITY: &str = "(extract(epoch from pg_postmaster_start_time()) * 100000
 
 /// Waits until the observations satisfy the condition.
 fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) -> bool) -> RoleObservations {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TEST_TIMEOUT;
     loop {
         let observations = watcher.snapshot();
         if is(&observations) {
@@ -28,13 +28,13 @@ fn see(watcher: &RoleMonitor, what: &str, mut is: impl FnMut(&RoleObservations) 
     }
 }
 
-fn told(server: &ServerInstance) -> String {
+fn identity(server: &ServerInstance) -> String {
     format!("{}|{}|{}", server.started_us, server.timeline, server.address)
 }
 
 /// Reads all rows of a query, in their order.
 fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
-    let mut snapshot = ReadTransaction::begin(of, PATIENCE).unwrap_or_else(|it| panic!("{it}"));
+    let mut snapshot = ReadTransaction::begin(of, TEST_TIMEOUT).unwrap_or_else(|it| panic!("{it}"));
     let mut rows = Vec::new();
     let count = snapshot.read_rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned()));
     assert_eq!(count.unwrap_or_else(|it| panic!("{it}")), rows.len() as u64);
@@ -42,7 +42,7 @@ fn read(of: &DirectServer, query: &str) -> (ReadTransaction, Vec<String>) {
 }
 
 #[test]
-fn a_failover_is_seen_and_its_rows_are_read_back() {
+fn observes_failover_and_reads_rows_back() {
     let plan = replicated(&[haproxy(Transport::Tcp, None)], SyncMode::Any(1), Promoter::default());
     let start = Instant::now();
     let mut test_stack = TestStack::up(&plan).unwrap_or_else(|it| panic!("{it}"));
@@ -55,7 +55,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     let watcher = RoleMonitor::start(servers.clone(), POLL_INTERVAL, clock).unwrap();
 
     let entry = test_stack.chain.endpoint().clone();
-    comes_to(
+    await_result(
         &mut test_stack,
         &entry,
         "create table t (token text, server text default pgdyno_server()); select 1",
@@ -63,7 +63,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     );
     let first = ask(&entry, "insert into t values ('1.0.abc') returning server");
     let is_first = |observations: &RoleObservations| {
-        observations.role_periods.iter().any(|it| told(&it.server) == first && !it.in_recovery)
+        observations.role_periods.iter().any(|it| identity(&it.server) == first && !it.in_recovery)
     };
     let observations = see(&watcher, "who answered", is_first);
     let spell = observations.role_periods.iter().find(|it| !it.in_recovery).unwrap();
@@ -124,7 +124,7 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
             .iter()
             .all(|it| it.node != "postgres" || it.to < killed + Nanos::from_millis(100))
     );
-    comes_to(
+    await_result(
         &mut test_stack,
         &entry,
         "insert into t values ('3.0.a\tb\\c') returning split_part(server, '|', 2)",
@@ -154,18 +154,18 @@ fn a_failover_is_seen_and_its_rows_are_read_back() {
     assert_eq!((rows.len(), rows[0].as_str(), rows[300_001].as_str()), (300_002, "1.0.abc", "3.0.a\tb\\c"));
     assert!(!snapshot.in_recovery && snapshot.server == last.server, "{snapshot:?}");
     let old = by("postgres").clone();
-    comes_to(&mut test_stack, &old.target, "select count(*) from t", "300002");
+    await_result(&mut test_stack, &old.target, "select count(*) from t", "300002");
     let (snapshot, rows) = read(&old, "select token from t where token like '1.%' union all select null;");
     assert_eq!((snapshot.in_recovery, snapshot.server.timeline, rows), (true, 2, vec!["1.0.abc".to_owned()]));
 }
 
 #[test]
-fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
+fn snapshot_does_not_change_and_failed_reads_are_reported() {
     let test_stack = TestStack::up(&stack(&[postgres(Transport::Unix)])).unwrap_or_else(|it| panic!("{it}"));
     let [direct] = test_stack.chain.direct_targets().try_into().unwrap();
     assert!(direct.health.is_none() && direct.address.as_deref().is_some_and(|it| it.starts_with("local:")));
     ask(test_stack.chain.endpoint(), "create table t as select 7 as a");
-    let mut snapshot = ReadTransaction::begin(&direct, PATIENCE).unwrap();
+    let mut snapshot = ReadTransaction::begin(&direct, TEST_TIMEOUT).unwrap();
     let mut read = |query: &str| {
         let mut rows = Vec::new();
         match snapshot.read_rows(query, |it| rows.push(String::from_utf8_lossy(it).into_owned())) {
@@ -185,12 +185,12 @@ fn a_snapshot_does_not_change_and_what_cannot_be_read_is_told() {
     let mut other = direct;
     other.address = None;
     other.target.address = stack::client::Address::Tcp(([127, 0, 0, 1], 1).into());
-    let error = ReadTransaction::begin(&other, PATIENCE).unwrap_err().to_string();
+    let error = ReadTransaction::begin(&other, TEST_TIMEOUT).unwrap_err().to_string();
     assert!(error.starts_with("begin isolation level repeatable read read only: 127.0.0.1:1: "), "{error}");
 }
 
 #[test]
-fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
+fn killed_pooler_behind_balancer_serves_after_restart() {
     let nodes = [
         haproxy(Transport::Tcp, None),
         pgbouncer(Transport::Tcp, PoolMode::Transaction),
@@ -202,7 +202,7 @@ fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
         Err(it) => panic!("{it}"),
     };
     let entry = test_stack.chain.endpoint().clone();
-    let mut session = entry.open(PATIENCE).unwrap();
+    let mut session = entry.open(TEST_TIMEOUT).unwrap();
     assert_eq!(session.value("select 1").unwrap().as_deref(), Some("1"));
     let whom = FaultTarget::Node("pooler".to_owned());
     let kill = FaultAction::Kill { target: whom.clone(), scope: FaultScope::Node };
@@ -214,5 +214,5 @@ fn a_pooler_that_is_killed_behind_a_balancer_serves_again() {
         .inject(&mut test_stack.supervisor, &FaultAction::Restart { target: whom })
         .unwrap_or_else(|it| panic!("{it}"));
     // The balancer checks the server's health every 100 ms.
-    comes_to(&mut test_stack, &entry, "select 2", "2");
+    await_result(&mut test_stack, &entry, "select 2", "2");
 }

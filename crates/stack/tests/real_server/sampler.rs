@@ -1,6 +1,6 @@
 //! Tests that the sampler reads a real server, costs little, and never blocks
 
-use super::server::{PATIENCE, fresh_database, in_database, installation, keeper};
+use super::server::{TEST_TIMEOUT, fresh_database, in_database, installation, keeper};
 use model::{EventKind, Nanos, Sample};
 use stack::client::Connection;
 use stack::component;
@@ -21,7 +21,7 @@ fn clock() -> impl Fn() -> Nanos + Send + Clone + 'static {
 
 /// Receives observations until one is accepted, for at most a minute.
 fn until<T>(from: &Receiver<Observation>, mut select: impl FnMut(&Observation) -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TEST_TIMEOUT;
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let observation = from.recv_timeout(left).expect("what is waited for comes in time");
@@ -40,11 +40,11 @@ fn sample(from: &Receiver<Observation>, series: &str, label: &str, accept: impl 
 }
 
 #[test]
-fn sessions_waits_and_missing_extensions_are_seen() {
+fn samples_sessions_waits_and_reports_missing_extensions() {
     let (mut one, name) = fresh_database();
     one.query("create table t as select 1 as a").unwrap();
     let target = in_database(&name);
-    let mut two = target.open(PATIENCE).unwrap();
+    let mut two = target.open(TEST_TIMEOUT).unwrap();
     let (out, observations) = channel();
     let point = SamplingTarget {
         target: Some(target),
@@ -79,7 +79,7 @@ fn sessions_waits_and_missing_extensions_are_seen() {
 }
 
 #[test]
-fn what_is_missing_is_told_once() {
+fn missing_probe_is_reported_once() {
     let (_connection, name) = fresh_database();
     let (out, observations) = channel();
     let point = SamplingTarget {
@@ -115,13 +115,13 @@ fn what_is_missing_is_told_once() {
 }
 
 #[test]
-fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
+fn sampler_resumes_after_restart_and_follows_log() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let more = [("shared_preload_libraries", "pg_stat_statements"), ("log_min_duration_statement", "0")];
     let more = more.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let settings = Settings { max_connections: 5, extra_lines: more, ..Settings::default() };
     let mut postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
-    let mut connection = postgres.target().open(PATIENCE).unwrap();
+    let mut connection = postgres.target().open(TEST_TIMEOUT).unwrap();
     connection.query("create extension pg_stat_statements").unwrap();
     let (out, observations) = channel();
     let point = SamplingTarget {
@@ -150,7 +150,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
     assert_eq!(event(EventKind::Error, "\"…\"").code.as_deref(), Some("22P02"));
     let mut clients: Vec<Connection> = Vec::new();
     let refused = loop {
-        match postgres.target().open(PATIENCE) {
+        match postgres.target().open(TEST_TIMEOUT) {
             Ok(it) => clients.push(it),
             Err(it) => break it,
         }
@@ -178,7 +178,7 @@ fn a_server_that_dies_is_seen_again_and_its_log_is_followed() {
 
 /// Checks an isolated server, like those of a stack with replicas: children of its first process are sampled too.
 #[test]
-fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
+fn samples_all_processes_of_isolated_server() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let settings = Settings { isolated: true, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
@@ -189,7 +189,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
         clock(),
         out,
     );
-    let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(PATIENCE).unwrap()).collect();
+    let sessions: Vec<Connection> = (0..7).map(|_| postgres.target().open(TEST_TIMEOUT).unwrap()).collect();
     // The sum includes the first process, checkpointer, writers and launchers.
     sample(&observations, "process_threads", "", |it| it >= 5.0 + sessions.len() as f64);
     sampler.stop();
@@ -197,7 +197,7 @@ fn a_server_that_is_a_world_of_its_own_is_seen_whole() {
 
 /// Starts a server that accepts connections and never responds.
 #[test]
-fn a_server_that_hangs_holds_nobody_up() {
+fn hanging_server_delays_no_other() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let (_connection, name) = fresh_database();
     let here = in_database(&name);
@@ -232,14 +232,14 @@ fn a_server_that_hangs_holds_nobody_up() {
 
 /// Prints the cost with `--nocapture`; the limit is loose, because other tests run at the same time.
 #[test]
-fn two_hundred_clients_cost_little() {
+fn sampling_200_clients_costs_little() {
     let mut supervisor = Supervisor::start(&keeper()).unwrap();
     let more = vec![("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned())];
     let settings = Settings { max_connections: 250, extra_lines: more, ..Settings::default() };
     let postgres = Postgres::start(&mut supervisor, &installation(), &settings).unwrap();
     let mut clients: Vec<Connection> = Vec::new();
     while clients.len() < 200 {
-        clients.push(postgres.target().open(PATIENCE).unwrap());
+        clients.push(postgres.target().open(TEST_TIMEOUT).unwrap());
     }
     clients[0].query("create extension pg_stat_statements").unwrap();
     let seconds =

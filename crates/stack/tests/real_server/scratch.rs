@@ -11,7 +11,7 @@ pub const OURSELVES: &str = "/proc/self/exe";
 pub struct Scratch {
     pub path: PathBuf,
     /// Timeout for processes and directories to disappear.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
 impl Scratch {
@@ -19,7 +19,7 @@ impl Scratch {
         let path = PathBuf::from(format!("/var/tmp/stack-test-{name}-{}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Scratch { path, patience: Duration::from_secs(30) }
+        Scratch { path, timeout: Duration::from_secs(30) }
     }
 
     /// Lists processes that refer to the directory in their arguments, environment or working directory.
@@ -53,7 +53,7 @@ impl Scratch {
 
     /// Waits until nothing remains or the time is up; returns the remaining processes and directories.
     pub fn left(&self) -> (Vec<String>, Vec<PathBuf>) {
-        let until = Instant::now() + self.patience;
+        let until = Instant::now() + self.timeout;
         loop {
             let left = (self.processes(), self.entries());
             if left.0.is_empty() && left.1.is_empty() || Instant::now() > until {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Timeout of all queries in these tests.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 static SERVER: OnceLock<(Mutex<Supervisor>, Postgres)> = OnceLock::new();
 
@@ -37,9 +37,9 @@ pub fn server() -> &'static Postgres {
 pub fn fresh_database() -> (Connection, String) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("fresh{}", COUNT.fetch_add(1, Ordering::Relaxed));
-    let mut connection = server().target().open(PATIENCE).unwrap();
+    let mut connection = server().target().open(TEST_TIMEOUT).unwrap();
     connection.query(&format!("create database {name}")).unwrap();
-    (in_database(&name).open(PATIENCE).unwrap(), name)
+    (in_database(&name).open(TEST_TIMEOUT).unwrap(), name)
 }
 
 pub fn in_database(name: &str) -> Target {

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns status and body of a response.
 pub fn get(node: &RunningNode, target: &str) -> String {
-    match http::get(&with_path(node.url.as_ref().unwrap(), target), PATIENCE) {
+    match http::get(&with_path(node.url.as_ref().unwrap(), target), TEST_TIMEOUT) {
         Ok(it) => format!("{} {}", it.status, String::from_utf8_lossy(&it.body)),
         Err(it) => it.to_string(),
     }
@@ -32,7 +32,7 @@ fn await_answer(test_stack: &mut TestStack, target: &str, expected: impl Fn(&str
     let node = test_stack.chain.http_node().unwrap();
     test_stack
         .supervisor
-        .await_ready(node.node.unwrap(), PATIENCE, || match get(node, target) {
+        .await_ready(node.node.unwrap(), TEST_TIMEOUT, || match get(node, target) {
             it if expected(&it) => Readiness::Ready(()),
             it => Readiness::NotYet(it),
         })
@@ -57,7 +57,7 @@ pub fn processes_of(test_stack: &TestStack, name: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_service_is_a_node() {
+fn service_runs_as_node() {
     let scratch = Scratch::new("service");
     let pooler = || pgbouncer(Transport::Tcp, PoolMode::Transaction);
     for (tls, behind) in
@@ -112,7 +112,7 @@ fn a_service_is_a_node() {
 }
 
 #[test]
-fn copies_stand_behind_a_balancer() {
+fn service_copies_run_behind_balancer() {
     let scratch = Scratch::new("copies");
     let mut shop = tiny::service("shop", &scratch, &[]);
     let NodeKind::Service(settings) = &mut shop.kind else { unreachable!() };
@@ -140,7 +140,7 @@ fn copies_stand_behind_a_balancer() {
 }
 
 #[test]
-fn a_balancer_of_the_file_speaks_http_before_a_service() {
+fn balancer_serves_http_in_front_of_service() {
     let scratch = Scratch::new("before");
     let nodes =
         [haproxy(Transport::Tcp, Some(1)), tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)];
@@ -159,7 +159,7 @@ fn a_balancer_of_the_file_speaks_http_before_a_service() {
 }
 
 #[test]
-fn what_cannot_be_started_says_why() {
+fn failed_starts_report_reason() {
     let scratch = Scratch::new("missing");
     let check = |command: &[&str], env: &[(&str, &str)], expected: &str| {
         let mut shop = tiny::service("shop", &scratch, env);
@@ -196,7 +196,7 @@ the last lines of its log:
 }
 
 #[test]
-fn a_service_is_watched() {
+fn samples_service() {
     let scratch = Scratch::new("watched");
     let mut shop = tiny::service("shop", &scratch, &[]);
     // The service gets a control group, if available.
@@ -245,7 +245,7 @@ fn a_service_is_watched() {
 }
 
 #[test]
-fn a_service_that_is_there_is_left_alone() {
+fn attached_service_is_not_stopped() {
     let scratch = Scratch::new("attached");
     let existing = up(&[tiny::service("shop", &scratch, &[]), postgres(Transport::Tcp)]);
     let url = existing.chain.http_node().unwrap().url.clone().unwrap();

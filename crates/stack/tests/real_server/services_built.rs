@@ -4,7 +4,7 @@
 
 use super::capture::keep;
 use super::chain::{TestStack, node, pgbouncer, postgres, stack};
-use super::server::{PATIENCE, keeper};
+use super::server::{TEST_TIMEOUT, keeper};
 use super::services::{get, processes_of};
 use model::plan::{CacheState, Content, Dataset, Node, NodeKind, PoolMode, Service, Transport};
 use stack::chain::{Chain, ChainError, RunningNode};
@@ -70,14 +70,14 @@ fn web(test_stack: &TestStack) -> &RunningNode {
 }
 
 fn sql(test_stack: &TestStack) -> Connection {
-    test_stack.chain.endpoint().open(PATIENCE).unwrap()
+    test_stack.chain.endpoint().open(TEST_TIMEOUT).unwrap()
 }
 
 /// Sends JSON; returns the complete response.
 fn post(test_stack: &TestStack, target: &str, body: &str) -> String {
     let host = web(test_stack).url.as_ref().unwrap().host_header();
     let mut stream = TcpStream::connect(&host).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n");
     let rest = format!("Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
     stream.write_all((head + &rest).as_bytes()).unwrap();
@@ -91,13 +91,13 @@ fn lives(mut test_stack: TestStack, target: &str) {
     let name = web(&test_stack).plan.name.clone();
     let answer = get(web(&test_stack), target);
     assert!(answer.starts_with("200 "), "{name}: {answer}");
-    let page = http::get(&with_path(web(&test_stack).url.as_ref().unwrap(), "/stats"), PATIENCE).unwrap();
+    let page = http::get(&with_path(web(&test_stack).url.as_ref().unwrap(), "/stats"), TEST_TIMEOUT).unwrap();
     let text = String::from_utf8(page.body).unwrap() + "\n";
     keep(find_probe("service_stats").unwrap(), &name, &Told::Texts(vec![text.clone()]), &text);
 
     test_stack.chain.restart(&mut test_stack.supervisor, "postgres").unwrap();
     let id = web(&test_stack).node.unwrap();
-    let again = test_stack.supervisor.await_ready(id, PATIENCE, || {
+    let again = test_stack.supervisor.await_ready(id, TEST_TIMEOUT, || {
         match get(test_stack.chain.http_node().unwrap(), target) {
             it if it == answer => Readiness::Ready(()),
             it => Readiness::NotYet(it),

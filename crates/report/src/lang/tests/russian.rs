@@ -1,6 +1,6 @@
 //! Tests that Russian texts contain only Russian words and Russian number formats
 
-use super::{all, said};
+use super::{all, sentences};
 use crate::lang::russian;
 use fluent_syntax::ast;
 
@@ -128,7 +128,7 @@ const NAMES: &[&str] = &[
 #[test]
 fn russian_is_russian() {
     let mut wrong = Vec::new();
-    for (what, text) in all(russian()).into_iter().chain(said::said(russian())) {
+    for (what, text) in all(russian()).into_iter().chain(sentences::sentences(russian())) {
         let foreign =
             latin(&text).into_iter().find(|it| !NAMES.contains(it)).map(|it| format!("{it} in {text}"));
         // Versions keep their dots; ports and SQLSTATEs keep their digits.

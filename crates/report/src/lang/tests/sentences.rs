@@ -19,10 +19,10 @@ use model::plan::{
 use model::run_result::RunState;
 use model::{EventKind, RetainReason, StaleRunDirectory};
 
-type Told = Vec<(String, String)>;
+type NamedTexts = Vec<(String, String)>;
 
 /// Lists every sentence with its name. Unlike other sentences, these may end with a full stop.
-pub(super) fn said(lang: &Lang) -> Told {
+pub(super) fn sentences(lang: &Lang) -> NamedTexts {
     let other_texts =
         [comparisons(lang), live(lang), search::texts(lang), failover::texts(lang), freshness::texts(lang)]
             .concat();
@@ -30,8 +30,8 @@ pub(super) fn said(lang: &Lang) -> Told {
 }
 
 /// Lists words that are no sentences.
-fn words(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn words(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let mut add = |what: String, text: &str| all.push((what, text.to_owned()));
     for chart in every!(ChartKind: Rate, Response, ResponseByOperation, Failures, InFlight, Pooler, Connections, Processors,
         Disk, Waits, ReplicationLag, Freshness, SendLag)
@@ -83,8 +83,8 @@ fn states() -> [RunState; 7] {
     every!(RunState: Running, Complete, Interrupted, Stopped, Failed, Skipped, Lost)
 }
 
-fn page(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn page(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     for state in states() {
         if let Some(text) = lang.state(state, Some("№")) {
@@ -209,8 +209,8 @@ fn load(model: Model, duration: Option<Nanos>) -> Load {
     }
 }
 
-fn loads(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn loads(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let second = Nanos::from_secs(1);
     let users = |stages: usize, think| Model::Users {
@@ -258,8 +258,8 @@ fn loads(lang: &Lang) -> Told {
     all
 }
 
-fn answers(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn answers(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let level = |offered, verdict, idle| ObjectiveLevel {
         name: "№",
         tps: 21_570.4,
@@ -319,8 +319,8 @@ fn answers(lang: &Lang) -> Told {
     all
 }
 
-fn comparisons(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn comparisons(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let interval = Some((0.95, 1.2345));
     let ratio = Change::Ratio { value: Some(0.844), interval };
@@ -390,8 +390,8 @@ fn comparisons(lang: &Lang) -> Told {
     all
 }
 
-fn live(lang: &Lang) -> Told {
-    let mut all = Told::new();
+fn live(lang: &Lang) -> NamedTexts {
+    let mut all = NamedTexts::new();
     let mut add = |what: &str, text: String| all.push((what.to_owned(), text));
     let took = Nanos::from_millis(7_500_500);
     add("begins", lang.run_begins(12_345, 21, 42, took));
