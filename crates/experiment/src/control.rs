@@ -7,7 +7,7 @@ use model::plan::Cell;
 
 /// Axis name in the label of a positive control.
 const AXIS: &str = "control";
-const WAY: &str = "async, log withheld";
+const VALUE: &str = "async, replication blocked";
 
 /// Cell of a positive control. Control cells follow the ordinary cells.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub fn cells(read: &[(Label, CellSetup)]) -> Vec<Control> {
     for control in &mut all {
         let taken = control.cell.label.iter().any(|it| it.0 == AXIS);
         let axis = if taken { format!("positive {AXIS}") } else { AXIS.to_owned() };
-        control.cell.label.push((axis, WAY.to_owned()));
+        control.cell.label.push((axis, VALUE.to_owned()));
     }
     all
 }

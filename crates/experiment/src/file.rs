@@ -11,7 +11,7 @@ mod work;
 pub use find::Find;
 pub use product::{BalancerKind, ManagerKind, Part, PoolerKind};
 pub use replication::{Event, Fault, ManagerSettings, Promote, Replicas, ServerTarget};
-pub use work::{Capture, Feed, FeedForm, OneOrMany, Operation, Request, Step};
+pub use work::{Capture, Feed, FileFormat, OneOrMany, Operation, Request, Step};
 
 use crate::datum::Ordered;
 use crate::unit::{Bytes, BytesPerSecond, Duration, Pause, Share, Word};
@@ -143,7 +143,7 @@ pub struct Service {
     /// Path that returns status 200 when the service is ready. Default: `/health`.
     pub ready: Option<String>,
     /// Timeout of the start. Default: one minute of CPU time, so a service limited to 0.1 CPU has ten minutes.
-    pub ready_within: Option<Duration>,
+    pub ready_timeout: Option<Duration>,
     /// Path that returns statistics of the service's threads and connections.
     pub stats: Option<String>,
     /// Resource limits.
@@ -162,13 +162,13 @@ pub struct Caps {
     /// Maximum duration of a trial, including warm-up. Default: 5m.
     pub duration: Option<Duration>,
     /// Maximum number of active sessions of other clients when the run begins. Not for services. Default: 0.
-    pub others: Option<u32>,
+    pub other_sessions: Option<u32>,
 }
 
 /// Transport by which a node accepts connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Entrance {
+pub enum Transport {
     /// Unix-domain socket.
     Unix,
     /// TCP on the loopback interface.
@@ -188,7 +188,7 @@ pub struct Postgres {
     /// Caps on the load of a server on another machine.
     pub caps: Option<Caps>,
     /// Transport. Default: `tcp`.
-    pub entrance: Option<Entrance>,
+    pub transport: Option<Transport>,
     /// Major version. Default: the newest installed one.
     #[schemars(range(min = 10, max = 99))]
     pub version: Option<u32>,
@@ -234,7 +234,7 @@ pub struct Pooler {
     #[schemars(range(min = 1, max = 100_000))]
     pub size: Option<u32>,
     /// Transport. Default: `tcp`.
-    pub entrance: Option<Entrance>,
+    pub transport: Option<Transport>,
     /// Maximum number of client connections. Default: 10000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_client_conn: Option<u32>,
@@ -266,7 +266,7 @@ pub struct Balancer {
     /// Caps on the load of a balancer on another machine.
     pub caps: Option<Caps>,
     /// Transport. Default: `tcp`.
-    pub entrance: Option<Entrance>,
+    pub transport: Option<Transport>,
     /// Maximum number of connections to the servers; further clients wait. Default: no limit.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub maxconn: Option<u32>,
@@ -551,7 +551,7 @@ pub struct Load {
     /// Protocol of SQL statements. Default: `simple`.
     pub query_mode: Option<QueryMode>,
     /// Whether each transaction opens a new connection. Default: false.
-    pub connect_each: Option<bool>,
+    pub reconnect: Option<bool>,
     /// Timeout of opening a connection, including authentication. Default: 30s.
     pub connect_timeout: Option<Duration>,
     /// Timeout of the first byte of an HTTP response. Default: none.
@@ -575,6 +575,5 @@ pub struct Stage {
     /// Users that start or stop per second. Default: all at once.
     pub spawn_rate: Option<f64>,
     /// Duration of the stage.
-    #[serde(rename = "for")]
     pub duration: Duration,
 }

@@ -13,6 +13,7 @@ mod json;
 mod matrix;
 mod name;
 mod path;
+mod renamed;
 mod schema_index;
 mod setup;
 mod template;

@@ -1,6 +1,7 @@
 //! Resolves and sets paths such as `pooler.size`.
 
 use crate::diagnostic::{Span, nearest, quote};
+use crate::renamed::new_name;
 use crate::schema_index::SchemaIndex;
 use crate::tree::{Key, Node, Value};
 use model::message;
@@ -17,29 +18,37 @@ pub type Path = Vec<String>;
 pub fn resolve(shape: &SchemaIndex, written: &str) -> Result<Path, Message> {
     let segments: Vec<&str> = written.split('.').collect();
     let root = shape.root();
-    let full = || walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
-    let short = || {
-        let path = walk(shape, shape.child(root, "stack")?, &segments)?;
-        Some(std::iter::once("stack".to_owned()).chain(path).collect())
-    };
-    full().or_else(short).ok_or_else(|| {
-        let (known, path) = (known(shape), quote(written));
-        let written = written.trim_start_matches("stack.");
-        let with_same_end =
-            || known.iter().map(String::as_str).find(|it| it.rsplit('.').next() == Some(written));
-        let nearest = nearest(written, known.iter().map(String::as_str)).or_else(with_same_end);
-        message!("experiment-unknown-path", path, nearest)
-    })
+    let full = walk(shape, root, &segments).filter(|_| !META.contains(&segments[0]));
+    let short = || walk(shape, shape.child(root, "stack")?, &segments);
+    let (section, path) =
+        full.map(|it| (None, it)).or_else(|| Some((Some("stack"), short()?))).ok_or_else(|| {
+            let (known, path) = (known(shape), quote(written));
+            let written = written.trim_start_matches("stack.");
+            let with_same_end =
+                || known.iter().map(String::as_str).find(|it| it.rsplit('.').next() == Some(written));
+            let nearest = nearest(written, known.iter().map(String::as_str)).or_else(with_same_end);
+            message!("experiment-unknown-path", path, nearest)
+        })?;
+    let new = path.join(".");
+    if new != written {
+        return Err(message!("experiment-renamed", old = quote(written), new = quote(&new)));
+    }
+    Ok(section.map(str::to_owned).into_iter().chain(path).collect())
 }
 
+/// Path of the segments, with the new names of renamed keys.
 fn walk(shape: &SchemaIndex, schema: &Json, segments: &[&str]) -> Option<Path> {
     let Some((first, rest)) = segments.split_first() else { return Some(Vec::new()) };
     let step = |key: &str, rest: &[&str]| {
         let path = walk(shape, shape.child(schema, key)?, rest)?;
         Some(std::iter::once(key.to_owned()).chain(path).collect())
     };
-    if shape.keys(schema).contains(first) {
+    let keys = shape.keys(schema);
+    if keys.contains(first) {
         return step(first, rest);
+    }
+    if let Some(new) = new_name(first, &keys) {
+        return step(new, rest);
     }
     // Keys that the user chooses may contain dots.
     let open = shape.is_open(schema) && segments.iter().all(|it| !it.is_empty());

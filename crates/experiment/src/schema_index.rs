@@ -6,6 +6,7 @@
 use crate::datum::Datum;
 use crate::diagnostic::{Diagnostic, MAX_COLLECTED, Span, any_of, nearest, quote};
 use crate::json;
+use crate::renamed::new_name;
 use crate::tree::{Node, Style, Value};
 use crate::unit;
 use model::message;
@@ -206,7 +207,11 @@ impl SchemaReader<'_> {
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         let complete = self.complete;
-        for key in required.filter_map(Json::as_str).filter(|key| complete && node.get(key).is_none()) {
+        let has = |key: &str| {
+            let names = |name: &str| name == key || new_name(name, &[key]).is_some();
+            node.entries().iter().any(|(name, _)| names(&name.text))
+        };
+        for key in required.filter_map(Json::as_str).filter(|key| complete && !has(key)) {
             let kinds = self.shape.describe(&schema["properties"][key]);
             self.report(at, message!("experiment-missing-key", path = quoted(path), key, kinds));
         }
@@ -214,6 +219,10 @@ impl SchemaReader<'_> {
     }
 
     fn unknown(&mut self, keys: &[&str], key: &str, at: &Span, path: &str) {
+        if let Some(new) = new_name(key, keys) {
+            self.report(at, message!("experiment-renamed", old = quote(key), new = quote(new)));
+            return;
+        }
         let (nearest, keys) = (nearest(key, keys.iter().copied()), list(keys));
         let message =
             message!("experiment-unknown-key", path = quoted(path), key = quote(key), nearest, keys);
@@ -293,6 +302,10 @@ impl SchemaReader<'_> {
                 Ok(datum) => return datum,
                 Err(message) => first_error = first_error.or(Some(message)),
             }
+        }
+        if let Some(new) = new_name(text, &words) {
+            self.report(at, message!("experiment-renamed", old = quote(text), new = quote(new)));
+            return Datum::Null;
         }
         match first_error {
             Some(message) if words.is_empty() => {

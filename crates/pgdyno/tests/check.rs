@@ -177,7 +177,7 @@ fn describes_failover_experiments() {
     let yaml = "stack: { postgres: {}, replicas: { count: 2 } }\n\
                 operations: { pay: { sql: \"INSERT INTO t VALUES (:token)\", ledger: SELECT token FROM t } }\n\
                 load: { model: closed, clients: 8, duration: 20s }\n\
-                faults: [{ at: 5s, kill: primary, part: postmaster }, { after: rejoined, at: 1s, pause: replica, for: 2s }]\n\
+                faults: [{ at: 5s, kill: primary, part: postmaster }, { after: rejoined, at: 1s, pause: replica, duration: 2s }]\n\
                 matrix: { replicas.sync: [any 1, first 1] }\n\
                 find: { failover: { times: 20 } }\n";
     let (status, printed) = check(&folder.0, yaml, &[]);

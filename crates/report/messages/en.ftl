@@ -2390,6 +2390,8 @@ experiment-invalid-value = { $path ->
    *[other] invalid value of { $path }: { $value }
  }
     .help = write { $kinds }
+experiment-renamed = { $old } was renamed
+    .help = write { $new }
 experiment-unknown-word = invalid value of { $path }: { $value }
     .help = write `{ $nearest }`
 experiment-list-length = { $path } has { $count ->
@@ -2565,13 +2567,13 @@ experiment-balancer-duration = `{ $key }` is shorter than 1ms, the resolution of
     .help = write at least 1ms
 experiment-managed-setting = setting `{ $setting }` of `{ $node }` is managed by pgdyno
     .help = { $key ->
-        [none] remove it; `entrance` selects the transport
+        [none] remove it; the key `transport` sets it
        *[other] write it as `{ $key }`
     }
 experiment-tls-behind = { $product } forwards TLS, but `{ $next }` accepts no TLS
-    .help = write `tcp`, or `{ $next }.entrance: tls`
+    .help = write `tcp`, or `{ $next }.transport: tls`
 experiment-tls-before = { $product } forwards TLS, but only `{ $next }` uses TLS
-    .help = write `balancer.entrance: tls`, or `{ $next }.entrance: tcp`
+    .help = write `balancer.transport: tls`, or `{ $next }.transport: tcp`
 experiment-limit-memory = the memory limit is less than 1MB
     .help = write at least 1MB, as in 256MB
 experiment-limit-zero = `{ $key }` must be greater than 0
@@ -2609,7 +2611,7 @@ experiment-guard-unused = `{ $node }.{ $key }` applies only to an attached syste
     .help = remove it, or attach a system with `{ $address }`
 experiment-caps-local = `{ $node }.caps` applies only to systems on other machines
     .help = remove it, or add `allow: "{ $address }"` if the address leads to another machine
-experiment-caps-others = `caps.others` does not apply to services: their other clients cannot be counted
+experiment-caps-other-sessions = `caps.other_sessions` does not apply to services: their other clients cannot be counted
     .help = remove it
 experiment-cap-rate = `caps.rate` must be greater than 0: { $rate }
     .help = write a rate per second such as 100
@@ -2646,9 +2648,9 @@ experiment-load-key-missing = `model: { $model }` requires `{ $key }`
 experiment-threads = { $threads } threads for { $clients } clients: a client belongs to one thread
     .help = write at most { $clients } threads
 experiment-users-zero = every stage has 0 users
-    .help = add a stage with users, as in {"`users: [{ users: 100, spawn_rate: 5, for: 90s }]`"}
+    .help = add a stage with users, as in {"`users: [{ users: 100, spawn_rate: 5, duration: 90s }]`"}
 experiment-stage-too-short = the stage is too short: going from { $from } to { $to } users at { $rate }/s takes { $seconds } s
-    .help = write `for: { $seconds }s` or longer, or a higher `spawn_rate`
+    .help = write `duration: { $seconds }s` or longer, or a higher `spawn_rate`
 experiment-schedule-closed = an operation cannot have its own `schedule` in the closed model
     .help = use `weight`, or write `model: open`
 experiment-schedule-unused = the schedule has no effect: every operation has its own
@@ -2665,9 +2667,9 @@ experiment-load-http-key = `{ $key }` has no effect: no operation uses HTTP
 # Find.
 experiment-find-mode = `find` must have exactly one mode
     .help = write one of `max`, `confirm`, `soak`, `sweep` and `failover`
-experiment-find-bounds = `most` ({ $most }) is less than `from` ({ $from })
+experiment-find-bounds = `limit` ({ $limit }) is less than `from` ({ $from })
     .help = write at least { $from }
-experiment-find-of = `of` requires `level`
+experiment-find-maximum = `maximum` requires `level`
     .help = remove it: without `level`, the maximum is searched for
 experiment-share-zero = `share` must be greater than 0%
     .help = write a share such as 80%
@@ -2691,9 +2693,9 @@ experiment-weights-zero = every operation has weight 0
     .help = give at least one operation `weight: 1`
 experiment-rate-missing = operation { $operation } has no `rate`, but others have one
     .help = add its `rate` (per second), or use `weight` in all operations
-experiment-to-http = `to` does not apply to HTTP operations
+experiment-target-http = `target` does not apply to HTTP operations
     .help = remove it
-experiment-to-replicas = `to` names replicas, but the stack has none
+experiment-target-replicas = `target` names replicas, but the stack has none
     .help = remove it, or add {"`replicas: { count: 2 }`"} to the stack
 experiment-key-beside-steps = `{ $key }` cannot be combined with `steps`
     .help = move it into a step
@@ -2758,16 +2760,16 @@ experiment-regex = invalid regular expression: { $reason }
 # Feeds.
 experiment-feed-source = feed { $feed } has no source
     .help = add `file: …`, `sql: …` or {"`rows: [{ column: value }]`"}
-experiment-feed-form = `form` requires `file`
+experiment-feed-format-file = `format` requires `file`
     .help = remove it
-experiment-feed-of = { $text } is not a column of a table
+experiment-feed-lookup = { $text } is not a column of a table
     .help = write table.column or schema.table.column
 experiment-feed-query = the stack has no PostgreSQL for this query
     .help = add {"`postgres: { attach: … }`"} to the stack, or use a `file`
 experiment-feed-query-empty = the query is empty
     .help = write a query such as `SELECT id FROM users`
 experiment-feed-format = cannot derive the format of the feed from the file name { $file }
-    .help = add `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`
+    .help = add `format`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` or `access`
 experiment-feed-file = cannot use the feed file { $file }: { $reason }
     .help = { $has_columns ->
         [true] write the columns of the file, or remove `columns` if the file's first line names them
@@ -2796,7 +2798,7 @@ experiment-unknown-feed = unknown feed { $feed }
        *[other] write `{ $nearest }`
     }
 experiment-feed-is-values = feed { $feed } contains values, not requests
-    .help = use `feed` with a request, or give the feed `form: uri`
+    .help = use `feed` with a request, or give the feed `format: uri`
 experiment-feed-is-requests = feed { $feed } contains requests
     .help = write `ammo: { $name }` without a request
 
@@ -2830,8 +2832,8 @@ experiment-range-order = the lower bound is greater than the upper bound
     .help = exchange the bounds
 
 # Replicas and faults.
-experiment-replicas-transport = replication requires TCP, but `postgres.entrance` selects another transport
-    .help = write `tcp`, or remove `entrance`
+experiment-replicas-transport = replication requires TCP, but `postgres.transport` selects another transport
+    .help = write `tcp`, or remove `transport`
 experiment-replicas-attached = an attached PostgreSQL cannot have `replicas`
     .help = remove them: pgdyno does not configure attached systems
 experiment-sync = invalid synchronous replication: { $text }
@@ -2842,7 +2844,7 @@ experiment-sync-count = commits wait for { $sync } replicas, but there { $count 
  }
     .help = write at most { $count }
 experiment-manager-key = `{ $key }` does not apply with `manager: { $manager }`
-    .help = remove it, or write `manager: ours`
+    .help = remove it, or write `manager: pgdyno`
 experiment-manager-unused = `{ $manager }` requires `manager: { $manager }`
     .help = add `manager: { $manager }`, or remove this section
 experiment-manager-ttl = `ttl` is too short for { $product }: { $value }
@@ -2859,17 +2861,21 @@ experiment-fault-action = the fault has { $count ->
 experiment-fault-time = the fault has no time
     .help = add `at: 20s` or `after: promoted`
 experiment-fault-duration-missing = `{ $action }` requires a duration
-    .help = add a duration, as in `for: 5s`
-experiment-fault-duration = `for` does not apply to `{ $action }`
-    .help = remove `for`
+    .help = add a duration, as in `duration: 5s`
+experiment-fault-duration = `duration` does not apply to `{ $action }`
+    .help = remove `duration`
 experiment-fault-part = `part` applies only to `kill`, not to `{ $action }`
     .help = remove `part`
 experiment-fault-replicas = `{ $action }` requires replicas
     .help = add {"`replicas: { count: 2 }`"} to the stack
-experiment-fault-withhold = `withhold` does not apply to { $target }
-    .help = write `withhold: primary`
-experiment-fault-disk = the disk of { $target } cannot be filled
+experiment-fault-block-replication = `block_replication` does not apply to { $target }
+    .help = write `block_replication: primary`
+experiment-fault-server = `{ $key }` applies only to PostgreSQL servers, not to { $target }
     .help = write `primary`, `replica`, or a PostgreSQL server such as `postgres-2`
+experiment-fault-switchover = `primary` already is the primary
+    .help = write `any`, `replica`, or a PostgreSQL server such as `postgres-2`
+experiment-fault-manager = `part: { $manager }` requires `manager: { $manager }`
+    .help = remove `part`, or write `part: postmaster`
 experiment-fault-target = unknown node { $target }
     .help = { $targets ->
         [none] remove the fault: pgdyno starts no node of this stack

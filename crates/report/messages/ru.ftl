@@ -2550,6 +2550,8 @@ experiment-invalid-value = { $path ->
    *[other] неверное значение { $path }: { $value }
  }
     .help = ожидается { $kinds }
+experiment-renamed = { $old } теперь называется иначе
+    .help = напишите { $new }
 experiment-unknown-word = неверное значение { $path }: { $value }
     .help = напишите `{ $nearest }`
 experiment-list-length = в { $path } { $count ->
@@ -2726,13 +2728,13 @@ experiment-balancer-duration = значение `{ $key }` меньше `1ms` �
     .help = напишите не меньше `1ms`
 experiment-managed-setting = параметром `{ $setting }` узла `{ $node }` управляет pgdyno
     .help = { $key ->
-        [none] удалите его; транспорт выбирает `entrance`
+        [none] удалите его; транспорт задаёт ключ `transport`
        *[other] напишите его как `{ $key }`
     }
 experiment-tls-behind = { $product } передаёт TLS дальше, но `{ $next }` не принимает TLS
-    .help = напишите `tcp` или `{ $next }.entrance: tls`
+    .help = напишите `tcp` или `{ $next }.transport: tls`
 experiment-tls-before = { $product } передаёт TLS дальше, но TLS включён только у `{ $next }`
-    .help = напишите `balancer.entrance: tls` или `{ $next }.entrance: tcp`
+    .help = напишите `balancer.transport: tls` или `{ $next }.transport: tcp`
 experiment-limit-memory = предел памяти меньше `1MB`
     .help = напишите не меньше `1MB`, например `256MB`
 experiment-limit-zero = значение `{ $key }` должно быть больше 0
@@ -2767,7 +2769,7 @@ experiment-guard-unused = `{ $node }.{ $key }` действует только �
     .help = удалите этот ключ или подключите систему с помощью `{ $address }`
 experiment-caps-local = `{ $node }.caps` действует только для систем на других машинах
     .help = удалите этот ключ или добавьте `allow: "{ $address }"`, если адрес ведёт на другую машину
-experiment-caps-others = `caps.others` не действует для сервисов: других их клиентов нельзя сосчитать
+experiment-caps-other-sessions = `caps.other_sessions` не действует для сервисов: других их клиентов нельзя сосчитать
     .help = удалите этот ключ
 experiment-cap-rate = значение `caps.rate` должно быть больше 0: { $rate }
     .help = напишите число запросов в секунду, например 100
@@ -2804,9 +2806,9 @@ experiment-load-key-missing = для `model: { $model }` нужен ключ `{ 
 experiment-threads = потоков { $threads }, а клиентов { $clients }: клиент принадлежит одному потоку
     .help = напишите не больше { $clients }
 experiment-users-zero = на всех ступенях 0 пользователей
-    .help = добавьте ступень с пользователями, например {"`users: [{ users: 100, spawn_rate: 5, for: 90s }]`"}
+    .help = добавьте ступень с пользователями, например {"`users: [{ users: 100, spawn_rate: 5, duration: 90s }]`"}
 experiment-stage-too-short = ступень слишком коротка: переход от { $from } к { $to } пользователям при { $rate } в секунду занимает { $seconds } с
-    .help = напишите `for: { $seconds }s` или больше либо увеличьте `spawn_rate`
+    .help = напишите `duration: { $seconds }s` или больше либо увеличьте `spawn_rate`
 experiment-schedule-closed = в закрытой модели у операции не может быть своего `schedule`
     .help = используйте `weight` или напишите `model: open`
 experiment-schedule-unused = расписание не действует: у каждой операции есть своё
@@ -2823,9 +2825,9 @@ experiment-load-http-key = `{ $key }` не действует: ни одна о�
 # Цель.
 experiment-find-mode = в `find` должен быть ровно один режим
     .help = напишите `max`, `confirm`, `soak`, `sweep` или `failover`
-experiment-find-bounds = `most` ({ $most }) меньше, чем `from` ({ $from })
+experiment-find-bounds = `limit` ({ $limit }) меньше, чем `from` ({ $from })
     .help = напишите не меньше { $from }
-experiment-find-of = для `of` нужен `level`
+experiment-find-maximum = для `maximum` нужен `level`
     .help = удалите его: без `level` ищется максимум
 experiment-share-zero = значение `share` должно быть больше 0%
     .help = напишите долю, например 80%
@@ -2849,9 +2851,9 @@ experiment-weights-zero = вес всех операций равен 0
     .help = задайте хотя бы одной операции `weight: 1`
 experiment-rate-missing = у операции { $operation } нет `rate`, а у других есть
     .help = добавьте `rate` (в секунду) или задайте всем операциям `weight`
-experiment-to-http = `to` не действует для операций HTTP
+experiment-target-http = `target` не действует для операций HTTP
     .help = удалите этот ключ
-experiment-to-replicas = `to` указывает на реплики, но их нет в стеке
+experiment-target-replicas = `target` указывает на реплики, но их нет в стеке
     .help = удалите этот ключ или добавьте в стек {"`replicas: { count: 2 }`"}
 experiment-key-beside-steps = `{ $key }` нельзя сочетать со `steps`
     .help = перенесите этот ключ в шаг
@@ -2916,16 +2918,16 @@ experiment-regex = неверное регулярное выражение: { $
 # Раздел `feeds`.
 experiment-feed-source = у набора { $feed } нет источника
     .help = добавьте `file: …`, `sql: …` или {"`rows: [{ column: value }]`"}
-experiment-feed-form = для `form` нужен `file`
+experiment-feed-format-file = для `format` нужен `file`
     .help = удалите этот ключ
-experiment-feed-of = { $text } — не столбец таблицы
+experiment-feed-lookup = { $text } — не столбец таблицы
     .help = напишите таблица.столбец или схема.таблица.столбец
 experiment-feed-query = в стеке нет PostgreSQL для этого запроса
     .help = добавьте в стек {"`postgres: { attach: … }`"} или используйте `file`
 experiment-feed-query-empty = запрос пуст
     .help = напишите запрос, например `SELECT id FROM users`
 experiment-feed-format = по имени файла { $file } нельзя определить формат
-    .help = добавьте `form`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` или `access`
+    .help = добавьте `format`: `csv`, `tsv`, `jsonl`, `uri`, `uripost`, `raw` или `access`
 experiment-feed-file = файл { $file } нельзя использовать: { $reason }
     .help = { $has_columns ->
         [true] напишите столбцы файла или удалите `columns`, если их называет первая строка файла
@@ -2954,7 +2956,7 @@ experiment-unknown-feed = неизвестный набор { $feed }
        *[other] напишите `{ $nearest }`
     }
 experiment-feed-is-values = в наборе { $feed } значения, а не запросы
-    .help = используйте `feed` и запрос или задайте набору `form: uri`
+    .help = используйте `feed` и запрос или задайте набору `format: uri`
 experiment-feed-is-requests = в наборе { $feed } запросы
     .help = напишите `ammo: { $name }` без запроса
 
@@ -2988,8 +2990,8 @@ experiment-range-order = нижняя граница больше верхней
     .help = поменяйте границы местами
 
 # Реплики и сбои.
-experiment-replicas-transport = репликации нужен TCP, но `postgres.entrance` выбирает другой транспорт
-    .help = напишите `tcp` или удалите `entrance`
+experiment-replicas-transport = репликации нужен TCP, но `postgres.transport` выбирает другой транспорт
+    .help = напишите `tcp` или удалите `transport`
 experiment-replicas-attached = у подключённого PostgreSQL не может быть `replicas`
     .help = удалите их: pgdyno не настраивает подключённые системы
 experiment-sync = неверный режим синхронной репликации: { $text }
@@ -2997,7 +2999,7 @@ experiment-sync = неверный режим синхронной реплик�
 experiment-sync-count = фиксация ждёт { $sync } реплик, но их только { $count }
     .help = напишите не больше { $count }
 experiment-manager-key = `{ $key }` не действует при `manager: { $manager }`
-    .help = удалите этот ключ или напишите `manager: ours`
+    .help = удалите этот ключ или напишите `manager: pgdyno`
 experiment-manager-unused = для `{ $manager }` нужен `manager: { $manager }`
     .help = добавьте `manager: { $manager }` или удалите этот раздел
 experiment-manager-ttl = слишком малый `ttl` для { $product }: { $value }
@@ -3014,17 +3016,21 @@ experiment-fault-action = { $count ->
 experiment-fault-time = у сбоя нет времени
     .help = добавьте `at: 20s` или `after: promoted`
 experiment-fault-duration-missing = для `{ $action }` нужна длительность
-    .help = добавьте длительность, например `for: 5s`
-experiment-fault-duration = `for` не действует для `{ $action }`
-    .help = удалите `for`
+    .help = добавьте длительность, например `duration: 5s`
+experiment-fault-duration = `duration` не действует для `{ $action }`
+    .help = удалите `duration`
 experiment-fault-part = `part` действует только для `kill`, а не для `{ $action }`
     .help = удалите `part`
 experiment-fault-replicas = для `{ $action }` нужны реплики
     .help = добавьте в стек {"`replicas: { count: 2 }`"}
-experiment-fault-withhold = `withhold` не действует для { $target }
-    .help = напишите `withhold: primary`
-experiment-fault-disk = диск { $target } нельзя заполнить
+experiment-fault-block-replication = `block_replication` не действует для { $target }
+    .help = напишите `block_replication: primary`
+experiment-fault-server = `{ $key }` действует только для серверов PostgreSQL, а не для { $target }
     .help = напишите `primary`, `replica` или сервер PostgreSQL, например `postgres-2`
+experiment-fault-switchover = `primary` уже основной сервер
+    .help = напишите `any`, `replica` или сервер PostgreSQL, например `postgres-2`
+experiment-fault-manager = для `part: { $manager }` нужен `manager: { $manager }`
+    .help = удалите `part` или напишите `part: postmaster`
 experiment-fault-target = неизвестный узел { $target }
     .help = { $targets ->
         [none] удалите сбой: в этом стеке нет узлов, которые запускает pgdyno

@@ -160,7 +160,7 @@ fn costs(all: &[&Finding], names: &[String], lang: &Lang) -> Table {
         let cells = vec![
             name(*cell),
             name(*with),
-            lang.entrance(*transport).to_owned(),
+            lang.transport(*transport).to_owned(),
             lang.number(&format!("{:.3}", it.ratio)),
             it.interval.map_or(String::new(), |it| interval_text(it, lang)),
             format!("{}, {}", it.runs.0, it.runs.1),

@@ -53,7 +53,7 @@ pub struct Max {
     /// First level: transactions per second (open model) or clients (closed model). Default: the level of `load`, or 10.
     pub from: Option<f64>,
     /// Maximum level. Default: no limit.
-    pub most: Option<f64>,
+    pub limit: Option<f64>,
     /// Relative precision of the result, from 0.5% to 50%. Default: 5%.
     pub precision: Option<Share>,
     /// Duration of one trial, in whole seconds. Default: 20s.
@@ -69,7 +69,7 @@ pub struct Confirm {
     /// Level: transactions per second (open model) or clients (closed model).
     pub level: Option<f64>,
     /// Known maximum, for the report. Only with `level`.
-    pub of: Option<f64>,
+    pub maximum: Option<f64>,
     /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 100%.
     pub share: Option<Share>,
     /// Duration of the ramp, in whole seconds. Default: 60s.
@@ -87,11 +87,10 @@ pub struct Soak {
     /// Level: transactions per second (open model) or clients (closed model).
     pub level: Option<f64>,
     /// Known maximum, for the report. Only with `level`.
-    pub of: Option<f64>,
+    pub maximum: Option<f64>,
     /// Share of the maximum, instead of `level`. The maximum is searched for first. Default: 80%.
     pub share: Option<Share>,
     /// Duration, in whole seconds. Default: 1h.
-    #[serde(rename = "for")]
     pub duration: Option<Duration>,
     /// Settings of the preceding search.
     pub max: Option<Max>,

@@ -16,7 +16,7 @@ pub struct PoolerKind(pub &'static Product);
 #[derive(Clone, Copy, Debug)]
 pub struct BalancerKind(pub &'static Product);
 
-/// Manager that promotes replicas; `None` is pgdyno itself, `ours`.
+/// Manager that promotes replicas; `None` is pgdyno itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ManagerKind(pub Option<&'static Product>);
 
@@ -48,7 +48,7 @@ macro_rules! product_key {
 
 product_key!(PoolerKind, product::keys(Role::Pooler), known);
 product_key!(BalancerKind, product::keys(Role::Balancer).filter(|it| *it != product::BALANCER.key), known);
-product_key!(ManagerKind, once("ours").chain(product::keys(Role::Manager)), product::find);
+product_key!(ManagerKind, once("pgdyno").chain(product::keys(Role::Manager)), product::find);
 product_key!(Part, ["node", "postmaster"].into_iter().chain(product::keys(Role::Manager)), |key| match key {
     "node" => FaultScope::Node,
     "postmaster" => FaultScope::Postmaster,

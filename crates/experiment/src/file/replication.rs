@@ -24,15 +24,13 @@ pub struct Replicas {
     pub count: u32,
     /// Replicas that a commit waits for: `async` (none), `first 1` or `any 1`. Default: `async`.
     pub sync: Option<Word>,
-    /// Program that promotes a replica if the primary fails: `ours`, which is pgdyno, or a cluster manager. Default:
-    /// `ours`.
+    /// Program that promotes a replica if the primary fails: `pgdyno` or a cluster manager. Default: `pgdyno`.
     pub manager: Option<ManagerKind>,
-    /// With `manager: ours`: replica to promote. Default: `advanced`.
+    /// With `manager: pgdyno`: replica to promote. Default: `advanced`.
     pub promote: Option<Promote>,
-    /// With `manager: ours`: time without an answer after which the primary is considered failed. Default: 1s.
-    #[serde(rename = "patience")]
+    /// With `manager: pgdyno`: time without an answer after which the primary is considered failed. Default: 1s.
     pub timeout: Option<Duration>,
-    /// With `manager: ours`: whether the old primary is killed before the promotion. Default: true.
+    /// With `manager: pgdyno`: whether the old primary is killed before the promotion. Default: true.
     pub fence: Option<bool>,
     /// Whether the balancer closes the sessions of a server whose role has changed. Default: true.
     pub shutdown_sessions: Option<bool>,
@@ -87,20 +85,19 @@ pub struct Fault {
     pub kill: Option<Word>,
     /// Processes that `kill` ends: all of the `node`, its `postmaster`, or its cluster manager. Default: `node`.
     pub part: Option<Part>,
-    /// Suspends all processes of a node for the duration `for`.
+    /// Suspends all processes of a node for `duration`.
     pub pause: Option<Word>,
     /// Stops a node in the regular way, and starts it again.
     pub restart: Option<Word>,
     /// Planned switchover to `any` replica, or to one by its name.
     pub switchover: Option<Word>,
-    /// Isolates a node from the network for the duration `for`.
-    pub cut_off: Option<Word>,
-    /// Fills the disk of a server for the duration `for`. Every server then has a disk of its own.
+    /// Isolates a node from the network for `duration`.
+    pub isolate: Option<Word>,
+    /// Fills the disk of a server for `duration`. Every server then has a disk of its own.
     pub fill_disk: Option<Word>,
-    /// Blocks replication from the `primary` for the duration `for`.
-    pub withhold: Option<Word>,
+    /// Blocks replication from the `primary` for `duration`.
+    pub block_replication: Option<Word>,
     /// Duration of the fault.
-    #[serde(rename = "for")]
     pub duration: Option<Duration>,
 }
 

@@ -14,7 +14,7 @@ pub struct Feed {
     /// File with the rows, plain or compressed with gzip. The path is relative to this file.
     pub file: Option<String>,
     /// Format of the file. Default: derived from its name.
-    pub form: Option<FeedForm>,
+    pub format: Option<FileFormat>,
     /// Query that returns the rows. It is executed before the load begins.
     pub sql: Option<String>,
     /// Rows, at most 1000: mappings with the same keys.
@@ -26,12 +26,12 @@ pub struct Feed {
     pub order: Option<Order>,
     /// Column of a table in which the values are looked up, as table.column. The report then states which part of the table
     /// the feed can reach.
-    pub of: Option<String>,
+    pub lookup_column: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum FeedForm {
+pub enum FileFormat {
     /// Comma-separated values. The first line names the columns; `"` quotes a field.
     Csv,
     /// Tab-separated values without quoting. The first line names the columns.
@@ -65,7 +65,7 @@ pub struct Operation {
     #[serde(default)]
     pub set: Ordered<Word>,
     /// Server that executes the SQL if there are replicas. Default: `primary`.
-    pub to: Option<ServerTarget>,
+    pub target: Option<ServerTarget>,
     /// Query of one column that returns the tokens that this operation has written. The variable `token` has a new value in
     /// each execution. After the load, every acknowledged token must be present.
     pub ledger: Option<String>,
@@ -127,7 +127,7 @@ pub struct Request {
     #[schemars(range(max = 20))]
     pub redirects: Option<u8>,
     /// Whether to request compressed responses, and to decompress them for `capture` and `contains`. Default: false.
-    pub unpack: Option<bool>,
+    pub decompress: Option<bool>,
 }
 
 /// Location of a value in a response.

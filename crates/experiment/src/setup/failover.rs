@@ -9,7 +9,7 @@ use model::plan::{Fault, FaultAction, FaultScope, FaultTarget, FaultTrigger, Goa
 
 /// Lead time and duration of blocked replication in a positive control, before the primary fails.
 const AHEAD: Nanos = Nanos::from_millis(500);
-const WITHHELD: Nanos = Nanos::from_secs(1);
+const BLOCKED: Nanos = Nanos::from_secs(1);
 
 impl SetupBuilder<'_> {
     /// Number of measurements of each cell.
@@ -88,11 +88,11 @@ impl SetupBuilder<'_> {
         let start = Nanos(at.0 - AHEAD.0);
         let later = |it: &&Fault| matches!(it.trigger, FaultTrigger::At(at) if at > start);
         let place = first - before.iter().rev().take_while(later).count();
-        let withhold = Fault {
+        let block = Fault {
             trigger: FaultTrigger::At(start),
-            action: FaultAction::BlockReplication { duration: WITHHELD },
+            action: FaultAction::BlockReplication { duration: BLOCKED },
         };
-        control.faults.insert(place, withhold);
+        control.faults.insert(place, block);
         Some(control)
     }
 }

@@ -58,8 +58,8 @@ impl SetupBuilder<'_> {
                 self.report(&at(second), message);
             }
         }
-        if declared.form.is_some() && declared.file.is_none() {
-            self.report(&at("form"), message!("experiment-feed-form"));
+        if declared.format.is_some() && declared.file.is_none() {
+            self.report(&at("format"), message!("experiment-feed-format-file"));
         }
         for (i, column) in declared.columns.iter().flatten().enumerate() {
             let twice = declared.columns.iter().flatten().take(i).any(|it| it == column);
@@ -71,23 +71,23 @@ impl SetupBuilder<'_> {
                 self.report(&format!("{path}.columns[{i}]"), message);
             }
         }
-        if let Some(of) = &declared.of {
-            let parts: Vec<&str> = of.split('.').collect();
+        if let Some(column) = &declared.lookup_column {
+            let parts: Vec<&str> = column.split('.').collect();
             if !(2..=3).contains(&parts.len()) || parts.iter().any(|it| it.is_empty()) {
-                self.report(&at("of"), message!("experiment-feed-of", text = quote(of)));
+                self.report(&at("lookup_column"), message!("experiment-feed-lookup", text = quote(column)));
             }
         }
         let mut known = FeedInfo { name: name.clone(), columns: declared.columns.clone(), is_ammo: false };
         let mut columns = declared.columns.clone();
         let source = match (declared.file, declared.sql, declared.rows) {
             (Some(file), ..) => {
-                let form = declared.form.map(form).or_else(|| (self.request.form)(&file));
-                let read = self.file(&path, &file, form, declared.columns.as_deref());
-                let form = form.unwrap_or(FeedFormat::Csv);
-                known.is_ammo = is_ammo(form);
+                let format = declared.format.map(feed_format).or_else(|| (self.request.form)(&file));
+                let read = self.file(&path, &file, format, declared.columns.as_deref());
+                let format = format.unwrap_or(FeedFormat::Csv);
+                known.is_ammo = is_ammo(format);
                 known.columns = read.or(known.columns);
                 let folder = self.request.path.parent().unwrap_or("".as_ref());
-                FeedSource::File { path: folder.join(&file), format: form }
+                FeedSource::File { path: folder.join(&file), format }
             }
             (None, Some(sql), _) => {
                 if sql.trim().is_empty() {
@@ -103,7 +103,7 @@ impl SetupBuilder<'_> {
             (None, None, None) => FeedSource::Rows(Vec::new()),
         };
         let order = declared.order.map_or(FeedOrder::Sequential, |it| it.0);
-        (Feed { name, source, columns, order, lookup_column: declared.of }, known)
+        (Feed { name, source, columns, order, lookup_column: declared.lookup_column }, known)
     }
 
     /// Column names of a feed's file.
@@ -185,15 +185,15 @@ impl SetupBuilder<'_> {
     }
 }
 
-fn form(form: file::FeedForm) -> FeedFormat {
-    match form {
-        file::FeedForm::Csv => FeedFormat::Csv,
-        file::FeedForm::Tsv => FeedFormat::Tsv,
-        file::FeedForm::JsonLines => FeedFormat::JsonLines,
-        file::FeedForm::Uri => FeedFormat::Uri,
-        file::FeedForm::UriPost => FeedFormat::UriPost,
-        file::FeedForm::Raw => FeedFormat::Raw,
-        file::FeedForm::Access => FeedFormat::Access,
+fn feed_format(format: file::FileFormat) -> FeedFormat {
+    match format {
+        file::FileFormat::Csv => FeedFormat::Csv,
+        file::FileFormat::Tsv => FeedFormat::Tsv,
+        file::FileFormat::JsonLines => FeedFormat::JsonLines,
+        file::FileFormat::Uri => FeedFormat::Uri,
+        file::FileFormat::UriPost => FeedFormat::UriPost,
+        file::FileFormat::Raw => FeedFormat::Raw,
+        file::FileFormat::Access => FeedFormat::Access,
     }
 }
 

@@ -55,7 +55,7 @@ impl SetupBuilder<'_> {
             FindSettings { confirm: Some(confirm), .. } => Goal::Confirm(Confirm {
                 level: self.level(
                     "find.confirm",
-                    (confirm.level, confirm.of, confirm.share, 1.0),
+                    (confirm.level, confirm.maximum, confirm.share, 1.0),
                     confirm.max.as_ref(),
                     prove,
                 ),
@@ -65,11 +65,11 @@ impl SetupBuilder<'_> {
             FindSettings { soak: Some(soak), .. } => Goal::Soak(Soak {
                 level: self.level(
                     "find.soak",
-                    (soak.level, soak.of, soak.share, 0.8),
+                    (soak.level, soak.maximum, soak.share, 0.8),
                     soak.max.as_ref(),
                     prove,
                 ),
-                duration: self.whole_duration("find.soak.for", soak.duration, Nanos::from_secs(3600)),
+                duration: self.whole_duration("find.soak.duration", soak.duration, Nanos::from_secs(3600)),
             }),
             FindSettings { sweep: Some(sweep), .. } => {
                 Goal::Sweep(Sweep { max: sweep.max.map(|it| self.max("find.sweep.max", &it, prove)) })
@@ -84,15 +84,15 @@ impl SetupBuilder<'_> {
     }
 
     fn max(&mut self, path: &str, settings: &file::Max, prove: SearchOptions) -> MaxSearch {
-        for (key, given) in [("from", settings.from), ("most", settings.most)] {
+        for (key, given) in [("from", settings.from), ("limit", settings.limit)] {
             self.above_zero(&format!("{path}.{key}"), given);
         }
-        if let (Some(from), Some(most)) = (settings.from, settings.most)
-            && from > most
+        if let (Some(from), Some(limit)) = (settings.from, settings.limit)
+            && from > limit
         {
             let message =
-                message!("experiment-find-bounds", from = from.to_string(), most = most.to_string());
-            self.report(&format!("{path}.most"), message);
+                message!("experiment-find-bounds", from = from.to_string(), limit = limit.to_string());
+            self.report(&format!("{path}.limit"), message);
         }
         let precision = settings.precision.map_or(MaxSearch::DEFAULT.precision, |it| it.0);
         if !(0.005..=0.5).contains(&precision) {
@@ -105,7 +105,7 @@ impl SetupBuilder<'_> {
         MaxSearch {
             scale: prove.scale,
             from: settings.from,
-            limit: settings.most,
+            limit: settings.limit,
             precision,
             window: self.whole_duration(
                 &format!("{path}.window"),
@@ -120,12 +120,12 @@ impl SetupBuilder<'_> {
     fn level(
         &mut self,
         path: &str,
-        (level, of, share, usual): (Option<f64>, Option<f64>, Option<Share>, f64),
+        (level, maximum, share, usual): (Option<f64>, Option<f64>, Option<Share>, f64),
         max: Option<&file::Max>,
         prove: SearchOptions,
     ) -> TargetLevel {
         self.above_zero(&format!("{path}.level"), level);
-        self.above_zero(&format!("{path}.of"), of);
+        self.above_zero(&format!("{path}.maximum"), maximum);
         let beside = |it: bool| level.is_some() && it;
         for (key, given) in [("share", share.is_some()), ("max", max.is_some())] {
             if beside(given) {
@@ -133,15 +133,15 @@ impl SetupBuilder<'_> {
                 self.report(&format!("{path}.{key}"), message);
             }
         }
-        if of.is_some() && level.is_none() {
-            self.report(&format!("{path}.of"), message!("experiment-find-of"));
+        if maximum.is_some() && level.is_none() {
+            self.report(&format!("{path}.maximum"), message!("experiment-find-maximum"));
         }
         let given = share.map_or(usual, |it| it.0);
         if given <= 0.0 {
             self.report(&format!("{path}.share"), message!("experiment-share-zero"));
         }
         match level {
-            Some(level) => TargetLevel::Absolute { level, maximum: of },
+            Some(level) => TargetLevel::Absolute { level, maximum },
             None => {
                 let usual = file::Max::default();
                 let max = self.max(&format!("{path}.max"), max.unwrap_or(&usual), prove);

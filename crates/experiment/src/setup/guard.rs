@@ -91,8 +91,8 @@ impl SetupBuilder<'_> {
         if let Some(rate) = caps.rate.filter(|it| *it <= 0.0) {
             self.report(&path("caps.rate"), message!("experiment-cap-rate", rate = rate.to_string()));
         }
-        if caps.others.is_some() && attached.address == "url" {
-            self.report(&path("caps.others"), message!("experiment-caps-others"));
+        if caps.other_sessions.is_some() && attached.address == "url" {
+            self.report(&path("caps.other_sessions"), message!("experiment-caps-other-sessions"));
         }
         let attached = *attached;
         Some(Guard {

@@ -65,7 +65,7 @@ impl file::Request {
             ("capture", !self.capture.0.is_empty()),
             ("expect", self.expect.is_some()),
             ("redirects", self.redirects.is_some()),
-            ("unpack", self.unpack.is_some()),
+            ("decompress", self.decompress.is_some()),
         ];
         all.iter().filter(|it| it.1).map(|it| it.0).collect()
     }
@@ -202,7 +202,7 @@ impl SetupBuilder<'_> {
             captures,
             expect,
             redirects: request.redirects.unwrap_or(0),
-            decompress: request.unpack.unwrap_or(false),
+            decompress: request.decompress.unwrap_or(false),
         }
     }
 

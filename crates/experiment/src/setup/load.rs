@@ -63,7 +63,7 @@ impl SetupBuilder<'_> {
                 Some(file::QueryMode::Extended) => QueryMode::Extended,
                 Some(file::QueryMode::Prepared) => QueryMode::Prepared,
             },
-            reconnect: source.connect_each.unwrap_or(false),
+            reconnect: source.reconnect.unwrap_or(false),
             connect_timeout: source.connect_timeout.map(|it| it.0),
             first_byte_timeout: source.first_byte_timeout.map(|it| it.0),
             cookies: source.cookies.unwrap_or(false),

@@ -99,7 +99,7 @@ impl SetupBuilder<'_> {
             variables.open = known.columns.is_none();
             known.columns.iter().flatten().for_each(|it| variables.add(it));
         }
-        let to = self.to(&path, source.to, is_http || source.ammo.is_some(), context);
+        let target = self.sql_target(&path, source.target, is_http || source.ammo.is_some(), context);
         let ledger = self.ledger(&path, &source, &mut variables, context);
         let sets = self.sets(&path, source.set.0, is_http, &mut variables, context.mode);
         let work = match (source.sql, source.script, source.ammo, source.steps) {
@@ -130,7 +130,7 @@ impl SetupBuilder<'_> {
             feed,
             schedule: source.schedule,
             sets,
-            target: to,
+            target,
             ledger,
             kind: work,
         };
@@ -141,20 +141,20 @@ impl SetupBuilder<'_> {
     }
 
     /// Server that executes an operation's SQL, if there are several.
-    fn to(
+    fn sql_target(
         &mut self,
         path: &str,
-        to: Option<file::ServerTarget>,
+        target: Option<file::ServerTarget>,
         is_http: bool,
         context: &Context<'_>,
     ) -> SqlTarget {
-        let Some(to) = to else { return SqlTarget::Primary };
+        let Some(target) = target else { return SqlTarget::Primary };
         if is_http {
-            self.report(&format!("{path}.to"), message!("experiment-to-http"));
-        } else if to != file::ServerTarget::Primary && context.stack.replication.is_none() {
-            self.report(&format!("{path}.to"), message!("experiment-to-replicas"));
+            self.report(&format!("{path}.target"), message!("experiment-target-http"));
+        } else if target != file::ServerTarget::Primary && context.stack.replication.is_none() {
+            self.report(&format!("{path}.target"), message!("experiment-target-replicas"));
         }
-        match to {
+        match target {
             file::ServerTarget::Primary => SqlTarget::Primary,
             file::ServerTarget::Replica => SqlTarget::Replica,
             file::ServerTarget::Any => SqlTarget::Any,

@@ -19,7 +19,7 @@ impl SetupBuilder<'_> {
         let here = "stack.replicas";
         match nodes.last() {
             Some(Node { kind: NodeKind::Postgres(_), transport, .. }) if *transport != Transport::Tcp => {
-                self.report("stack.postgres.entrance", message!("experiment-replicas-transport"));
+                self.report("stack.postgres.transport", message!("experiment-replicas-transport"));
             }
             Some(node) if is_attached(&node.kind) => {
                 self.report(here, message!("experiment-replicas-attached"));
@@ -32,12 +32,12 @@ impl SetupBuilder<'_> {
             self.report(&format!("{here}.sync"), message!("experiment-sync-count", sync, count));
         }
         let product = source.manager.and_then(|it| it.0);
-        let of_ours = [
+        let builtin_keys = [
             ("promote", source.promote.is_some()),
-            ("patience", source.timeout.is_some()),
+            ("timeout", source.timeout.is_some()),
             ("fence", source.fence.is_some()),
         ];
-        for (key, product) in of_ours.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
+        for (key, product) in builtin_keys.iter().filter(|it| it.1).filter_map(|it| Some((it.0, product?))) {
             let message = message!("experiment-manager-key", key, manager = product.key);
             self.report(&format!("{here}.{key}"), message);
         }
@@ -149,9 +149,9 @@ impl SetupBuilder<'_> {
             ("pause", &source.pause),
             ("restart", &source.restart),
             ("switchover", &source.switchover),
-            ("cut_off", &source.cut_off),
+            ("isolate", &source.isolate),
             ("fill_disk", &source.fill_disk),
-            ("withhold", &source.withhold),
+            ("block_replication", &source.block_replication),
         ];
         let there: Vec<(&str, &Word)> =
             actions.iter().filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
@@ -159,7 +159,7 @@ impl SetupBuilder<'_> {
             self.report(path, message!("experiment-fault-action", count = there.len()));
             return None;
         };
-        let has_duration = ["pause", "cut_off", "fill_disk", "withhold"].contains(&keyword);
+        let has_duration = ["pause", "isolate", "fill_disk", "block_replication"].contains(&keyword);
         match source.duration {
             None if has_duration => {
                 self.report(path, message!("experiment-fault-duration-missing", action = keyword));
@@ -187,38 +187,73 @@ impl SetupBuilder<'_> {
                 return None;
             }
         };
-        let of_replication = ["switchover", "cut_off", "fill_disk", "withhold"].contains(&keyword);
+        let of_replication = ["switchover", "isolate", "fill_disk", "block_replication"].contains(&keyword);
         if of_replication && stack.replication.is_none() {
             self.report(path, message!("experiment-fault-replicas", action = keyword));
             return None;
         }
         let whom = match (keyword, whom.0.as_str()) {
             ("switchover", "any") => None,
-            ("withhold", "primary") => Some(FaultTarget::Primary),
-            ("withhold", other) => {
-                self.report(path, message!("experiment-fault-withhold", target = quote(other)));
-                return None;
-            }
-            ("fill_disk", other) if !is_server(other) => {
-                self.report(path, message!("experiment-fault-disk", target = quote(other)));
+            ("block_replication", "primary") => Some(FaultTarget::Primary),
+            ("block_replication", other) => {
+                self.report(path, message!("experiment-fault-block-replication", target = quote(other)));
                 return None;
             }
             (_, it) => Some(self.fault_target(path, it, stack)?),
         };
+        let scope = source.part.map_or(FaultScope::Node, |it| it.0);
+        self.check_fault_target(path, keyword, whom.as_ref(), scope, stack);
         let fixed_target = || whom.clone().expect("only a switchover has no fixed target");
         let action = match keyword {
-            "kill" => {
-                let scope = source.part.map_or(FaultScope::Node, |it| it.0);
-                FaultAction::Kill { target: fixed_target(), scope }
-            }
+            "kill" => FaultAction::Kill { target: fixed_target(), scope },
             "pause" => FaultAction::Pause { target: fixed_target(), duration },
             "restart" => FaultAction::Restart { target: fixed_target() },
             "switchover" => FaultAction::Switchover { target: whom },
-            "cut_off" => FaultAction::Isolate { target: fixed_target(), duration },
+            "isolate" => FaultAction::Isolate { target: fixed_target(), duration },
             "fill_disk" => FaultAction::FillDisk { target: fixed_target(), duration },
             _ => FaultAction::BlockReplication { duration },
         };
         Some(Fault { trigger: when, action })
+    }
+
+    /// Checks that the action and the scope of a fault fit its target.
+    fn check_fault_target(
+        &mut self,
+        path: &str,
+        action: &str,
+        target: Option<&FaultTarget>,
+        scope: FaultScope,
+        stack: &Stack,
+    ) {
+        let name = match target {
+            None => return,
+            Some(FaultTarget::Primary) => "primary",
+            Some(FaultTarget::Replica) => "replica",
+            Some(FaultTarget::Node(name)) => name,
+            Some(FaultTarget::Store(product)) => product.key,
+        };
+        let is_server = ["primary", "replica", "postgres"].contains(&name) || name.starts_with("postgres-");
+        let is_store = matches!(target, Some(FaultTarget::Store(_)));
+        let servers_only = match action {
+            "switchover" | "fill_disk" => !is_server,
+            "isolate" => !is_server && !is_store,
+            _ => false,
+        };
+        let manager = stack.replication.as_ref().map(|it| &it.manager);
+        if servers_only {
+            let message = message!("experiment-fault-server", key = action, target = quote(name));
+            self.report(path, message);
+        } else if (action, name) == ("switchover", "primary") {
+            self.report(path, message!("experiment-fault-switchover"));
+        } else if scope != FaultScope::Node && !is_server {
+            let message = message!("experiment-fault-server", key = "part", target = quote(name));
+            self.report(&format!("{path}.part"), message);
+        } else if let FaultScope::Manager(product) = scope
+            && !matches!(manager, Some(FailoverManager::External(it)) if it.product == product)
+        {
+            let message = message!("experiment-fault-manager", manager = product.key);
+            self.report(&format!("{path}.part"), message);
+        }
     }
 
     /// Parses a fault's target: a role, or an existing node that pgdyno starts.
@@ -245,9 +280,4 @@ impl SetupBuilder<'_> {
         self.report(path, message!("experiment-fault-target", target = quote(name), targets));
         None
     }
-}
-
-/// True if the target is a PostgreSQL server that pgdyno starts.
-fn is_server(whom: &str) -> bool {
-    ["primary", "replica", "postgres"].contains(&whom) || whom.starts_with("postgres-")
 }

@@ -26,8 +26,8 @@ impl SetupBuilder<'_> {
                 self.report(&path(key), message!("experiment-service-path", path = quote(text)));
             }
         }
-        if source.ready_within.is_some_and(|it| it.0 == Nanos::ZERO) {
-            self.report(&path("ready_within"), message!("experiment-duration-zero", key = "ready_within"));
+        if source.ready_timeout.is_some_and(|it| it.0 == Nanos::ZERO) {
+            self.report(&path("ready_timeout"), message!("experiment-duration-zero", key = "ready_timeout"));
         }
         let (mut transport, mut guard) = (Transport::Tcp, None);
         if let Some(url) = &source.url {
@@ -65,7 +65,7 @@ impl SetupBuilder<'_> {
             env: words(source.env),
             copies: source.copies.unwrap_or(1),
             ready_path: source.ready.unwrap_or_else(|| READY.to_owned()),
-            ready_timeout: source.ready_within.map(|it| it.0),
+            ready_timeout: source.ready_timeout.map(|it| it.0),
             stats_path: source.stats,
             allow: source.allow,
         };

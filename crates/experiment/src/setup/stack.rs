@@ -72,7 +72,7 @@ impl SetupBuilder<'_> {
     fn postgres(&mut self, source: file::Postgres, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "postgres", address: "attach" };
         let beside = [
-            ("entrance", source.entrance.is_some()),
+            ("transport", source.transport.is_some()),
             ("version", source.version.is_some()),
             ("max_connections", source.max_connections.is_some()),
             ("settings", !source.settings.0.is_empty()),
@@ -103,7 +103,7 @@ impl SetupBuilder<'_> {
         }
         node(
             "postgres",
-            source.entrance,
+            source.transport,
             self.limits("stack.postgres.limits", source.limits),
             NodeKind::Postgres(Postgres { version: source.version, max_connections, settings }),
         )
@@ -123,7 +123,7 @@ impl SetupBuilder<'_> {
             let mut beside = vec![
                 ("mode", source.mode.is_some()),
                 ("size", source.size.is_some()),
-                ("entrance", source.entrance.is_some()),
+                ("transport", source.transport.is_some()),
                 ("max_client_conn", source.max_client_conn.is_some()),
                 ("settings", !source.settings.0.is_empty()),
                 ("limits", source.limits.is_some()),
@@ -175,7 +175,7 @@ impl SetupBuilder<'_> {
             pool_timeout: source.pool_timeout.map_or(Nanos::ZERO, |it| it.0),
             settings,
         });
-        node("pooler", source.entrance, self.limits("stack.pooler.limits", source.limits), kind)
+        node("pooler", source.transport, self.limits("stack.pooler.limits", source.limits), kind)
     }
 
     /// Reports a key of the section `pooler` that this product does not have.
@@ -192,7 +192,7 @@ impl SetupBuilder<'_> {
     fn balancer(&mut self, source: file::Balancer, several: bool, guards: &mut Vec<Guard>) -> Node {
         const SECTION: AttachedSection = AttachedSection { node: "balancer", address: "attach" };
         let beside = [
-            ("entrance", source.entrance.is_some()),
+            ("transport", source.transport.is_some()),
             ("maxconn", source.maxconn.is_some()),
             ("queue_timeout", source.queue_timeout.is_some()),
             ("check", source.check.is_some()),
@@ -227,7 +227,7 @@ impl SetupBuilder<'_> {
         }
         let (maxconn, retries) = (source.maxconn, source.retries);
         let kind = NodeKind::Balancer(Balancer { product, maxconn, queue_timeout, check, retries });
-        node("balancer", source.entrance, self.limits("stack.balancer.limits", source.limits), kind)
+        node("balancer", source.transport, self.limits("stack.balancer.limits", source.limits), kind)
     }
 
     /// Attached node: none of its settings can be changed.
@@ -258,7 +258,7 @@ impl SetupBuilder<'_> {
         }
         let place = (self.request.grammars.dsn)(&dsn);
         guards.extend(place.and_then(|it| self.guard(attached, allow.as_deref(), caps, &it)));
-        let other_sessions = caps.and_then(|it| it.others).unwrap_or(0);
+        let other_sessions = caps.and_then(|it| it.other_sessions).unwrap_or(0);
         let transport = transport_of_dsn(&dsn);
         Node {
             name: name.to_owned(),
@@ -305,11 +305,11 @@ impl SetupBuilder<'_> {
         match (*transport == Transport::Tls, next.transport == Transport::Tls) {
             (true, false) => {
                 let message = message!("experiment-tls-behind", product = name, next = &next.name);
-                self.report("stack.balancer.entrance", message);
+                self.report("stack.balancer.transport", message);
             }
             (false, true) => {
                 let message = message!("experiment-tls-before", product = name, next = &next.name);
-                self.report("stack.balancer.entrance", message);
+                self.report("stack.balancer.transport", message);
             }
             _ => {}
         }
@@ -423,11 +423,11 @@ impl SetupBuilder<'_> {
     }
 }
 
-fn node(name: &str, transport: Option<file::Entrance>, limits: Limits, kind: NodeKind) -> Node {
+fn node(name: &str, transport: Option<file::Transport>, limits: Limits, kind: NodeKind) -> Node {
     let transport = match transport {
-        Some(file::Entrance::Unix) => Transport::Unix,
-        None | Some(file::Entrance::Tcp) => Transport::Tcp,
-        Some(file::Entrance::Tls) => Transport::Tls,
+        Some(file::Transport::Unix) => Transport::Unix,
+        None | Some(file::Transport::Tcp) => Transport::Tcp,
+        Some(file::Transport::Tls) => Transport::Tls,
     };
     Node { name: name.to_owned(), kind, transport, limits }
 }

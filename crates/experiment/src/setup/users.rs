@@ -72,7 +72,7 @@ impl SetupBuilder<'_> {
         for (i, stage) in all.iter().enumerate() {
             let path = |key: &str| format!("load.users[{i}].{key}");
             if stage.duration.0 == Nanos::ZERO {
-                self.report(&path("for"), message!("experiment-duration-zero", key = "for"));
+                self.report(&path("duration"), message!("experiment-duration-zero", key = "duration"));
             }
             let Some(rate) = stage.spawn_rate else {
                 before = stage.users;
@@ -98,7 +98,7 @@ impl SetupBuilder<'_> {
                     rate = rate.to_string(),
                     seconds = seconds.ceil().to_string()
                 );
-                self.report(&path("for"), message);
+                self.report(&path("duration"), message);
             }
             before = stage.users;
         }

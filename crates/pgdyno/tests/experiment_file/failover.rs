@@ -37,7 +37,7 @@ fn cell_text(cell: &Cell) -> String {
         .iter()
         .map(|fault| match (fault.trigger, &fault.action) {
             (FaultTrigger::At(at), FaultAction::BlockReplication { duration }) => {
-                format!("withheld {}+{}", at.as_secs_f64(), duration.as_secs_f64())
+                format!("blocked {}+{}", at.as_secs_f64(), duration.as_secs_f64())
             }
             (FaultTrigger::At(at), _) => format!("{}", at.as_secs_f64()),
             (FaultTrigger::After(..), _) => "then".to_owned(),
@@ -149,12 +149,12 @@ fn builds_control_cells() {
         assert_eq!(actual, expected, "{rest}");
         assert_eq!(plan.durations, vec![Nanos::from_secs(10); expected.len()], "{rest}");
     };
-    check(KILL, &["[]: Any(1): 5", "[control=async, log withheld] of 0: Async: withheld 4.5+1 5"]);
+    check(KILL, &["[]: Any(1): 5", "[control=async, replication blocked] of 0: Async: blocked 4.5+1 5"]);
     check(
         &format!("{KILL}\nmatrix: {{ control: {{ a: {{}} }} }}"),
         &[
             "[control=a]: Any(1): 5",
-            "[control=a positive control=async, log withheld] of 0: Async: withheld 4.5+1 5",
+            "[control=a positive control=async, replication blocked] of 0: Async: blocked 4.5+1 5",
         ],
     );
     // Cells that differ only in their promise share one control. Other differences require another one.
@@ -165,22 +165,23 @@ fn builds_control_cells() {
             "[replicas.sync=async load.clients=2]: Async: 5",
             "[replicas.sync=any 1 load.clients=1]: Any(1): 5",
             "[replicas.sync=any 1 load.clients=2]: Any(1): 5",
-            "[load.clients=1 control=async, log withheld] of 0: Async: withheld 4.5+1 5",
-            "[load.clients=2 control=async, log withheld] of 1: Async: withheld 4.5+1 5",
+            "[load.clients=1 control=async, replication blocked] of 0: Async: blocked 4.5+1 5",
+            "[load.clients=2 control=async, replication blocked] of 1: Async: blocked 4.5+1 5",
         ],
     );
-    let control = "[control=async, log withheld] of 0: Async:";
+    let control = "[control=async, replication blocked] of 0: Async:";
     // Replication is blocked before the first fault of the primary, in the order of time.
     check(
-        "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, for: 1s }, { at: 5s, cut_off: postgres, for: 2s }]",
-        &["[]: Any(1): 1 4.8 5", &format!("{control} 1 withheld 4.5+1 4.8 5")],
+        "faults: [{ at: 1s, restart: primary }, { at: 4.8s, pause: replica, duration: 1s }, { at: 5s, isolate: postgres, duration: 2s }]",
+        &["[]: Any(1): 1 4.8 5", &format!("{control} 1 blocked 4.5+1 4.8 5")],
     );
     check(
         "faults: [{ at: 500ms, kill: primary, part: postmaster }, { after: rejoined, kill: primary }]",
-        &["[]: Any(1): 0.5 then", &format!("{control} withheld 0+1 0.5 then")],
+        &["[]: Any(1): 0.5 then", &format!("{control} blocked 0+1 0.5 then")],
     );
-    let own = "{ at: 2s, withhold: primary, for: 3s }, { at: 4s, pause: primary, for: 2s }";
-    check(&format!("faults: [{own}]"), &["[]: Any(1): withheld 2+3 4", &format!("{control} withheld 2+3 4")]);
+    let own =
+        "{ at: 2s, block_replication: primary, duration: 3s }, { at: 4s, pause: primary, duration: 2s }";
+    check(&format!("faults: [{own}]"), &["[]: Any(1): blocked 2+3 4", &format!("{control} blocked 2+3 4")]);
     let none = "find: { failover: { control: false } }\nfaults: [{ at: 5s, switchover: any }]";
     let plan = plan(none);
     assert_eq!(plan.experiment.cells.iter().map(cell_text).collect::<Vec<_>>(), ["[]: Any(1): 5"]);

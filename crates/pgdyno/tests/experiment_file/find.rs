@@ -28,7 +28,7 @@ fn reads_modes_and_settings() {
     check(OPEN, "find: max\nprove: true", Goal::Max(MaxSearch { prove: true, ..usual.clone() }));
     check(
         OPEN,
-        "find: { max: { from: 20, most: 4000, precision: 2%, window: 10s, hold: 30s } }",
+        "find: { max: { from: 20, limit: 4000, precision: 2%, window: 10s, hold: 30s } }",
         Goal::Max(MaxSearch {
             from: Some(20.0),
             limit: Some(4000.0),
@@ -52,13 +52,13 @@ fn reads_modes_and_settings() {
     let level = TargetLevel::Share { share: 0.5, max: MaxSearch { from: Some(9.0), ..usual.clone() } };
     check(
         OPEN,
-        "find: { soak: { share: 50%, for: 6h, max: { from: 9 } } }",
+        "find: { soak: { share: 50%, duration: 6h, max: { from: 9 } } }",
         Goal::Soak(Soak { level, duration: Nanos::from_secs(6 * 3600) }),
     );
     let level = TargetLevel::Absolute { level: 34.0, maximum: Some(646.0) };
     check(
         rated,
-        "find: { soak: { level: 34, of: 646 } }",
+        "find: { soak: { level: 34, maximum: 646 } }",
         Goal::Soak(Soak { level, duration: Nanos::from_secs(3600) }),
     );
 }
@@ -75,7 +75,7 @@ fn search_needs_no_load_level() {
         panic!("it is open")
     };
     assert_eq!(schedule, "const(34, 5s)");
-    let soak = load(OPEN, "find: { soak: { level: 34, for: 90s } }");
+    let soak = load(OPEN, "find: { soak: { level: 34, duration: 90s } }");
     let LoadModel::Open { schedule, .. } = soak.model else { panic!("it is open") };
     assert_eq!(schedule, "const(34, 90s)");
     let closed = load(CLOSED, "find: { max: { window: 5s } }");
@@ -94,18 +94,18 @@ fn reports_find_diagnostics() {
     check(OPEN, "find: maximum", "`maximum`");
     check(OPEN, "find: { max: { form: 3 } }", "`form`");
     check(OPEN, "find: { max: { from: 0 } }", "write a value from 0.001 to 10000000");
-    check(OPEN, "find: { max: { from: 9, most: 3 } }", "`most` (3) is less than `from` (9)");
+    check(OPEN, "find: { max: { from: 9, limit: 3 } }", "`limit` (3) is less than `from` (9)");
     check(OPEN, "find: { max: { precision: 90% } }", "`precision` is out of range: 90%");
     check(OPEN, "find: { max: { window: 1500ms } }", "write whole seconds");
     check(OPEN, "find: { confirm: { level: 5, share: 50% } }", "`share` cannot be combined with `level`");
-    check(OPEN, "find: { soak: { of: 5 } }", "`of` requires `level`");
+    check(OPEN, "find: { soak: { maximum: 5 } }", "`maximum` requires `level`");
     check(OPEN, "find: { soak: { share: 0% } }", "`share` must be greater than 0%");
     check(OPEN, "find: once", "`model: open` requires `schedule`");
     check(CLOSED, "find: once", "`model: closed` requires `clients`");
     check(OPEN, "matrix: { find: [once, max] }", "cannot differ between cells");
     let rated = "load: { model: open, schedule: \"const(5, 10s)\", max_in_flight: 50 }";
     check(rated, "prove: true", "`prove` requires a search for a maximum");
-    let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, for: 10s }] }";
+    let stages = "load: { model: closed, users: [{ users: 5, spawn_rate: 1, duration: 10s }] }";
     check(stages, "find: max", "a search cannot vary `users`");
     let own = "operations: { a: { schedule: \"const(5, 10s)\", sql: SELECT 1 } }\n";
     for find in ["max", "confirm", "soak", "{ soak: { level: 5 } }", "{ sweep: { max: {} } }"] {
@@ -133,8 +133,11 @@ fn searches_on_other_machines_respect_caps() {
         }
     };
     check("find: max", Ok(Some(1000.0)));
-    check("find: { max: { most: 200 } }", Ok(Some(200.0)));
-    check("find: { max: { most: 5000 } }", Err("5000 exceeds the cap of 1000 for systems on other machines"));
+    check("find: { max: { limit: 200 } }", Ok(Some(200.0)));
+    check(
+        "find: { max: { limit: 5000 } }",
+        Err("5000 exceeds the cap of 1000 for systems on other machines"),
+    );
     check("find: { max: { from: 2000 } }", Err("2000 exceeds the cap of 1000"));
     check("find: { max: { hold: 10m } }", Err("600s exceeds the cap of 300s"));
     check("find: soak", Err("3600s exceeds the cap of 300s"));

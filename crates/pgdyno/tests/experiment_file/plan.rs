@@ -162,10 +162,10 @@ fn reads_user_stages() {
     let plain = LoadModel::Closed { clients: 8, think: second };
     check("clients: 8, duration: 9s, think: 1s", &plain, 9);
     // A single stage of users equals `clients`.
-    check("users: [{ users: 8, for: 9s }], think: 1s", &plain, 9);
+    check("users: [{ users: 8, duration: 9s }], think: 1s", &plain, 9);
     let users = |stages, think, pacing, rate_max| LoadModel::Users { stages, think, pacing, rate_max };
     check(
-        "users: [{ users: 1000, spawn_rate: 50, for: 90s }, { users: 10, for: 5s }]",
+        "users: [{ users: 1000, spawn_rate: 50, duration: 90s }, { users: 10, duration: 5s }]",
         &users(vec![stage(1000, Some(50.0), 90), stage(10, None, 5)], ThinkTime::NONE, None, None),
         95,
     );
@@ -206,7 +206,7 @@ fn reads_services() {
 
 #[test]
 fn reads_redirects_secrets_and_timeouts() {
-    let text = r#"{ get: "/${env:A}", headers: { B: "${env:B} $$" }, query: { c: "${env:C}" }, redirects: 5, unpack: true }"#;
+    let text = r#"{ get: "/${env:A}", headers: { B: "${env:B} $$" }, query: { c: "${env:C}" }, redirects: 5, decompress: true }"#;
     check_requests(text, "GET /${env:A}?c=${env:C}\nB: ${env:B} $$");
     check_requests("{ post: /, json: { a: \"${env:A}\" } }", "POST /\n{\"a\":\"${env:A}\"}");
     check_requests("{ post: /, form: { a: \"${env:A}\" } }", "POST /\na=${env:A}");
@@ -245,7 +245,7 @@ const RICH: &str = r#"stack:
   service: { url: "http://shop", allow: "shop:80", caps: { rate: 99, clients: 9, duration: 5m }, ready: /r, stats: /s }
   postgres: { attach: "postgres://h/d" }
 feeds:
-  books: { file: a.csv, columns: [author, ж], order: zipfian(1.2), of: a.b.c }
+  books: { file: a.csv, columns: [author, ж], order: zipfian(1.2), lookup_column: a.b.c }
   asked: { sql: SELECT 1, order: once }
   rows: { rows: [{ a: 1, b: x }, { a: 2, b: "y" }] }
 operations:

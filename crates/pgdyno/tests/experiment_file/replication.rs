@@ -35,13 +35,13 @@ fn reads_replicas() {
     };
     check("none", None);
     check("{ count: 2 }", Some(Replication::with_defaults(2, SyncMode::Async)));
-    check("{ count: 2, sync: async, manager: ours }", Some(Replication::with_defaults(2, SyncMode::Async)));
+    check("{ count: 2, sync: async, manager: pgdyno }", Some(Replication::with_defaults(2, SyncMode::Async)));
     check("{ count: 2, sync: first 1 }", Some(Replication::with_defaults(2, SyncMode::First(1))));
     check("{ count: 2, sync: ANY 2 }", Some(Replication::with_defaults(2, SyncMode::Any(2))));
     let promoter =
         Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
     check(
-        "{ count: 1, promote: laggard, patience: 500ms, fence: false, shutdown_sessions: false }",
+        "{ count: 1, promote: laggard, timeout: 500ms, fence: false, shutdown_sessions: false }",
         Some(Replication {
             manager: FailoverManager::Builtin(promoter),
             shutdown_sessions: false,
@@ -103,7 +103,7 @@ fn reads_faults() {
         at,
     );
     check(
-        "{ at: 20s, pause: replica, for: 5s }",
+        "{ at: 20s, pause: replica, duration: 5s }",
         FaultAction::Pause { target: FaultTarget::Replica, duration: five },
         at,
     );
@@ -115,16 +115,20 @@ fn reads_faults() {
         at,
     );
     check(
-        "{ at: 20s, cut_off: etcd, for: 5s }",
+        "{ at: 20s, isolate: etcd, duration: 5s }",
         FaultAction::Isolate { target: FaultTarget::Store(&product::ETCD), duration: five },
         at,
     );
     check(
-        "{ at: 20s, fill_disk: replica, for: 5s }",
+        "{ at: 20s, fill_disk: replica, duration: 5s }",
         FaultAction::FillDisk { target: FaultTarget::Replica, duration: five },
         at,
     );
-    check("{ at: 20s, withhold: primary, for: 5s }", FaultAction::BlockReplication { duration: five }, at);
+    check(
+        "{ at: 20s, block_replication: primary, duration: 5s }",
+        FaultAction::BlockReplication { duration: five },
+        at,
+    );
     let after = |event, ms| FaultTrigger::After(event, Nanos::from_millis(ms));
     let kill = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     check("{ after: promoted, kill: primary }", kill.clone(), after(TriggerEvent::Promoted, 0));
@@ -142,9 +146,9 @@ fn operations_go_to_requested_server() {
         assert_eq!(plan.experiment.cells[0].setup.operations[0].target, expected, "{to}");
     };
     check("", SqlTarget::Primary);
-    check(", to: primary", SqlTarget::Primary);
-    check(", to: replica", SqlTarget::Replica);
-    check(", to: any", SqlTarget::Any);
+    check(", target: primary", SqlTarget::Primary);
+    check(", target: replica", SqlTarget::Replica);
+    check(", target: any", SqlTarget::Any);
 }
 
 #[test]
@@ -178,14 +182,31 @@ fn reports_replication_diagnostics() {
     check(several, "faults: [ { at: 1s } ]", "the fault has no action");
     check(several, "faults: [ { at: 1s, kill: primary, restart: primary } ]", "the fault has 2 actions");
     check(several, "faults: [ { at: 1s, pause: primary } ]", "`pause` requires a duration");
-    check(several, "faults: [ { at: 1s, fill_disk: etcd, for: 1s } ]", "the disk of `etcd`");
-    check(several, "faults: [ { at: 1s, kill: primary, for: 1s } ]", "`for` does not apply to `kill`");
+    check(
+        several,
+        "faults: [ { at: 1s, kill: primary, duration: 1s } ]",
+        "`duration` does not apply to `kill`",
+    );
     check(several, "faults: [ { at: 1s, kill: postgres-4 } ]", "unknown node `postgres-4`");
     check(several, "faults: [ { at: 1s, kill: etcd } ]", "unknown node `etcd`");
     check("", "faults: [ { at: 1s, switchover: any } ]", "requires replicas");
     check("", "faults: [ { at: 1s, kill: replica } ]", "unknown node `replica`");
     check(several, "faults: [ { at: 1s, restart: primary, part: node } ]", "`part` applies only to `kill`");
-    check("", "baseline: {}\nfaults: [ { at: 1s, withhold: primary, for: 1s } ]", "requires replicas");
+    let process = |whom: &str, part: &str| format!("faults: [ {{ at: 1s, kill: {whom}, part: {part} }} ]");
+    let patroni = "replicas: { count: 2, manager: patroni }, pooler: { kind: pgbouncer }";
+    check(several, &process("primary", "patroni"), "`part: patroni` requires `manager: patroni`");
+    check("", &process("primary", "patroni"), "`part: patroni` requires `manager: patroni`");
+    check(patroni, &process("etcd", "patroni"), "`part` applies only to PostgreSQL servers, not to `etcd`");
+    check(patroni, &process("pooler", "postmaster"), "only to PostgreSQL servers, not to `pooler`");
+    check(patroni, "faults: [ { at: 1s, switchover: pooler } ]", "`switchover` applies only to PostgreSQL");
+    check(patroni, "faults: [ { at: 1s, switchover: primary } ]", "`primary` already is the primary");
+    check(patroni, "faults: [ { at: 1s, fill_disk: etcd, duration: 1s } ]", "`fill_disk` applies only to");
+    check(patroni, "faults: [ { at: 1s, isolate: pooler, duration: 1s } ]", "`isolate` applies only to");
+    check(
+        "",
+        "baseline: {}\nfaults: [ { at: 1s, block_replication: primary, duration: 1s } ]",
+        "requires replicas",
+    );
 }
 
 /// Run files of earlier versions contain these plans.

@@ -18,7 +18,7 @@ const WRITES: &str = r"
 stack:
   balancer: { kind: haproxy, maxconn: 100 }
   postgres: { max_connections: 60, settings: { shared_buffers: 32MB } }
-  replicas: { count: 2, sync: any 1, patience: 500ms }
+  replicas: { count: 2, sync: any 1, timeout: 500ms }
 dataset:
   tables:
     kept.writes: { rows: 10, columns: { token: { generator: { constant: none }, type: text } } }
@@ -74,8 +74,8 @@ fn promoting_a_lagging_replica_loses_writes() {
         println!("skipped: cutting off wants root");
         return;
     }
-    let text = WRITES.replace("patience: 500ms", "patience: 2s, promote: laggard");
-    let faults = "faults: [ { at: 2s, cut_off: postgres-3, for: 3s }, { at: 4s, kill: primary } ]\n\
+    let text = WRITES.replace("timeout: 500ms", "timeout: 2s, promote: laggard");
+    let faults = "faults: [ { at: 2s, isolate: postgres-3, duration: 3s }, { at: 4s, kill: primary } ]\n\
                   find: { failover: { times: 1, control: false } }\n";
     let workspace = Workspace::new("laggard", &format!("{text}{faults}"));
     let ended = workspace.run(&["--json"]);
@@ -126,9 +126,8 @@ fn fails_over_with_patroni() {
         println!("skipped: there is no Patroni with etcd");
         return;
     }
-    let text = WRITES
-        .replace("sync: any 1, patience: 500ms", "sync: first 1, manager: patroni")
-        .replace("9s", "30s");
+    let text =
+        WRITES.replace("sync: any 1, timeout: 500ms", "sync: first 1, manager: patroni").replace("9s", "30s");
     let faults = "faults: [ { at: 2s, kill: primary } ]\nfind: { failover: { times: 1, control: false } }\n";
     let workspace = Workspace::new("patroni", &format!("{text}{faults}"));
     let ended = workspace.run(&["--json"]);

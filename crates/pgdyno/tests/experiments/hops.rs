@@ -107,7 +107,7 @@ stack: {{ service: {{ url: "http://127.0.0.1:{port}" }} }}
 operations:
   session:
     steps:
-      - {{ post: /login, json: {{ password: "${{env:SHOP_SECRET}}" }}, redirects: 2, unpack: true, capture: {{ token: {{ json: /token }} }} }}
+      - {{ post: /login, json: {{ password: "${{env:SHOP_SECRET}}" }}, redirects: 2, decompress: true, capture: {{ token: {{ json: /token }} }} }}
       - {{ get: "/page/${{token}}", headers: {{ Authorization: "Bearer ${{env:SHOP_SECRET}}" }}, expect: {{ contains: page }} }}
   echo: {{ get: /echo, query: {{ t: "${{env:SHOP_SECRET}}" }} }}
   away: {{ get: /away, redirects: 1 }}

@@ -9,7 +9,7 @@ const DELAYED: &str = "
 stack:
   postgres: { max_connections: 40, settings: { shared_buffers: 32MB, recovery_min_apply_delay: 300ms } }
   replicas: { count: 2 }
-operations: { read: { sql: SELECT 1, to: replica } }
+operations: { read: { sql: SELECT 1, target: replica } }
 load: { model: closed, clients: 2, think: 10ms, duration: 6s }
 ";
 

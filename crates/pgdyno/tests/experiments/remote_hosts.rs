@@ -116,9 +116,12 @@ fn loads_a_remote_database_only_with_consent() {
     refused(
         &allowed,
         1,
-        &[&format!("active sessions of others in {here}: 1; end them"), "write `caps: { others: 1 }`"],
+        &[
+            &format!("active sessions of others in {here}: 1; end them"),
+            "write `caps: { other_sessions: 1 }`",
+        ],
     );
-    let raised = format!("{allowed}, caps: {{ others: 1 }}");
+    let raised = format!("{allowed}, caps: {{ other_sessions: 1 }}");
     let (workspace, ended) = run(&raised, "SELECT 1", load);
     check_output(&ended, 0, &["stop rule errors(5%, 10s) applies"]);
     assert!(counts(&workspace.stored(), 1).ok > 0);

@@ -16,7 +16,7 @@ stack: { pooler: { kind: pgbouncer, mode: transaction, size: 2 }, postgres: {} }
 operations: { sleep: { sql: SELECT pg_sleep(0.01) } }
 load: { model: open, max_in_flight: 60, arrivals: even }
 objectives: [ \"p99 < 400ms\" ]
-find: { max: { from: 15, most: 1000, window: 3s, hold: 3s, precision: 15% } }
+find: { max: { from: 15, limit: 1000, window: 3s, hold: 3s, precision: 15% } }
 ";
 
 fn steps(run: &Run) -> Vec<SearchStep> {

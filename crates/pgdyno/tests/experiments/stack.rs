@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 const MODES: &str = "
 stack:
   pooler: { kind: pgbouncer, size: 5, limits: { cpu: 0.5 } }
-  postgres: { entrance: tls }
+  postgres: { transport: tls }
 dataset: { name: tickets, rows: 1_000 }
 operations: { one: { sql: SELECT 1 } }
 load: { model: closed, clients: 2, duration: 1s }

@@ -15,14 +15,14 @@ operations:
 load: { model: closed, clients: 2, duration: 1s }
 matrix:
   way:
-    unix: { postgres.entrance: unix }
+    unix: { postgres.transport: unix }
     tcp: {}
-    tls: { postgres.entrance: tls }
+    tls: { postgres.transport: tls }
     session: { pooler: { kind: pgbouncer, mode: session, size: 5 } }
-    transaction: { pooler: { kind: pgbouncer, mode: transaction, size: 5, entrance: unix } }
-    statement: { pooler: { kind: pgbouncer, mode: statement, size: 5, entrance: tls } }
-    haproxy: { balancer: { kind: haproxy, maxconn: 9, entrance: tls }, postgres.entrance: tls }
-    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 5 }, postgres.entrance: unix }
+    transaction: { pooler: { kind: pgbouncer, mode: transaction, size: 5, transport: unix } }
+    statement: { pooler: { kind: pgbouncer, mode: statement, size: 5, transport: tls } }
+    haproxy: { balancer: { kind: haproxy, maxconn: 9, transport: tls }, postgres.transport: tls }
+    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 5 }, postgres.transport: unix }
     all: { balancer: { kind: haproxy }, pooler: { kind: pgbouncer, size: 5 } }
 baseline: { way: tcp }
 ";
@@ -114,7 +114,7 @@ matrix:
   way:
     direct: {}
     pgbouncer: { pooler: { kind: pgbouncer, mode: transaction, size: 4 } }
-    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 4 }, postgres.entrance: unix }
+    odyssey: { pooler: { kind: odyssey, mode: transaction, size: 4 }, postgres.transport: unix }
     haproxy: { balancer: { kind: haproxy } }
 operations: { good: { sql: SELECT 1 }, bad: { sql: SELECT 1 / 0 } }
 load: { model: closed, clients: 2, duration: 2s }

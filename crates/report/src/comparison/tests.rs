@@ -92,7 +92,7 @@ fn comparison() -> Comparison {
         runs: vec![RunComparison {
             run: source("after"),
             differences: vec![
-                difference(DifferenceSubject::Transport, "pooler.entrance", Some("unix"), Some("tcp")),
+                difference(DifferenceSubject::Transport, "pooler.transport", Some("unix"), Some("tcp")),
                 difference(DifferenceSubject::Setting, "pooler.size", Some("20"), None),
             ],
             cells: vec![CellComparison { base: label.clone(), run: label.clone(), figures }],

@@ -46,9 +46,10 @@ impl FaultKind {
             "pause" => FaultKind::Pause,
             "restart" => FaultKind::Restart,
             "switchover" => FaultKind::Switchover,
-            "cut_off" => FaultKind::Isolate,
+            // Run files of earlier versions contain the second keyword.
+            "isolate" | "cut_off" => FaultKind::Isolate,
             "fill_disk" => FaultKind::FillDisk,
-            "withhold" => FaultKind::BlockReplication,
+            "block_replication" | "withhold" => FaultKind::BlockReplication,
             _ => return None,
         })
     }

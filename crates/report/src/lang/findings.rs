@@ -41,7 +41,7 @@ impl Lang {
             Finding::UnlikeComparison { transports, with_transport, .. } => {
                 let transports: Vec<String> = group::distinct(transports)
                     .into_iter()
-                    .map(|transport| self.entrance(transport))
+                    .map(|transport| self.transport(transport))
                     .collect();
                 let with = match with_transport {
                     Transport::Unix => "unix",

@@ -34,7 +34,7 @@ impl Lang {
         }
     }
 
-    pub fn entrance(&self, transport: Transport) -> String {
+    pub fn transport(&self, transport: Transport) -> String {
         match transport {
             Transport::Unix => say!(self, "matrix-unix"),
             Transport::Tcp => say!(self, "matrix-tcp"),
@@ -45,7 +45,7 @@ impl Lang {
     /// The transport of a hop; `None` is that of an attached node, whose address implies it.
     pub fn way(&self, transport: Option<Transport>) -> String {
         transport
-            .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.entrance(transport))
+            .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.transport(transport))
     }
 
     /// Phrase for the pool's mode.

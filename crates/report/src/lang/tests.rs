@@ -328,8 +328,8 @@ fn every_sentence_exists_in_each_language() {
         assert!(!russian.contains("  ") && !russian.ends_with(' '), "{what}: {russian}");
     }
     let ways = every!(Transport: Unix, Tcp, Tls);
-    assert_eq!(ways.map(|it| crate::lang::english().entrance(it)), ["Unix socket", "TCP", "TLS"]);
-    assert_eq!(ways.map(|it| crate::lang::russian().entrance(it)), ["Unix-сокет", "TCP", "TLS"]);
+    assert_eq!(ways.map(|it| crate::lang::english().transport(it)), ["Unix socket", "TCP", "TLS"]);
+    assert_eq!(ways.map(|it| crate::lang::russian().transport(it)), ["Unix-сокет", "TCP", "TLS"]);
 }
 
 #[test]

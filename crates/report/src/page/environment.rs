@@ -100,7 +100,7 @@ fn merge_equal_nodes(all: &[NodeInfo]) -> Vec<NodeInfo> {
 fn transport_name(case: &PageContext<'_>, text: &str) -> String {
     let known = [("unix", Transport::Unix), ("tcp", Transport::Tcp), ("tls", Transport::Tls)];
     match known.iter().find(|(name, _)| *name == text) {
-        Some((_, it)) => case.lang.entrance(*it).to_owned(),
+        Some((_, it)) => case.lang.transport(*it).to_owned(),
         None => text.to_owned(),
     }
 }

@@ -30,7 +30,7 @@ pub enum InvalidNode {
         /// Name of the upstream node whose transport is wrong; `None` for this node.
         node: Option<String>,
         reason: String,
-        /// Suitable values of `entrance`.
+        /// Suitable values of `transport`.
         allowed: &'static [&'static str],
     },
     /// The program has one directory for both its own socket and its server's.
@@ -66,7 +66,7 @@ impl fmt::Display for InvalidNode {
                 write!(f, "{} has no {mode} mode; choose another `mode`", product.name)
             }
             InvalidNode::Transport { node, reason, allowed } => {
-                let values: Vec<String> = allowed.iter().map(|it| format!("`entrance: {it}`")).collect();
+                let values: Vec<String> = allowed.iter().map(|it| format!("`transport: {it}`")).collect();
                 write!(f, "{reason}; write {}", values.join(" or "))?;
                 node.iter().try_for_each(|it| write!(f, " for {it}"))
             }
@@ -74,7 +74,7 @@ impl fmt::Display for InvalidNode {
                 let name = product.name;
                 write!(
                     f,
-                    "{name} has one directory for sockets, and {upstream} uses another; write `entrance: tcp` for \
+                    "{name} has one directory for sockets, and {upstream} uses another; write `transport: tcp` for \
                      one of them"
                 )
             }

@@ -10,7 +10,7 @@ use model::product;
 struct Case {
     version: (u32, u32),
     kind: NodeKind,
-    entrance: Transport,
+    transport: Transport,
     /// Transport to the node behind it.
     upstream: Transport,
     /// True if a service with two copies is behind the node.
@@ -50,7 +50,7 @@ fn recipe(case: &Case, node: &Node, users: &Users) -> Result<LaunchSpec, Invalid
     let given = NodeContext {
         node,
         version: case.version,
-        address: &address(case.entrance, 5000),
+        address: &address(case.transport, 5000),
         tls: Some(&tls),
         upstream: Some(&behind),
         copies: case.copies.then_some(&copies),
@@ -67,7 +67,7 @@ fn node(case: &Case) -> Node {
     Node {
         name: "it".to_owned(),
         kind: case.kind.clone(),
-        transport: case.entrance,
+        transport: case.transport,
         limits: Limits::default(),
     }
 }
@@ -165,7 +165,7 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn case(version: (u32, u32), transport: Transport, behind: Transport, kind: NodeKind) -> Case {
-    Case { version, kind, entrance: transport, upstream: behind, copies: false, servers: false }
+    Case { version, kind, transport, upstream: behind, copies: false, servers: false }
 }
 
 #[test]
@@ -226,6 +226,6 @@ fn rejects_impossible_nodes() {
     let before = case((0, 0), Tcp, Transport::Unix, service(&[]));
     let error = recipe(&before, &node(&before), &users()).unwrap_err();
     let expected =
-        "a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for next";
+        "a service connects to its database by TCP; write `transport: tcp` or `transport: tls` for next";
     assert_eq!(error.to_string(), expected);
 }

@@ -132,11 +132,11 @@ fn impossible_chains_are_rejected() {
     };
     check(
         &[haproxy(Transport::Tls, None), base.clone()],
-        "balancer: HAProxy passes TLS through, and postgres does not use it; write `entrance: tls` for postgres",
+        "balancer: HAProxy passes TLS through, and postgres does not use it; write `transport: tls` for postgres",
     );
     check(
         &[haproxy(Transport::Tcp, None), postgres(Transport::Tls)],
-        "balancer: HAProxy passes TLS through, and postgres requires it; write `entrance: tls`",
+        "balancer: HAProxy passes TLS through, and postgres requires it; write `transport: tls`",
     );
     check(
         &[odyssey(Transport::Tcp, PoolMode::Statement), base],

@@ -154,7 +154,7 @@ fn balancer_serves_http_in_front_of_service() {
         start_error(&[pooler, shop.clone(), postgres(Transport::Tcp)]),
         "pooler: it sends SQL, but shop behind it takes HTTP requests"
     );
-    let unix = "shop: a service connects to its database by TCP; write `entrance: tcp` or `entrance: tls` for postgres";
+    let unix = "shop: a service connects to its database by TCP; write `transport: tcp` or `transport: tls` for postgres";
     assert_eq!(start_error(&[shop, postgres(Transport::Unix)]), unix);
 }
 

@@ -191,7 +191,7 @@ impl FactList {
                 Transport::Tcp => "tcp",
                 Transport::Tls => "tls",
             };
-            self.push(DifferenceSubject::Transport, at("entrance"), transport);
+            self.push(DifferenceSubject::Transport, at("transport"), transport);
         }
         self.limits(&node.name, &node.limits);
         let set = DifferenceSubject::Setting;
@@ -493,7 +493,7 @@ mod tests {
                 pooler.settings[0].1 = "90".into();
             },
             &[
-                "! pooler.entrance tcp → unix",
+                "! pooler.transport tcp → unix",
                 "! pooler.limits.memory - → 400MB",
                 "! load.warmup 0s → 1500ms",
                 "load.clients 200 → 77",
@@ -504,7 +504,7 @@ mod tests {
             |it, _, _| drop(it.stack.nodes.remove(0)),
             &[
                 "pooler.kind pgbouncer → -",
-                "pooler.entrance tcp → -",
+                "pooler.transport tcp → -",
                 "pooler.mode session → -",
                 "pooler.size 20 → -",
                 "pooler.max_client_conn 100 → -",

@@ -346,8 +346,8 @@ fn fault_keyword(action: &FaultAction) -> &'static str {
         FaultAction::Pause { .. } => "pause",
         FaultAction::Restart { .. } => "restart",
         FaultAction::Switchover { .. } => "switchover",
-        FaultAction::Isolate { .. } => "cut_off",
+        FaultAction::Isolate { .. } => "isolate",
         FaultAction::FillDisk { .. } => "fill_disk",
-        FaultAction::BlockReplication { .. } => "withhold",
+        FaultAction::BlockReplication { .. } => "block_replication",
     }
 }

@@ -290,11 +290,14 @@ impl Generator {
             }
             self.maybe(&mut parts, 50, "arrivals", &["even", "poisson"]);
         } else if self.chance(35) && !searches {
-            let stages =
-                ["{ users: 5, for: 1s }", "{ users: 20, spawn_rate: 40, for: 2s }", "{ users: 0, for: 1s }"];
+            let stages = [
+                "{ users: 5, duration: 1s }",
+                "{ users: 20, spawn_rate: 40, duration: 2s }",
+                "{ users: 0, duration: 1s }",
+            ];
             let count = self.rng.u64_range(1, 4);
             let all: Vec<&str> = (0..count).map(|_| self.pick(&stages)).collect();
-            parts.push(format!("users: [{{ users: 1, for: 100ms }}, {}]", all.join(", ")));
+            parts.push(format!("users: [{{ users: 1, duration: 100ms }}, {}]", all.join(", ")));
         } else {
             parts.push(format!("clients: {}", self.value(&few)));
             parts.push(format!("duration: {}", self.value(&["1s", "3s", "1ms", "1h"])));
@@ -319,11 +322,12 @@ impl Generator {
     }
 
     fn find(&mut self) -> String {
-        let max = self.pick(&["{}", "{ from: 20, most: 400, window: 2s }", "{ from: 0.5, precision: 0.5% }"]);
+        let max =
+            self.pick(&["{}", "{ from: 20, limit: 400, window: 2s }", "{ from: 0.5, precision: 0.5% }"]);
         let find = match self.rng.u64_range(0, 4) {
             0 => "max".to_owned(),
             1 => format!("{{ max: {max} }}"),
-            2 => format!("{{ soak: {{ level: {}, for: 5s }} }}", self.value(&["3", "100", "0.001"])),
+            2 => format!("{{ soak: {{ level: {}, duration: 5s }} }}", self.value(&["3", "100", "0.001"])),
             3 => format!(
                 "{{ confirm: {{ level: {}, ramp: 1s, hold: 2s }} }}",
                 self.value(&["3", "100", "0.5"])

@@ -20,7 +20,7 @@ fn runs_what_check_accepts() {
     check(&format!("operations: {{ {a}, {b} }}\n{half}"), 300);
     // A client that aborts right after its log-in releases its slot for further log-ins.
     let aborts = "operations: { a: { sql: \"\\\\set x 1 / 0\\nSELECT :x\" } }";
-    check(&format!("{aborts}\nload: {{ model: closed, clients: 4, duration: 5s, connect_each: true }}"), 4);
+    check(&format!("{aborts}\nload: {{ model: closed, clients: 4, duration: 5s, reconnect: true }}"), 4);
     // Pipelines of simple queries end their clients, as in pgbench.
     let piped = "operations: { a: { sql: \"\\\\startpipeline\\nSELECT 1;\\n\\\\endpipeline\" } }";
     check(&format!("{piped}\nload: {{ model: closed, clients: 2, duration: 5s }}"), 2);
