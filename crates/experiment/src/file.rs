@@ -430,7 +430,7 @@ pub enum Generator {
     Point(Rectangle),
     /// A `jsonb` object whose members have generators.
     Json(Ordered<Generator>),
-    /// The same text in every row.
+    /// Constant text, equal in every row.
     Constant(Word),
     /// One of these texts, uniformly distributed.
     OneOf(Vec<Word>),

@@ -145,22 +145,22 @@ fn failing_outputs_do_not_panic() {
             let output = command.output().expect("the program can be started");
             (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
         };
-        let (status, message) = run(&|it| {
-            it.stdout(full());
+        let (status, message) = run(&|command| {
+            command.stdout(full());
         });
         let expected = "could not write to standard output: No space left on device";
         assert!(
             status == Some(1) && message.contains(expected) && !message.contains("panicked"),
             "{status:?} {message}"
         );
-        let (status, message) = run(&|it| {
+        let (status, message) = run(&|command| {
             let (reader, writer) = std::io::pipe().expect("there are descriptors");
             drop(reader);
-            it.stdout(writer);
+            command.stdout(writer);
         });
         assert!(status == Some(0) && !message.contains("panicked"), "{status:?} {message}");
-        let (status, _) = run(&|it| {
-            it.stderr(full());
+        let (status, _) = run(&|command| {
+            command.stderr(full());
         });
         assert_eq!(status, Some(0));
     }

@@ -201,7 +201,12 @@ fn every_file_is_valid_and_listed() {
         let path = entry.path();
         if path.extension().is_some_and(|it| it == "yaml") {
             let ended = RunOutput::run(Command::new(PGDYNO).arg("check").arg(&path));
-            assert!(ended.expect(0).out.contains("its limiter is tested"), "{}: {}", path.display(), ended.out);
+            assert!(
+                ended.expect(0).out.contains("its limiter is tested"),
+                "{}: {}",
+                path.display(),
+                ended.out
+            );
             files.insert(path.file_stem().and_then(|it| it.to_str()).expect("a plain name").to_owned());
         }
     }
