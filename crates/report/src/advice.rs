@@ -81,7 +81,7 @@ pub(crate) fn heading_lines(advice: &Advice, lang: &Lang) -> Vec<String> {
         0 => all.push(say!(lang, "advice-no-index")),
         many => all.extend(advice.saved.map(|share| lang.saved_together(many, share))),
     }
-    all.extend(advice.planner_unavailable.as_ref().map(|reason| lang.untried(reason)));
+    all.extend(advice.planner_unavailable.as_ref().map(|reason| lang.no_estimates(reason)));
     all
 }
 

@@ -1,6 +1,6 @@
 //! JSON document that the page's script draws
 //!
-//! It contains the page in every language, and its time series once. Four significant digits suffice for a screen and
+//! The document contains the page in every language, and its time series once. Four significant digits suffice for a screen and
 //! save two thirds of the bytes.
 
 use crate::json_document::{JsonDocument, to_json_line};

@@ -64,7 +64,7 @@ pub fn junit(account: &RunResult, answer: &str, lang: &Lang) -> String {
         let outcome =
             match (trial_outcome(trial, lang), unused_nodes(&account.findings, |cell| cell == trial.cell)) {
                 (CaseOutcome::Passed, nodes) if !nodes.is_empty() => {
-                    CaseOutcome::Failed(lang.not_passed(&nodes))
+                    CaseOutcome::Failed(lang.unused_nodes(&nodes))
                 }
                 (outcome, _) => outcome,
             };

@@ -1,6 +1,6 @@
 //! Text, tables and charts for terminals, pages and machines
 //!
-//! This crate turns facts into text. It computes no statistic; [`lang`] contains every sentence.
+//! The crate turns facts into text. It computes no statistic; [`lang`] contains every sentence.
 
 pub mod advice;
 pub mod bench;

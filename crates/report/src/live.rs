@@ -86,7 +86,7 @@ pub fn render_frame(view: &LiveView, size: TerminalSize, style: LiveStyle, lang:
     }
     let mut lines: Vec<(LineRank, LineStyle, String)> = vec![
         (0, LineStyle::Plain, progress(&sanitised, columns, characters, lang)),
-        (1, LineStyle::Strong, format!("{}: {}", sanitised.cell, lang.doing(&sanitised.activity))),
+        (1, LineStyle::Strong, format!("{}: {}", sanitised.cell, lang.activity(&sanitised.activity))),
     ];
     if let Some(second) = &sanitised.second {
         let [rate, median, p99] = rows(&sanitised, second, columns, characters, lang);
@@ -185,7 +185,7 @@ fn position(trial: usize, trials: Option<usize>) -> String {
 }
 
 fn one_line(view: &LiveView, lang: &Lang) -> String {
-    let mut parts = vec![format!("{}: {}", view.cell, lang.doing(&view.activity))];
+    let mut parts = vec![format!("{}: {}", view.cell, lang.activity(&view.activity))];
     if let Some(second) = &view.second {
         parts.push(lang.live_rate(second.rate));
         for (heading, time) in [("p50", second.p50), ("p99", second.p99)] {

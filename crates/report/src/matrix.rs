@@ -37,7 +37,7 @@ pub fn render(matrix: &Matrix, findings: &[Finding], style: TerminalStyle, lang:
     if !matrix.objectives.is_empty() {
         out.push('\n');
         let names = cell_names(matrix);
-        out.extend(matrix.objectives.iter().map(|it| prose("* ", &lang.tally(it, &names))));
+        out.extend(matrix.objectives.iter().map(|it| prose("* ", &lang.objective_summary(it, &names))));
     }
     if !findings.is_empty() {
         out.push('\n');
@@ -283,7 +283,7 @@ fn path_column(matrix: &Matrix, notes: &mut NoteList, lang: &Lang) -> FilledColu
     for row in &matrix.rows {
         let mut way = lang.path(&row.hops, &row.generator, "→");
         if let Some(replication) = &row.replication {
-            let followed = lang.followed(replication.sync);
+            let followed = lang.replication_mode(replication.sync);
             way +=
                 &lang.with_replicas(replication.replicas as usize, &followed, replication.manager.product());
         }

@@ -72,7 +72,7 @@ pub struct Chain {
 #[derive(Debug)]
 pub struct RunningNode {
     pub plan: Node,
-    /// Id of the process group; `None` for an attached node.
+    /// Id of the node's process; `None` for an attached node.
     pub node: Option<NodeId>,
     pub program: Option<PathBuf>,
     /// The version as the program prints it.

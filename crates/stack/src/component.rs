@@ -43,7 +43,7 @@ pub const ALL: &[&dyn Component] = &[
     &pgpool::PgpoolComponent,
 ];
 
-/// Every cluster manager.
+/// Cluster managers that pgdyno supports.
 pub const MANAGERS: &[&dyn ClusterManager] = &[&patroni::Patroni];
 
 /// Returns the cluster manager of this product; `None` if the product is not one.
@@ -176,7 +176,7 @@ pub struct NodeEndpoint<'a> {
     pub tls: EndpointTls,
 }
 
-/// One HTTP service, or several equal copies.
+/// Copies of an HTTP service, at least one.
 #[derive(Clone, Debug)]
 pub struct Copies<'a> {
     /// Endpoints of the copies; never empty.

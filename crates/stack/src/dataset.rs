@@ -63,7 +63,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoadResult {
     pub rows: u64,
-    /// Bytes of COPY data.
+    /// Size of the COPY data, bytes.
     pub bytes: u64,
     /// Total duration, from the first connection to the collection of statistics.
     pub took: Duration,

@@ -46,7 +46,7 @@ pub struct UnappliedLimit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnappliedReason {
-    /// No mounted hierarchy has this controller.
+    /// No mounted cgroup hierarchy has this controller.
     NoController(String),
     /// The kernel refused to create, write or enter a group: the file or directory, and the error.
     Refused { path: PathBuf, error: String },

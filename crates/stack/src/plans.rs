@@ -1,6 +1,6 @@
 //! Explains the statements that a server executes, and estimates the effect of additional indexes
 //!
-//! This runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
+//! The planner runs after a trial, on a server that pgdyno started. Clients' values are used for planning and then discarded:
 //! stored plans have `$0` in their place.
 
 mod build;

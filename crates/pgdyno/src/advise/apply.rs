@@ -34,7 +34,7 @@ pub fn apply(args: &Args) -> Result<ExitCode, CommandError> {
     let account = run_result::from_file(&path)?;
     let experiment = experiment(&account, args.repeat, lang)?;
     let indexes = added_indexes(&experiment);
-    outln!("{}", lang.applying(indexes, args.repeat));
+    outln!("{}", lang.index_trial(indexes, args.repeat));
     let run_file = create_run_file(args, &path, &account, &experiment)?;
     // The run file holds no trials yet and is resumed, so this run proceeds like the run of an experiment file.
     let words =

@@ -185,7 +185,7 @@ impl RunDisplay {
             });
         }
         for rule in &done.blind {
-            self.screen.print_final_line(&self.lang.blind(rule));
+            self.screen.print_final_line(&self.lang.rule_without_values(rule));
         }
     }
 

@@ -212,14 +212,14 @@ impl Follower {
     fn progress_event(&self) -> String {
         let asked_to_end = store::is_stop_requested(self.run.path());
         let sentence = |lang: &Lang| match &self.trial {
-            _ if asked_to_end => lang.ending(),
+            _ if asked_to_end => lang.stop_requested(),
             Some(trial) if trial.ticks > 0 => {
-                lang.goes_on(trial.id.0 as usize, self.trials, &lang.number(&trial.ticks.to_string()))
+                lang.running_trial(trial.id.0 as usize, self.trials, &lang.number(&trial.ticks.to_string()))
             }
-            Some(it) => lang.sets_up(it.id.0 as usize, self.trials),
+            Some(it) => lang.trial_setup(it.id.0 as usize, self.trials),
             None => {
                 let next = self.progress.started as usize + 1;
-                lang.sets_up(self.trials.map_or(next, |it| next.min(it)), self.trials)
+                lang.trial_setup(self.trials.map_or(next, |it| next.min(it)), self.trials)
             }
         };
         sse_event("state", None, &state_event(sentence))

@@ -139,7 +139,7 @@ fn run(
         begun: Instant::now(),
         stop: Arc::default(),
         up: AtomicBool::new(false),
-        activity: Mutex::new(lang.doing(&Activity::SettingUp)),
+        activity: Mutex::new(lang.activity(&Activity::SettingUp)),
     });
     let signals = signals(&shared.stop).map_err(|it| failed(&it))?;
     let socket = place.socket(&order.name);
@@ -334,7 +334,7 @@ fn signals(stop: &Arc<AtomicBool>) -> io::Result<UnixStream> {
 
 fn start_message(update: &update::DisplayUpdate, lang: &Lang) -> StartMessage {
     match update {
-        update::DisplayUpdate::Transient(activity) => StartMessage::Doing(lang.doing(activity)),
+        update::DisplayUpdate::Transient(activity) => StartMessage::Doing(lang.activity(activity)),
         update::DisplayUpdate::Permanent(milestone) => StartMessage::Done(lang.milestone(milestone)),
     }
 }

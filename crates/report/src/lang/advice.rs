@@ -84,12 +84,12 @@ impl Lang {
     }
 
     /// Reports that the planner could not estimate hypothetical indexes.
-    pub fn untried(&self, reason: &str) -> String {
+    pub fn no_estimates(&self, reason: &str) -> String {
         say!(self, "advice-without-planner", reason)
     }
 
     /// Reports that indexes are built in a copy of the data and compared in `repeat` trials each.
-    pub fn applying(&self, indexes: usize, repeat: u32) -> String {
+    pub fn index_trial(&self, indexes: usize, repeat: u32) -> String {
         say!(self, "advice-applying", indexes, repeat)
     }
 

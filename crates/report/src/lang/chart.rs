@@ -8,7 +8,7 @@ use model::chart::{ChartKind, ChartSeriesKind, ChartUnit};
 
 impl Lang {
     /// Caption of a heat map: its figure, and its baseline.
-    pub fn shaded(&self, figure: &str, baseline: Option<&str>) -> String {
+    pub fn heat_map_caption(&self, figure: &str, baseline: Option<&str>) -> String {
         say!(self, "page-heat-map", figure, baseline)
     }
 

@@ -133,7 +133,7 @@ impl Lang {
         say!(self, "live-kept", path, duration = self.whole_seconds(elapsed))
     }
 
-    pub fn doing(&self, activity: &Activity) -> String {
+    pub fn activity(&self, activity: &Activity) -> String {
         match activity {
             Activity::SettingUp => say!(self, "live-setting-up"),
             Activity::Fetching { major } => say!(self, "live-fetching", major = *major),

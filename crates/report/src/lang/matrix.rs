@@ -43,7 +43,7 @@ impl Lang {
     }
 
     /// The transport of a hop; `None` is that of an attached node, whose address implies it.
-    pub fn way(&self, transport: Option<Transport>) -> String {
+    pub fn transport_text(&self, transport: Option<Transport>) -> String {
         transport
             .map_or_else(|| say!(self, "matrix-attached-transport"), |transport| self.transport(transport))
     }
@@ -80,7 +80,7 @@ impl Lang {
             let mode = hop.mode.map(|mode| self.pool_mode(mode));
             let about: Vec<String> =
                 mode.into_iter().chain(size).chain([self.placement(&hop.placement)]).collect();
-            let transport = self.way(hop.transport);
+            let transport = self.transport_text(hop.transport);
             text += &format!(" {arrow} {transport} {arrow} {} ({})", hop.product, about.join(", "));
         }
         text

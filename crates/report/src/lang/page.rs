@@ -67,7 +67,7 @@ impl Lang {
     }
 
     /// Lists nodes that received no load, in a sentence after the answer.
-    pub fn not_passed(&self, nodes: &[&str]) -> String {
+    pub fn unused_nodes(&self, nodes: &[&str]) -> String {
         say!(self, "page-not-passed", nodes = nodes.join(", "))
     }
 
@@ -108,7 +108,7 @@ impl Lang {
     }
 
     /// Describes mode and size of a pool, limit of a queue, or slots.
-    pub fn room(&self, limit: &ConcurrencyLimit) -> String {
+    pub fn concurrency_limit(&self, limit: &ConcurrencyLimit) -> String {
         match *limit {
             ConcurrencyLimit::Pool(mode, size) => {
                 say!(self, "page-pool", mode = self.pool_mode(mode), size = size.to_string())
@@ -126,12 +126,12 @@ impl Lang {
     }
 
     /// Throttling, as a share of the quota's periods, 0..=1.
-    pub fn held_back(&self, share: f64) -> String {
+    pub fn throttled_share(&self, share: f64) -> String {
         say!(self, "page-throttled", share = self.numbers().percent(share, 0))
     }
 
     /// Describes the findings about a node in a few words.
-    pub fn standing(&self, role: BottleneckRole) -> String {
+    pub fn bottleneck_role(&self, role: BottleneckRole) -> String {
         match role {
             BottleneckRole::Processor => say!(self, "page-cpu-bound"),
             BottleneckRole::Pool => say!(self, "page-pool-bound"),
@@ -140,7 +140,7 @@ impl Lang {
     }
 
     /// Describes the transactions in service in a node, and those queued there.
-    pub fn occupied(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
+    pub fn occupancy(&self, busy: Option<f64>, queue: Option<f64>) -> Option<String> {
         let numbers = self.numbers();
         let busy = busy.map(|count| say!(self, "page-busy", count = numbers.three(count)));
         let queue = queue.map(|count| say!(self, "page-waiting", count = numbers.three(count)));
@@ -149,7 +149,7 @@ impl Lang {
     }
 
     /// Mean time of a transaction in one node.
-    pub fn spent(&self, time: Nanos) -> String {
+    pub fn node_time(&self, time: Nanos) -> String {
         say!(self, "page-time-per-transaction", time = self.time(time))
     }
 
@@ -163,7 +163,7 @@ impl Lang {
     }
 
     /// Replication mode, and whether commits wait for replicas, in a few words.
-    pub fn followed(&self, mode: SyncMode) -> String {
+    pub fn replication_mode(&self, mode: SyncMode) -> String {
         match mode {
             SyncMode::Async => say!(self, "page-replication-async"),
             SyncMode::First(count) => say!(self, "page-replication-first", count),
@@ -172,7 +172,7 @@ impl Lang {
     }
 
     /// Settings of the failover manager, as lines.
-    pub fn manages(&self, manager: &FailoverManager) -> Vec<String> {
+    pub fn manager_settings(&self, manager: &FailoverManager) -> Vec<String> {
         match manager {
             FailoverManager::Builtin(promoter) => {
                 let time = self.numbers().chosen(promoter.timeout);
@@ -194,14 +194,14 @@ impl Lang {
         }
     }
 
-    /// Replicas of the last node of a path. `replication` is the result of [`Lang::followed`]; `manager` is the
+    /// Replicas of the last node of a path. `replication` is the result of [`Lang::replication_mode`]; `manager` is the
     /// failover manager.
     pub fn with_replicas(&self, count: usize, replication: &str, manager: &str) -> String {
         say!(self, "page-with-replicas", count, replication, manager)
     }
 
     /// Text alternative of a drawing: the path, and the node with the longest time per transaction.
-    pub fn drawn(&self, path: &str, longest: Option<(&str, Nanos)>) -> String {
+    pub fn drawing_alternative(&self, path: &str, longest: Option<(&str, Nanos)>) -> String {
         let generator = say!(self, "page-generator");
         let node = longest.map(|(node, _)| if node == generator { "generator" } else { node });
         say!(self, "page-drawing", path, node, time = longest.map(|(_, time)| self.time(time)))

@@ -23,17 +23,17 @@ impl Lang {
     }
 
     /// Describes the running trial and its duration, in the format of [`Lang::number`].
-    pub fn goes_on(&self, trial: usize, total: Option<usize>, seconds: &str) -> String {
+    pub fn running_trial(&self, trial: usize, total: Option<usize>, seconds: &str) -> String {
         say!(self, "serve-measuring", trial, total, seconds)
     }
 
     /// Reports that the next trial is being set up.
-    pub fn sets_up(&self, trial: usize, total: Option<usize>) -> String {
+    pub fn trial_setup(&self, trial: usize, total: Option<usize>) -> String {
         say!(self, "serve-setting-up", trial, total)
     }
 
     /// Reports that the run's process received a stop request.
-    pub fn ending(&self) -> String {
+    pub fn stop_requested(&self) -> String {
         say!(self, "serve-stopping")
     }
 }

@@ -8,7 +8,7 @@ use model::stop::{StopEvent, TankDifference};
 
 impl Lang {
     /// Sentence about a stop rule whose series never had a value.
-    pub fn blind(&self, rule: &str) -> String {
+    pub fn rule_without_values(&self, rule: &str) -> String {
         say!(self, "stop-never-measured", rule)
     }
 
@@ -63,7 +63,7 @@ impl Lang {
     }
 
     /// An objective's summary. `names` lists the names of the cells.
-    pub fn tally(&self, summary: &ObjectiveSummary, names: &[String]) -> String {
+    pub fn objective_summary(&self, summary: &ObjectiveSummary, names: &[String]) -> String {
         let objective = &summary.objective;
         let each = verdicts(summary).into_iter().enumerate().map(|(number, (verdict, trials))| {
             let verdict = match verdict {

@@ -273,7 +273,10 @@ fn all(lang: &Lang) -> Vec<(String, String)> {
         let objective = "№".to_owned();
         add(
             "tally".into(),
-            lang.tally(&ObjectiveSummary { objective, met, violated: broken, unknown, worst }, &names),
+            lang.objective_summary(
+                &ObjectiveSummary { objective, met, violated: broken, unknown, worst },
+                &names,
+            ),
         );
     }
     for finding in findings() {
@@ -385,7 +388,7 @@ fn russian_forms() {
         [
             russian().dropped(at, 100),
             russian().left_out(n as usize, 25, "x"),
-            russian().tally(&tally, &name),
+            russian().objective_summary(&tally, &name),
             russian()
                 .reason(&InvalidReason::ResourcesExhausted { connections: at })
                 .split(':')

@@ -366,13 +366,13 @@ fn inflects_russian_words_by_number() {
             russian().run_begins(5, 11, 7, seconds(5)),
             "5 измерений, 11 ячеек, порядок по seed 7; под нагрузкой около 5 с",
         ),
-        (russian().doing(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
+        (russian().activity(&Activity::Loading { sent: 1, of: 21 }), "загружено 1 из 21 строки"),
         (
-            russian().doing(&Activity::Loading { sent: 50_000, of: 100_000 }),
+            russian().activity(&Activity::Loading { sent: 50_000, of: 100_000 }),
             "загружено 50 000 из 100 000 строк",
         ),
         (
-            russian().doing(&Activity::Restored { took: Nanos::from_millis(300) }),
+            russian().activity(&Activity::Restored { took: Nanos::from_millis(300) }),
             "данные восстановлены за 0,3 с",
         ),
         (russian().milestone(&loaded(1)), "загрузка: 1 строка за 2,0 с, 0 в секунду"),

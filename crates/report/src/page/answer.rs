@@ -64,7 +64,7 @@ pub fn answer(case: &PageContext<'_>) -> Line {
         return line;
     }
     let tone = if line.tone == Tone::Bad { Tone::Bad } else { Tone::Doubt };
-    Line { text: format!("{} {}", line.text, case.lang.not_passed(&unused)), tone }
+    Line { text: format!("{} {}", line.text, case.lang.unused_nodes(&unused)), tone }
 }
 
 fn main_answer(case: &PageContext<'_>) -> Line {

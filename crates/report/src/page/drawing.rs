@@ -43,7 +43,7 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         let last = at + 1 == row.hops.len();
         let is_primary = last && !stack.replica_names().is_empty();
         let seat = is_primary.then(|| role_text(case, setup, &hop.node, ServerRole::Primary));
-        let room = concurrency_limit(hop, last).map(|it| case.lang.room(&it));
+        let room = concurrency_limit(hop, last).map(|it| case.lang.concurrency_limit(&it));
         let lines = seat.into_iter().chain(room).collect();
         let limits = limits_of(stack, &hop.node);
         let missing = missing(&hop.node);
@@ -66,7 +66,7 @@ fn drawing(case: &PageContext<'_>, cell: usize) -> Option<Drawing> {
         way +=
             &case.lang.with_replicas(replicas.nodes.len(), &replicas.replication, &replicas.manager.heading);
     }
-    let alternative = case.lang.drawn(&way, longest);
+    let alternative = case.lang.drawing_alternative(&way, longest);
     Some(Drawing { alternative, nodes, hops, replicas })
 }
 
@@ -92,12 +92,12 @@ fn replicas<'a>(
     let line = |text| Line { text, tone: Tone::Plain };
     let manager = DrawnNode {
         heading: plan.manager.product().to_owned(),
-        lines: case.lang.manages(&plan.manager).into_iter().map(line).collect(),
+        lines: case.lang.manager_settings(&plan.manager).into_iter().map(line).collect(),
         load: None,
         tone: Tone::Faint,
     };
     let nodes = setup.stack.replica_names().iter().map(one).collect();
-    Some(DrawnReplicas { replication: case.lang.followed(plan.sync), nodes, manager })
+    Some(DrawnReplicas { replication: case.lang.replication_mode(plan.sync), nodes, manager })
 }
 
 fn concurrency_limit(hop: &Hop, last: bool) -> Option<ConcurrencyLimit> {
@@ -127,7 +127,7 @@ fn node(
     let plain = |text| Line { text, tone: Tone::Plain };
     let standing = bottleneck_text(case, cell, name);
     let mut lines: Vec<Line> =
-        standing.map(|(it, tone)| Line { text: lang.standing(it), tone }).into_iter().collect();
+        standing.map(|(it, tone)| Line { text: lang.bottleneck_role(it), tone }).into_iter().collect();
     lines.extend(first.into_iter().map(plain));
     // The share of a quota is already displayed, and it implies the quota.
     let is_shown = metrics.cpu.is_some() && limits.cpu == metrics.cpu_limit;
@@ -140,10 +140,10 @@ fn node(
     }
     lines.extend(metrics.cpu.map(|it| plain(lang.processors(it, metrics.cpu_limit))));
     let held = metrics.throttled.filter(|it| *it > 0.0);
-    lines.extend(held.map(|it| Line { text: lang.held_back(it), tone: Tone::Doubt }));
+    lines.extend(held.map(|it| Line { text: lang.throttled_share(it), tone: Tone::Doubt }));
     let some = |count: Option<f64>| count.filter(|count| *count >= IN_FLIGHT_MIN);
-    lines.extend(lang.occupied(some(metrics.busy), some(metrics.queue)).map(plain));
-    lines.extend(node_time(metrics).map(|it| plain(lang.spent(it))));
+    lines.extend(lang.occupancy(some(metrics.busy), some(metrics.queue)).map(plain));
+    lines.extend(node_time(metrics).map(|it| plain(lang.node_time(it))));
     let load = match (metrics.cpu, metrics.cpu_limit) {
         (Some(used), Some(of)) if of > 0.0 => Some((used / of).clamp(0.0, 1.0)),
         _ => None,
@@ -163,9 +163,9 @@ fn node_time(metrics: &HopMetrics) -> Option<Nanos> {
 fn transport_text(case: &PageContext<'_>, transport: Option<Transport>, tls: Option<String>) -> String {
     match (transport, tls) {
         (None | Some(Transport::Tls), Some(version)) => {
-            format!("{} {version}", case.lang.way(Some(Transport::Tls)))
+            format!("{} {version}", case.lang.transport_text(Some(Transport::Tls)))
         }
-        (transport, _) => case.lang.way(transport),
+        (transport, _) => case.lang.transport_text(transport),
     }
 }
 

@@ -68,7 +68,7 @@ fn layer(
         HeatCell { text: format_figure(figure, estimate, case.lang), shade, baseline }
     };
     let name = case.lang.figure(figure).to_owned();
-    let caption = case.lang.shaded(&name, matrix.baseline.map(|it| case.name(it)));
+    let caption = case.lang.heat_map_caption(&name, matrix.baseline.map(|it| case.name(it)));
     Some(HeatLayer { name, caption, cells: grid.iter().map(cell).collect() })
 }
 

@@ -31,8 +31,10 @@ pub fn blocks(case: &PageContext<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Facts { facts }];
     let tallies = &case.account.matrix.objectives;
     if !tallies.is_empty() {
-        let item =
-            |it| Line { text: lang.tally(it, &case.names), tone: tone(it.met, it.violated, it.unknown) };
+        let item = |it| Line {
+            text: lang.objective_summary(it, &case.names),
+            tone: tone(it.met, it.violated, it.unknown),
+        };
         blocks.push(Block::List { items: tallies.iter().map(item).collect() });
     }
     blocks.extend(scripts(&setups));

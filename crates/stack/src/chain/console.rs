@@ -15,7 +15,7 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Waits until a node that pgdyno started is ready.
 ///
-/// Checks the node's console or statistics socket first, because no other program can answer there, and then sends a
+/// Checks the node's console or statistics socket first, because they certainly belong to the node, and then sends a
 /// query through the node. A node that takes HTTP requests gets an HTTP request.
 pub(super) fn await_service(supervisor: &mut Supervisor, node: &mut RunningNode) -> Result<(), NodeError> {
     let Some(id) = node.node else { return Ok(()) };

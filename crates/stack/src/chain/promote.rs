@@ -38,7 +38,7 @@ pub struct RejoinResult {
     pub took: Duration,
 }
 
-/// Timeout for replicas to receive the WAL that a primary had sent before it was killed.
+/// Timeout for replicas to receive the WAL that a primary had sent before it ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// Like [`DRAIN_TIMEOUT`], for an old primary that may still run.
 const UNFENCED_DRAIN_TIMEOUT: Duration = Duration::from_millis(300);

@@ -18,7 +18,7 @@ use wire::pg::Login;
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout of the request that attaches a service; the service may be slow.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout for a service with at least one CPU to become ready; a JVM needs most of it.
+/// Timeout for a service with one CPU to become ready: enough for a managed runtime such as a JVM.
 const READY_TIMEOUT: Nanos = Nanos::from_secs(60);
 /// Interval of a balancer's readiness checks of each copy.
 const CHECK_INTERVAL: Nanos = Nanos::from_millis(500);

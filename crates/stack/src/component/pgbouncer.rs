@@ -208,7 +208,7 @@ static STATS: Probe = Probe {
 static STATS_SERIES: [Series; 8] = [
     normalised::POOL_TRANSACTIONS,
     counter("pgbouncer_total_query_count", Unit::Count, "Queries; SHOW STATS"),
-    // This column exists from 1.23 on.
+    // PgBouncer has this column since 1.23.
     normalised::POOL_ASSIGNMENTS,
     counter("pgbouncer_total_received", Unit::Bytes, "Bytes received from clients; SHOW STATS"),
     counter("pgbouncer_total_sent", Unit::Bytes, "Bytes sent to clients; SHOW STATS"),

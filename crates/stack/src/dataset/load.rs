@@ -83,7 +83,7 @@ pub fn unload(loader: &Loader<'_>) -> Result<(), client::Error> {
 /// Sends the same bytes over as many connections into the same tables, without keys and statistics, then drops the
 /// tables.
 ///
-/// This is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
+/// The result is the lower bound of the cost of loading. The rows are generated beforehand and all held in memory. The
 /// dataset must not exist.
 pub fn bare_copy(dataset: &Dataset, loader: &Loader<'_>) -> Result<BareCopyResult, Error> {
     let sheets = table_specs(dataset)?;

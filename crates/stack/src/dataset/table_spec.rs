@@ -60,7 +60,7 @@ impl TableSpec {
         (CHUNK as u64 * rows / sample.len().max(1) as u64).clamp(1, 8192)
     }
 
-    /// Bytes at the beginning and at the end of each stream.
+    /// Returns the bytes at the beginning and at the end of each stream.
     pub fn header_and_trailer(&self) -> (&'static [u8], &'static [u8]) {
         match self.form {
             CopyFormat::Text => (b"", b""),

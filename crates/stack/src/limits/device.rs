@@ -59,7 +59,7 @@ fn find_mount<'a>(path: &Path, mounts: &'a str) -> Option<(&'a str, &'a str)> {
         let mut right = right.split(' ');
         path.starts_with(place).then_some((place.components().count(), right.next()?, right.next()?))
     });
-    // Of several mounts at one place, the last one is visible.
+    // If several mounts have the same mount point, the last one is visible.
     lines.max_by_key(|it| it.0).map(|it| (it.1, it.2))
 }
 

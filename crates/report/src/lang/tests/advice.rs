@@ -181,7 +181,7 @@ fn states_measured_effects() {
         "HOT-обновления: 98,0 % → 2,1 % обновлённых строк",
     );
     check(
-        |lang| lang.applying(1, 4),
+        |lang| lang.index_trial(1, 4),
         "1 index is built in a copy of the data, which is then compared with the data without the new indexes; 4 trials each",
         "1 индекс строится в копии данных, и она сравнивается с данными без них; по 4 измерения",
     );
@@ -193,6 +193,6 @@ fn remedies_differ_by_language() {
         let [english, russian] = [english(), russian()].map(|lang| lang.remedy(&remedy, None));
         assert!(!english.is_empty() && english != russian, "{remedy:?}");
     }
-    let [english, russian] = [english(), russian()].map(|lang| lang.untried("№"));
+    let [english, russian] = [english(), russian()].map(|lang| lang.no_estimates("№"));
     assert!(english.contains('№') && russian.contains('№') && english != russian);
 }

@@ -47,7 +47,7 @@ fn words(lang: &Lang) -> NamedTexts {
         add(format!("{kind:?}"), &lang.event(kind));
     }
     for role in every!(BottleneckRole: Processor, Pool, Queue) {
-        add(format!("{role:?}"), &lang.standing(role));
+        add(format!("{role:?}"), &lang.bottleneck_role(role));
     }
     for state in states() {
         add(format!("{state:?}"), &lang.run_state(state));
@@ -73,9 +73,9 @@ fn words(lang: &Lang) -> NamedTexts {
         add(key.to_owned(), &lang.machine(key).unwrap_or_default());
     }
     for transport in [None, Some(Transport::Unix)] {
-        add("way".into(), &lang.way(transport));
+        add("way".into(), &lang.transport_text(transport));
     }
-    add("ending".into(), &lang.ending());
+    add("ending".into(), &lang.stop_requested());
     all
 }
 
@@ -145,12 +145,12 @@ fn page(lang: &Lang) -> NamedTexts {
         ConcurrencyLimit::MaxConn(20),
         ConcurrencyLimit::Slots(51),
     ] {
-        add("room", lang.room(&limit));
+        add("room", lang.concurrency_limit(&limit));
     }
     add("processors", lang.processors(0.4567, Some(0.5)));
-    add("held back", lang.held_back(0.123));
-    add("occupied", lang.occupied(Some(7.15), Some(12_345.6)).unwrap_or_default());
-    add("spent", lang.spent(Nanos::from_micros(1_234)));
+    add("held back", lang.throttled_share(0.123));
+    add("occupied", lang.occupancy(Some(7.15), Some(12_345.6)).unwrap_or_default());
+    add("spent", lang.node_time(Nanos::from_micros(1_234)));
     for (role, at_first) in
         [(ServerRole::Primary, false), (ServerRole::Primary, true), (ServerRole::Replica, true)]
     {
@@ -158,7 +158,7 @@ fn page(lang: &Lang) -> NamedTexts {
     }
     for mode in [SyncMode::Async, SyncMode::First(1), SyncMode::First(2), SyncMode::Any(1), SyncMode::Any(2)]
     {
-        add("followed", lang.followed(mode));
+        add("followed", lang.replication_mode(mode));
     }
     let laggard =
         Promoter { timeout: Nanos::from_millis(500), policy: PromotionPolicy::Laggard, fence: false };
@@ -171,13 +171,13 @@ fn page(lang: &Lang) -> NamedTexts {
         patroni(1),
         patroni(3),
     ] {
-        add("manages", lang.manages(&manager).join("; "));
+        add("manages", lang.manager_settings(&manager).join("; "));
     }
     for count in [1, 2, 5] {
         add("with replicas", lang.with_replicas(count, "№", "№"));
     }
-    add("drawn", lang.drawn("№", Some(("№", Nanos::from_micros(371)))));
-    add("shaded", lang.shaded("№", Some("№")));
+    add("drawn", lang.drawing_alternative("№", Some(("№", Nanos::from_micros(371)))));
+    add("shaded", lang.heat_map_caption("№", Some("№")));
     add("trial", lang.trial("№", 21));
     for count in [1, 2, 15] {
         add("more trials", lang.more_trials(count));
@@ -187,9 +187,9 @@ fn page(lang: &Lang) -> NamedTexts {
     add("in trials", lang.in_trials(2, 21, "№"));
     add("cells", lang.cells(&["№", "№"], 2));
     add("unreadable", lang.unreadable("№"));
-    add("goes on", lang.goes_on(2, Some(21), "5"));
-    add("sets up", lang.sets_up(2, Some(21)));
-    add("goes on", lang.goes_on(2, None, "5"));
+    add("goes on", lang.running_trial(2, Some(21), "5"));
+    add("sets up", lang.trial_setup(2, Some(21)));
+    add("goes on", lang.running_trial(2, None, "5"));
     all
 }
 
@@ -416,7 +416,7 @@ fn live(lang: &Lang) -> NamedTexts {
     covers!(doing, Activity: SettingUp, Fetching, Starting, Dropping, Loading, Keys, Statistics, Restored, DataUnchanged, Warmed,
         WarmingUp, Measuring);
     for activity in doing {
-        add("doing", lang.doing(&activity));
+        add("doing", lang.activity(&activity));
     }
     let used = RetainReason::InUse { pid: 1234, program: "№".into() };
     let milestones = vec![

@@ -89,7 +89,7 @@ fn verdict(
     }
 }
 
-fn ordeal() -> FaultInjection {
+fn fault_trial() -> FaultInjection {
     let action = FaultAction::Kill { target: FaultTarget::Primary, scope: FaultScope::Node };
     let nodes = |it: &str| vec![it.to_owned()];
     let paused = FaultAction::Pause { target: FaultTarget::Replica, duration: ms(2000) };
@@ -135,12 +135,12 @@ fn survived() -> RunResult {
     result.experiment.goal = Goal::Failover;
     result.experiment.cells[2].control_of = Some(0);
     result.failovers = vec![kept(), unpromised()];
-    result.trials[0].fault_injection = Some(ordeal());
+    result.trials[0].fault_injection = Some(fault_trial());
     let lost = vec![found(AnomalyKind::Lost, 2)];
     let broken = verdict(Conclusion::Broken, lost, vec![InconclusiveReason::NoWritesAfterFault { fault: 0 }]);
     let troubles = vec!["postgres did not come back\nthe last lines of its log:\n  no space left".to_owned()];
     result.trials[1].fault_injection =
-        Some(FaultInjection { verdict: Some(broken), errors: troubles, ..ordeal() });
+        Some(FaultInjection { verdict: Some(broken), errors: troubles, ..fault_trial() });
     result
 }
 
