@@ -1,23 +1,23 @@
 //! Reader of HTTP requests in Yandex.Tank's ammunition formats
 //!
-//! The formats are those of Tank's manual. Headers that pgdyno writes itself (`Host`, `Content-Length`,
-//! `Transfer-Encoding`, `Connection`) are removed: they follow from the request's destination and body.
+//! The formats are those of Tank's manual. The reader removes headers that pgdyno writes (`Host`, `Content-Length`,
+//! `Transfer-Encoding`, `Connection`), because they follow from the request's destination and body.
 
 use crate::bounds::{MAX_ROW_BYTES, row_too_long};
 use crate::diagnostic::{Diagnostic, excerpt};
 use crate::format::Format;
 use std::io::{self, BufRead, Read};
 
-/// HTTP request.
+/// HTTP request of a feed.
 #[derive(Clone, Debug, Default)]
 pub struct AmmoRequest {
     method: Vec<u8>,
     target: Vec<u8>,
-    /// Headers, each with its line end.
+    /// Header lines, each with its line end.
     headers: Vec<u8>,
     body: Vec<u8>,
     tag: Vec<u8>,
-    /// Status and bytes of the recorded answer, as digits; empty if they are unknown.
+    /// Status and size in bytes of the recorded answer, as digits; empty if unknown.
     status: Vec<u8>,
     bytes: Vec<u8>,
 }
@@ -32,9 +32,10 @@ impl AmmoRequest {
 
 type RequestSink<'a> = dyn FnMut(&AmmoRequest) -> io::Result<()> + 'a;
 
-/// Reads every request of `source`, in its order.
+/// Passes every request of `source` to `take`, in the order of the source.
 ///
-/// Lines of a log without a request, or with a request whose body is not logged, are skipped. Returns their number.
+/// The reader skips log lines without a request, or with a request whose body is not logged. Returns the number of
+/// skipped lines.
 pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) -> Result<u64, Diagnostic> {
     let mut lines = LineReader { source, line: 0, text: Vec::new() };
     let (mut headers, mut skipped, mut taken) = (Headers::default(), 0, 0_u64);
@@ -44,7 +45,7 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
         let request = match form {
             _ if text.is_empty() => continue,
             Format::Access => match from_log_line(&text) {
-                Some(it) => it,
+                Some(request) => request,
                 None => {
                     skipped += 1;
                     continue;
@@ -84,12 +85,12 @@ pub fn read(form: Format, source: &mut dyn BufRead, take: &mut RequestSink<'_>) 
         taken += 1;
     }
     if taken == 0 {
-        return Err(Diagnostic::new(0, "it holds no request"));
+        return Err(Diagnostic::new(0, "no requests; write at least one"));
     }
     Ok(skipped)
 }
 
-/// Reader of lines and of bodies whose length a line specifies.
+/// Reader of lines, and of bodies whose length a line states.
 struct LineReader<'a> {
     source: &'a mut dyn BufRead,
     line: u64,
@@ -110,30 +111,30 @@ impl LineReader<'_> {
 
     fn body(&mut self, length: &[u8]) -> Result<Vec<u8>, Diagnostic> {
         const MAX_BODY_BYTES: usize = 64 << 20;
-        let parsed = std::str::from_utf8(length).ok().and_then(|it| it.parse().ok());
+        let parsed = std::str::from_utf8(length).ok().and_then(|digits| digits.parse().ok());
         let length: usize = parsed.filter(|it| *it <= MAX_BODY_BYTES).ok_or_else(|| {
             let what = format!(
-                "\"{}\" is no length of a body; write its bytes, at most {MAX_BODY_BYTES}",
+                "\"{}\" is not a body length; write the number of bytes, at most {MAX_BODY_BYTES}",
                 excerpt(length)
             );
             Diagnostic::new(self.line, what)
         })?;
         let mut body = vec![0; length];
-        self.source.read_exact(&mut body).map_err(|it| match it.kind() {
+        self.source.read_exact(&mut body).map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                Diagnostic::new(self.line, format!("it ends before {length} bytes of this body"))
+                Diagnostic::new(self.line, format!("the feed ends before the {length} bytes of this body"))
             }
-            _ => Diagnostic::from_io_error(self.line, &it),
+            _ => Diagnostic::from_io_error(self.line, &error),
         })?;
         self.line += body.iter().filter(|it| **it == b'\n').count() as u64;
         Ok(body)
     }
 }
 
-/// Maximum number of headers of a request, a usual limit of servers.
+/// Maximum number of headers of a request; servers usually have this limit.
 const MAX_HEADERS: usize = 100;
 
-/// Headers that apply to the following requests.
+/// Headers that a feed sets for the requests after them.
 #[derive(Default)]
 struct Headers(Vec<(String, String)>);
 
@@ -143,7 +144,7 @@ impl Headers {
         let wrong = || {
             Diagnostic::new(
                 line,
-                format!("\"{}\" is no header; write one such as [Accept: */*]", excerpt(text)),
+                format!("\"{}\" is not a header; write one such as [Accept: */*]", excerpt(text)),
             )
         };
         let headers = std::str::from_utf8(text).map_err(|_| wrong())?;
@@ -161,7 +162,7 @@ impl Headers {
             if self.0.len() > MAX_HEADERS {
                 return Err(Diagnostic::new(
                     line,
-                    format!("it is header {}, and a request has at most {MAX_HEADERS}", self.0.len()),
+                    format!("header number {}, but a request has at most {MAX_HEADERS}", self.0.len()),
                 ));
             }
         }
@@ -184,18 +185,18 @@ fn is_generated_header(name: &[u8]) -> bool {
         .any(|it| name.eq_ignore_ascii_case(it.as_bytes()))
 }
 
-/// First word, and the rest without surrounding white space.
+/// First word of the text, and the rest without surrounding white space.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     (&text[..end], text[end..].trim_ascii())
 }
 
-/// Request from its raw bytes.
+/// Parses a raw request.
 fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
-    let wrong = |what: &str| Diagnostic::new(line, format!("the request behind it {what}"));
+    let wrong = |what: &str| Diagnostic::new(line, format!("the request after this line {what}"));
     let crlf = raw.windows(4).position(|it| it == b"\r\n\r\n").map(|it| (it, it + 4));
     let bare = || raw.windows(2).position(|it| it == b"\n\n").map(|it| (it, it + 2));
-    let (head, body) = crlf.or_else(bare).ok_or_else(|| wrong("has no end of its headers, an empty line"))?;
+    let (head, body) = crlf.or_else(bare).ok_or_else(|| wrong("has no empty line after its headers"))?;
     let mut lines = raw[..head].split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
     let (method, rest) = split_word(lines.next().unwrap_or_default());
     let (target, _) = split_word(rest);
@@ -203,7 +204,7 @@ fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     for each in lines {
         let name = each.split(|it| *it == b':').next().unwrap_or_default();
         if !each.contains(&b':') || !is_header_name(name) {
-            return Err(wrong(&format!("has a header \"{}\"", excerpt(each))));
+            return Err(wrong(&format!("has a malformed header \"{}\"", excerpt(each))));
         }
         if !is_generated_header(name) {
             headers.extend_from_slice(each);
@@ -219,8 +220,8 @@ fn from_raw(raw: &[u8], line: u64) -> Result<AmmoRequest, Diagnostic> {
     })
 }
 
-/// Request from a log line: the text between the first quotes, and the status and bytes of the answer after it. Only
-/// for methods without a body.
+/// Parses a log line: the request is the text between the first quotes; status and size of the answer follow. Returns
+/// `None` for methods with a body.
 fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
     let mut parts = text.splitn(3, |it| *it == b'"');
     let (method, rest) = split_word(parts.nth(1)?);
@@ -247,18 +248,18 @@ fn from_log_line(text: &[u8]) -> Option<AmmoRequest> {
 /// Rejects values that would make the request malformed.
 fn check(request: &AmmoRequest, line: u64) -> Result<(), Diagnostic> {
     if !is_header_name(&request.method) {
-        return Err(Diagnostic::new(line, format!("\"{}\" is no method", excerpt(&request.method))));
+        return Err(Diagnostic::new(line, format!("\"{}\" is not a method", excerpt(&request.method))));
     }
     let plain = request.target.iter().all(|it| it.is_ascii_graphic() || *it >= 0x80);
     if !request.target.starts_with(b"/") || !plain {
         let what =
-            format!("\"{}\" is no target; write a path such as /books?page=1", excerpt(&request.target));
+            format!("\"{}\" is not a target; write a path such as /books?page=1", excerpt(&request.target));
         return Err(Diagnostic::new(line, what));
     }
-    // A carriage return within a line would begin another header.
+    // A carriage return within a header line would start another header.
     let ends = request.headers.windows(2).filter(|it| it == b"\r\n").count();
     if request.headers.iter().filter(|it| **it == b'\r').count() != ends {
-        return Err(Diagnostic::new(line, "a header has a carriage return in it"));
+        return Err(Diagnostic::new(line, "a header has a carriage return inside its value"));
     }
     Ok(())
 }
@@ -269,14 +270,14 @@ mod tests {
 
     fn check(form: Format, text: &str, expected: &str) {
         let mut all = Vec::new();
-        let result = read(form, &mut text.as_bytes(), &mut |it| {
-            all.push(it.fields().map(excerpt).collect::<Vec<_>>().join("|"));
+        let result = read(form, &mut text.as_bytes(), &mut |request| {
+            all.push(request.fields().map(excerpt).collect::<Vec<_>>().join("|"));
             Ok(())
         });
         let result = match result {
             Ok(0) => all.join(" / "),
             Ok(skipped) => format!("{} / {skipped} skipped", all.join(" / ")),
-            Err(it) => it.to_string(),
+            Err(error) => error.to_string(),
         };
         assert_eq!(result, expected, "{text:?}");
     }
@@ -291,14 +292,14 @@ mod tests {
         check(
             Format::Uri,
             "http://x/\n",
-            "line 1: \"http://x/\" is no target; write a path such as /books?page=1",
+            "line 1: \"http://x/\" is not a target; write a path such as /books?page=1",
         );
         check(
             Format::Uri,
             "[Accept]\n",
-            "line 1: \"[Accept]\" is no header; write one such as [Accept: */*]",
+            "line 1: \"[Accept]\" is not a header; write one such as [Accept: */*]",
         );
-        check(Format::Uri, "[A: b]\n", "it holds no request");
+        check(Format::Uri, "[A: b]\n", "no requests; write at least one");
     }
 
     #[test]
@@ -308,11 +309,11 @@ mod tests {
             "[Content-Type: text/plain]\n5 /a tag\nab\nc\n\n0 /b\n\n",
             r"POST|/a|Content-Type: text/plain\r\n|ab\nc\n|tag|| / POST|/b|Content-Type: text/plain\r\n||||",
         );
-        check(Format::UriPost, "9 /a\nab\n", "line 1: it ends before 9 bytes of this body");
+        check(Format::UriPost, "9 /a\nab\n", "line 1: the feed ends before the 9 bytes of this body");
         check(
             Format::UriPost,
             "/a\n",
-            "line 1: \"/a\" is no length of a body; write its bytes, at most 67108864",
+            "line 1: \"/a\" is not a body length; write the number of bytes, at most 67108864",
         );
     }
 
@@ -328,18 +329,18 @@ mod tests {
         check(
             Format::Raw,
             "4\nGET \n",
-            "line 1: the request behind it has no end of its headers, an empty line",
+            "line 1: the request after this line has no empty line after its headers",
         );
         check(
             Format::Raw,
             "20\nGET / HTTP/1.1\nno\n\n\n",
-            "line 1: the request behind it has a header \"no\"",
+            "line 1: the request after this line has a malformed header \"no\"",
         );
         let split = "GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n";
         check(
             Format::Raw,
             &format!("{}\n{split}", split.len()),
-            "line 1: a header has a carriage return in it",
+            "line 1: a header has a carriage return inside its value",
         );
     }
 
@@ -365,7 +366,7 @@ mod tests {
             let text = format!("127.0.0.1 - - [x] \"GET / HTTP/1.1\" {answer}\n");
             check(Format::Access, &text, &format!("GET|/||||{expected}"));
         }
-        check(Format::Access, &line("-"), "it holds no request");
+        check(Format::Access, &line("-"), "no requests; write at least one");
     }
 
     #[test]

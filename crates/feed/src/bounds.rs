@@ -1,11 +1,11 @@
-//! Limits of feeds, so that a damaged or hostile file is rejected instead of filling memory or a disk
+//! Limits of feeds; a damaged or hostile file is rejected instead of filling memory or a disk
 
 use crate::Diagnostic;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
-/// Maximum columns of a feed, as in a PostgreSQL table.
+/// Maximum number of columns of a feed, as in a PostgreSQL table.
 pub const MAX_COLUMNS: usize = 1600;
 /// Maximum length of a row, in bytes.
 pub const MAX_ROW_BYTES: u64 = 64 << 20;
@@ -33,7 +33,7 @@ pub fn check_count(columns: usize) -> Result<(), Diagnostic> {
         _ => Err(Diagnostic::new(
             1,
             format!(
-                "it has {columns} columns, and a feed has at most {MAX_COLUMNS}; leave out those that nothing draws"
+                "{columns} columns, but a feed has at most {MAX_COLUMNS}; remove columns that no operation draws"
             ),
         )),
     }
@@ -48,21 +48,21 @@ pub fn check_nul<'a>(
     let holds = fields.zip(columns).find(|it| it.0.contains(&0));
     holds.map_or(Ok(()), |(_, name)| {
         let what = format!(
-            "the column \"{name}\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out"
+            "the column \"{name}\" contains a NUL byte, which PostgreSQL text cannot contain; remove it"
         );
         Err(Diagnostic::new(line, what))
     })
 }
 
-/// Source that fails if a row is longer than [`MAX_ROW_BYTES`].
+/// Reader that fails if a row is longer than [`MAX_ROW_BYTES`].
 pub struct RowLimitedReader<'a> {
     source: &'a mut dyn BufRead,
     remaining: &'a Cell<u64>,
 }
 
 impl<'a> RowLimitedReader<'a> {
-    /// Reader that counts down `left`, the number of bytes that the row may still have. Set it to [`MAX_ROW_BYTES`]
-    /// before each row.
+    /// Creates a reader. `left` is the number of bytes that the row may still have; the reader counts it down. Set it
+    /// to [`MAX_ROW_BYTES`] before each row.
     pub fn new(source: &'a mut dyn BufRead, left: &'a Cell<u64>) -> RowLimitedReader<'a> {
         RowLimitedReader { source, remaining: left }
     }

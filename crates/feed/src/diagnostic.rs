@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// First error of a feed; reading stops at it.
+/// First error in a feed; reading stops at this error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Line, counted from 1; 0 for the whole feed.
+    /// Line number from 1; 0 for an error of the whole feed.
     pub line: u64,
-    /// Text found there, and the correction.
+    /// Text found there and what to write instead.
     pub message: String,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Beginning of a text, for a message.
+/// Beginning of a text, shortened for a message.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     let short: String = String::from_utf8_lossy(text).chars().take(40).collect();
     short.escape_debug().to_string()

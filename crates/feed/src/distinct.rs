@@ -1,4 +1,4 @@
-//! Number of distinct values in a feed
+//! Count of the distinct values in a feed
 
 use model::row_table::Rows;
 use std::collections::HashSet;
@@ -8,11 +8,11 @@ use std::hash::{BuildHasher, Hasher};
 /// Maximum number of distinct values that are counted exactly. With more values, the number is estimated.
 const MAX_TRACKED_VALUES: usize = 10_000_000;
 
-/// Distinct values of column `which`, or of all columns together.
+/// Number of distinct values in the column with index `column`; `None` means all columns together.
 ///
-/// The number is exact up to ten million, apart from rare collisions of hashes. Beyond, it is extrapolated with the
-/// share of new values among the last million rows.
-pub fn count_distinct(rows: &Rows, which: Option<usize>) -> u64 {
+/// The number is exact up to ten million, apart from rare hash collisions. Above, it is extrapolated from the share of
+/// new values among the last million rows.
+pub fn count_distinct(rows: &Rows, column: Option<usize>) -> u64 {
     if rows.is_empty() {
         return 0;
     }
@@ -24,7 +24,9 @@ pub fn count_distinct(rows: &Rows, which: Option<usize>) -> u64 {
             before = known.len();
         }
         let mut hasher = hashed.build_hasher();
-        for (_, field) in rows.row(row).enumerate().filter(|it| which.is_none_or(|which| which == it.0)) {
+        for (_, field) in
+            rows.row(row).enumerate().filter(|(index, _)| column.is_none_or(|column| column == *index))
+        {
             hasher.write_usize(field.len());
             hasher.write(field);
         }

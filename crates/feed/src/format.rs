@@ -3,24 +3,24 @@
 /// Format of a feed's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 4180: `"` quotes a field.
+    /// CSV as in RFC 4180: `"` quotes a field.
     Csv,
     /// Tab-separated, without quoting.
     Tsv,
-    /// One JSON object per line; its members are the columns.
+    /// JSON lines: one object per line, whose members are the columns.
     JsonLines,
-    /// Yandex.Tank's `uri`: headers in brackets, a target and a tag per line.
+    /// Yandex.Tank's `uri` format: headers in brackets; a target and a tag per line.
     Uri,
-    /// Yandex.Tank's `uripost`: as `Uri`, with a body after each line.
+    /// Yandex.Tank's `uripost` format: like `uri`, with a body after each line.
     UriPost,
-    /// Yandex.Tank's raw format: whole requests, each after its length.
+    /// Yandex.Tank's raw format: whole requests, each preceded by its length.
     Raw,
-    /// Log of a web server in Apache's combined or common format.
+    /// Web server log in Apache's combined or common format.
     Access,
 }
 
 impl Format {
-    /// Format by the file's extension, ignoring `.gz`; `None` if it is unknown.
+    /// Format for a file's extension, ignoring `.gz`; `None` if the extension is unknown.
     pub fn from_extension(name: &str) -> Option<Format> {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let (_, ending) = name.rsplit_once('.')?;
@@ -41,7 +41,7 @@ impl Format {
         matches!(self, Format::Uri | Format::UriPost | Format::Raw | Format::Access)
     }
 
-    /// Separator of fields, if lines can be used without conversion.
+    /// Separator of fields if the lines can be used without conversion; otherwise `None`.
     pub fn delimiter(self) -> Option<u8> {
         match self {
             Format::Csv => Some(b','),

@@ -4,10 +4,10 @@ use crate::bounds::{check_columns, check_count, check_nul};
 use crate::diagnostic::{Diagnostic, excerpt};
 use model::row_table::{RowFormat, RowLayout};
 
-/// Finds the rows of `bytes`, whose fields are separated by `delimiter`.
+/// Finds the rows in `bytes`; `delimiter` separates the fields of a row.
 ///
 /// The first line names the columns unless `columns` is given. Returns `None` if a field is quoted or a line contains a
-/// carriage return: such a file has to be packed. Empty lines are not rows, and are allowed only at the end.
+/// carriage return; such a file must be packed. Empty lines are not rows; they are allowed only at the end.
 pub fn index_rows(
     bytes: &[u8],
     delimiter: u8,
@@ -41,8 +41,8 @@ pub fn index_rows(
     let expected = layout.columns.len();
     let mut blank = None;
     while let Some((line, begin, text)) = next() {
-        // In tab-separated files, quotes have no special meaning. The reader that packs treats a carriage return within
-        // a line as its end.
+        // In tab-separated files, quotes have no special meaning. The reader that packs rows treats a carriage return
+        // within a line as the line's end.
         if (delimiter != b'\t' && text.contains(&b'"')) || text.contains(&b'\r') {
             return Ok(None);
         }
@@ -51,7 +51,7 @@ pub fn index_rows(
             continue;
         }
         if let Some(line) = blank {
-            return Err(Diagnostic::new(line, "it is empty; leave it out"));
+            return Err(Diagnostic::new(line, "empty line; remove it"));
         }
         let fields = text.iter().filter(|it| **it == delimiter).count() + 1;
         if fields != expected {
@@ -69,7 +69,7 @@ fn empty_layout(delimiter: u8) -> RowLayout {
 
 pub(crate) fn describe_field_count(text: &[u8], fields: usize, expected: usize) -> String {
     format!(
-        "\"{}\" has {fields} field{}, and the columns are {expected}",
+        "\"{}\" has {fields} field{}, but the number of columns is {expected}",
         excerpt(text),
         if fields == 1 { "" } else { "s" }
     )
@@ -86,7 +86,7 @@ mod tests {
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let result = match index_rows(text.as_bytes(), delimiter, columns.as_deref()) {
             Ok(None) => "quoted".to_owned(),
-            Err(it) => it.to_string(),
+            Err(error) => error.to_string(),
             Ok(Some(layout)) => {
                 let names = layout.columns.join("+");
                 let rows = Rows::new(Arc::new(text.as_bytes().to_vec()), layout);
@@ -117,15 +117,15 @@ mod tests {
 
     #[test]
     fn diagnostics_name_their_line() {
-        check("id,name\n1,a\n2\n", b',', None, "line 3: \"2\" has 1 field, and the columns are 2");
+        check("id,name\n1,a\n2\n", b',', None, "line 3: \"2\" has 1 field, but the number of columns is 2");
         check(
             "1,a,x\n",
             b',',
             Some(&["id", "name"]),
-            "line 1: \"1,a,x\" has 3 fields, and the columns are 2",
+            "line 1: \"1,a,x\" has 3 fields, but the number of columns is 2",
         );
-        check("id,name\n1,a\n\n2,b\n", b',', None, "line 3: it is empty; leave it out");
-        let nul = "line 2: the column \"name\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
+        check("id,name\n1,a\n\n2,b\n", b',', None, "line 3: empty line; remove it");
+        let nul = "line 2: the column \"name\" contains a NUL byte, which PostgreSQL text cannot contain; remove it";
         check("id,name\n1,a\0b\n", b',', None, nul);
         check("id\tname\n1\t\0\n", b'\t', None, nul);
     }

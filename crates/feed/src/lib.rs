@@ -1,8 +1,8 @@
 //! Readers of feeds
 //!
-//! Texts in various formats become [`model::row_table::Rows`]. A plain file of lines is used as stored on the disk:
-//! [`index_rows`] finds its rows. All other formats are converted once by [`pack`], before the load begins. This crate
-//! opens no files and does not draw rows.
+//! The readers convert texts in various formats to [`model::row_table::Rows`]. A plain file of lines is not converted:
+//! [`index_rows`] finds its rows. [`pack`] converts all other formats once, before the load begins. This crate opens no
+//! files and does not draw rows.
 
 mod ammo;
 mod bounds;
@@ -20,7 +20,7 @@ pub use index::index_rows;
 pub use pack::PackedWriter;
 pub use read::{decompress, pack};
 
-/// Columns of a feed of whole requests.
+/// Columns of a feed whose rows are whole HTTP requests.
 ///
-/// `status` and `bytes` are those of the recorded answer; they are empty unless the format is a log.
+/// `status` and `bytes` describe the recorded answer; they are empty unless the format is a log.
 pub const AMMO_COLUMNS: [&str; 7] = ["method", "target", "headers", "body", "tag", "status", "bytes"];

@@ -1,4 +1,4 @@
-//! Writer of rows in a format that needs no parsing when a row is drawn
+//! Writer of rows in a format that is drawn without parsing
 
 use crate::bounds::MAX_PACKED_BYTES;
 use model::row_table::{RowFormat, RowLayout};
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 pub struct PackedWriter<W> {
     out: W,
     position: u64,
-    /// Maximum bytes to write.
+    /// Maximum number of bytes to write.
     limit: u64,
     layout: RowLayout,
-    /// Entries of the source that could not become a row.
+    /// Number of source entries that could not become a row.
     pub skipped: u64,
 }
 
@@ -38,30 +38,30 @@ impl<W: Write> PackedWriter<W> {
     /// Writes a row with one field per column.
     ///
     /// # Errors
-    /// If `out` fails, a field has 4 GiB or more, or all rows exceed `bounds::MAX_PACKED_BYTES`.
+    /// Fails if `out` fails, if a field has 4 GiB or more, or if all rows exceed `bounds::MAX_PACKED_BYTES`.
     pub fn push<'a>(&mut self, fields: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
         self.layout.push(self.position);
         let mut count = 0;
-        for it in fields {
+        for field in fields {
             let length =
-                u32::try_from(it.len()).map_err(|_| io::Error::other("a field is 4 GiB or longer"))?;
+                u32::try_from(field.len()).map_err(|_| io::Error::other("a field is 4 GiB or longer"))?;
             self.position += 4 + u64::from(length);
             if self.position > self.limit {
                 return Err(io::Error::other(format!(
-                    "its rows take more than {} GiB where they are packed; use a part of it, or CSV without quotes that \
-                     gzip has not packed, which is read where it lies",
+                    "the packed rows take more than {} GiB; use part of the feed, or an uncompressed CSV file without \
+                     quotes, which is not packed",
                     self.limit >> 30
                 )));
             }
             self.out.write_all(&length.to_le_bytes())?;
-            self.out.write_all(it)?;
+            self.out.write_all(field)?;
             count += 1;
         }
-        assert_eq!(count, self.layout.columns.len(), "a field by column");
+        assert_eq!(count, self.layout.columns.len(), "each row has one field per column");
         Ok(())
     }
 
-    /// Flushes the output; returns it with the positions of its rows.
+    /// Flushes the output and returns it with the layout of its rows.
     pub fn finish(mut self) -> io::Result<(W, RowLayout)> {
         self.out.flush()?;
         Ok((self.out, self.layout))

@@ -1,4 +1,4 @@
-//! Conversion of texts in each format to rows
+//! Conversion of feed texts in each format to rows
 
 mod csv_rows;
 mod json_lines;
@@ -9,7 +9,7 @@ use crate::{AMMO_COLUMNS, Diagnostic, ammo};
 use flate2::bufread::MultiGzDecoder;
 use std::io::{BufRead, BufReader, Write};
 
-/// Text of the source, decompressed if it is in gzip format.
+/// Source as plain text; a source in gzip format is decompressed.
 pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, Diagnostic> {
     let head = source.fill_buf().map_err(|it| Diagnostic::from_io_error(0, &it))?;
     Ok(match head.starts_with(&[0x1f, 0x8b]) {
@@ -18,7 +18,8 @@ pub fn decompress<'a>(mut source: impl BufRead + 'a) -> Result<Box<dyn BufRead +
     })
 }
 
-/// Reads all of `source`. `columns` name those of CSV and TSV without a header line, and select those of JSON.
+/// Writes the rows of `source` to `out`. `columns` names the columns of CSV and TSV without a header line, and selects
+/// those of JSON.
 pub fn pack<W: Write>(
     form: Format,
     columns: Option<&[String]>,
@@ -44,16 +45,16 @@ mod tests {
     use model::row_table::Rows;
     use std::sync::Arc;
 
-    /// Columns and rows, or the error.
+    /// Text of the columns and rows, or of the error.
     pub(crate) fn read_rows(form: Format, columns: Option<&[&str]>, text: &[u8]) -> String {
         let columns: Option<Vec<String>> =
             columns.map(|names| names.iter().map(|it| (*it).to_owned()).collect());
         let mut source = match decompress(text) {
-            Ok(it) => it,
-            Err(it) => return it.to_string(),
+            Ok(source) => source,
+            Err(error) => return error.to_string(),
         };
         match pack(form, columns.as_deref(), &mut source, Vec::new()) {
-            Err(it) => it.to_string(),
+            Err(error) => error.to_string(),
             Ok(packing) => {
                 let (bytes, layout) = packing.finish().expect("writing to memory cannot fail");
                 let names = layout.columns.join("+");
@@ -73,18 +74,17 @@ mod tests {
         };
         check("id,name\n1,\"a,\"\"b\"\"\nc\"\n", None, "id+name: 1|a,\"b\"\nc");
         check("1,\"x\"\n", Some(&["id", "name"]), "id+name: 1|x");
-        check("id,name\n1\n", None, "line 2: \"1\" has 1 field, and the columns are 2");
-        check("", None, "it holds no row");
+        check("id,name\n1\n", None, "line 2: \"1\" has 1 field, but the number of columns is 2");
+        check("", None, "no rows; write at least one");
         check("id,id\n1,2\n", None, "line 1: the column \"id\" is named twice");
         check("id,\n1,2\n", None, "line 1: a column has no name");
     }
 
-    /// Feeds that would take minutes to read or would exhaust the memory.
+    /// Hostile feeds would take minutes to read or would exhaust the memory.
     #[test]
     fn rejects_hostile_feeds() {
         let wide = vec!["c"; 200_000].join(",") + "\n";
-        let rest =
-            "1: it has 200000 columns, and a feed has at most 1600; leave out those that nothing draws";
+        let rest = "1: 200000 columns, but a feed has at most 1600; remove columns that no operation draws";
         assert_eq!(read_rows(Format::Csv, None, wide.as_bytes()), format!("line {rest}"));
         let lines = crate::index_rows(wide.as_bytes(), b',', None)
             .expect_err("there are too many columns")
@@ -92,9 +92,7 @@ mod tests {
         assert_eq!(lines, format!("line {rest}"));
         let members: Vec<String> = (0..2000).map(|it| format!("\"c{it}\":1")).collect();
         let object = format!("{{{}}}\n", members.join(","));
-        assert!(
-            read_rows(Format::JsonLines, None, object.as_bytes()).starts_with("line 1: it has 2000 columns")
-        );
+        assert!(read_rows(Format::JsonLines, None, object.as_bytes()).starts_with("line 1: 2000 columns"));
         let open = std::io::Read::chain(b"id\n\"".as_slice(), std::io::repeat(b'x'));
         let mut open = BufReader::new(open);
         let refused =
@@ -106,7 +104,7 @@ mod tests {
             .to_string();
         assert!(refused.contains("a row is longer than 64 MiB"), "{refused}");
         let nul =
-            "line 2: the column \"b\" holds a NUL byte, which no text of PostgreSQL can hold; leave it out";
+            "line 2: the column \"b\" contains a NUL byte, which PostgreSQL text cannot contain; remove it";
         assert_eq!(read_rows(Format::Csv, None, b"a,b\n\"1\",x\0y\n"), nul);
         let objects = b"{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"b\": \"\\u0000\"}\n";
         assert_eq!(read_rows(Format::JsonLines, None, objects), nul);
@@ -123,16 +121,16 @@ mod tests {
         };
         let two = "{\"id\":1,\"name\":\"Ж\\n\"}\n\n{\"name\":null,\"id\":2.50,\"x\":[1, 2]}\n";
         check(two, None, "id+name: 1|Ж\n / 2.50|");
-        check(two, Some(&["x", "id"]), "line 1: there is no \"x\" in it");
+        check(two, Some(&["x", "id"]), "line 1: the object has no member \"x\"");
         check("{\"a\":{\"b\":\"c\"}, \"t\": true}", None, "a+t: {\"b\":\"c\"}|true");
-        check("[1]\n", None, "line 1: \"[1]\" is no object; write one such as {\"id\": 1}");
-        check("{\"a\":1}\n{\"b\":1}\n", None, "line 2: there is no \"a\" in it");
+        check("[1]\n", None, "line 1: \"[1]\" is not an object; write one such as {\"id\": 1}");
+        check("{\"a\":1}\n{\"b\":1}\n", None, "line 2: the object has no member \"a\"");
         check(
             "{\"a\":1}\n{\"a\":\n",
             None,
-            "line 2: \"{\\\"a\\\":\" is no object; write one such as {\"id\": 1}",
+            "line 2: \"{\\\"a\\\":\" is not an object; write one such as {\"id\": 1}",
         );
-        check("\n", None, "it holds no row");
+        check("\n", None, "no rows; write at least one");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Index advice: indexes that would help, statements that none helps, and measured effects.
+//! Index advice: recommended indexes, statements that no index improves, and measured effects.
 
 use crate::Nanos;
 use crate::explain::{IndexCandidate, KeyRole};
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 pub struct Advice {
     /// Indexes into the experiment's cells.
     pub cells: Vec<usize>,
-    /// Statements, the most expensive first.
+    /// Statements by total time, the most expensive first.
     pub statements: Vec<StatementAdvice>,
-    /// Recommended indexes, the one that saves the most first.
+    /// Recommended indexes by time saved, the largest saving first.
     pub indexes: Vec<IndexAdvice>,
-    /// Saving of all indexes together, see [`IndexAdvice::saved`].
+    /// Share of the time of all statements (0..=1) that all indexes together save; see [`IndexAdvice::saved`].
     pub saved: Option<f64>,
-    /// Reason why the planner could not cost hypothetical indexes; their effect is then estimated.
+    /// Reason why the planner could not cost hypothetical indexes; savings are then estimated without it.
     pub planner_unavailable: Option<String>,
 }
 
-/// Statement with its remedy.
+/// Statement of the load and the remedy that the advice suggests for it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementAdvice {
     /// Text of the statement; untrusted input.
@@ -30,30 +30,30 @@ pub struct StatementAdvice {
     /// Mean time of a call, in seconds.
     #[serde(rename = "mean_s")]
     pub mean: Option<f64>,
-    /// Scan that discards the most rows, or else reads the most.
+    /// Scan that discards the most rows; if no scan discards rows, the scan that reads the most.
     pub scan: Option<Scan>,
     pub remedy: Remedy,
 }
 
-/// Scan of a whole table.
+/// Sequential scan of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scan {
     /// `schema.table`.
     pub table: String,
-    /// Rows read; `passed` counts those that the filter kept.
+    /// Number of rows read; `passed` is the number that the filter kept.
     pub rows: f64,
     pub passed: f64,
     /// True if the rows were counted in an execution; otherwise they are the planner's estimate.
     pub counted: bool,
 }
 
-/// Remedy for a statement.
+/// Remedy for an expensive statement.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Remedy {
     /// No remedy needed: the statement scans no large table.
     NotNeeded,
-    /// Index into [`Advice::indexes`].
+    /// Index to create; `index` is a position in [`Advice::indexes`].
     Index { index: usize },
     /// No remedy: the statement needs every row of a table.
     EveryRow,
@@ -73,9 +73,9 @@ pub struct IndexAdvice {
     pub candidate: IndexCandidate,
     /// Statement that creates the index, without a semicolon.
     pub ddl: String,
-    /// Expected size of the index.
+    /// Expected size of the index in bytes.
     pub bytes: Option<u64>,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub rows: f64,
     pub improved: Vec<CostChange>,
     /// Share of the time of all statements (0..=1) that the index saves, if time is proportional to the planner's cost.
@@ -128,7 +128,7 @@ pub struct StatementChange {
 }
 
 impl IndexAdvice {
-    /// Columns with this role.
+    /// Names of the index's columns that have this role.
     pub fn columns(&self, role: KeyRole) -> Vec<&str> {
         self.candidate.keys.iter().filter(|it| it.role == role).map(|it| it.column.as_str()).collect()
     }

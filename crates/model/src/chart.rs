@@ -1,7 +1,6 @@
 //! Time series charts of a trial.
 //!
-//! Each trial has columns of numbers on one shared time axis, computed once. Code that draws or names them computes
-//! nothing.
+//! A trial's charts are columns of numbers on one shared time axis. They are computed once; renderers compute nothing.
 
 use crate::EventKind;
 use schemars::JsonSchema;
@@ -33,15 +32,15 @@ pub struct Chart {
     pub series: Vec<ChartSeries>,
 }
 
-/// Kind of a chart, in the order of display. Units are those of [`ChartKind::unit`].
+/// Kind of a chart, in the order of display. [`ChartKind::unit`] is the unit of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// Offered and delivered rate; also delivered by operation if there are several.
+    /// Offered and delivered rate; with several operations also the delivered rate of each.
     Rate,
     /// Quantiles of the response time of all operations together.
     Response,
-    /// Median and 99th percentile by operation; absent with one operation.
+    /// Median and 99th percentile of the response time by operation; absent with one operation.
     ResponseByOperation,
     /// Failures by code.
     Failures,
@@ -51,17 +50,17 @@ pub enum ChartKind {
     Pooler,
     /// PostgreSQL sessions by state, compared with `max_connections`.
     Connections,
-    /// CPUs used by node, each compared with its quota, and by the host.
+    /// CPUs used by each node, with its quota, and by the host.
     Processors,
     /// Bytes read and written per second, by node.
     Disk,
-    /// Active sessions by wait event; stacked.
+    /// Active sessions by wait event, as a stacked chart.
     Waits,
-    /// Lag in bytes, by replica.
+    /// Replication lag in bytes, by replica.
     ReplicationLag,
-    /// Time from the acknowledgement until the write was visible, by replica.
+    /// Time in seconds from a write's acknowledgement until a replica shows the write, by replica.
     Freshness,
-    /// Quantiles of the generator's own lateness.
+    /// Quantiles of the send lag of the generator.
     SendLag,
 }
 
@@ -110,7 +109,7 @@ impl ChartKind {
         }
     }
 
-    /// True for durations, because their quantiles span decades.
+    /// True for charts of durations: they have a logarithmic axis because quantiles span decades.
     pub fn is_logarithmic(self) -> bool {
         self.unit() == ChartUnit::Seconds
     }
@@ -136,33 +135,33 @@ pub struct ChartSeries {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartSeriesKind {
-    /// Arrivals that were due.
+    /// Rate of arrivals that were due.
     Offered,
-    /// Successful transactions; of one operation if the series has a label.
+    /// Rate of successful transactions; of one operation if the series has a label.
     Delivered,
-    /// Quantile, 0..=1.
+    /// Quantile of a duration; the number is in 0..=1.
     Quantile(f64),
     Max,
-    /// Failed transactions with the code of the label.
+    /// Rate of failed transactions with the code in the label.
     Failed,
-    /// Unknown transactions with the code of the label.
+    /// Rate of transactions with unknown outcome and the code in the label.
     Unknown,
     Refused,
     Dropped,
     InFlight,
     /// Arrivals that waited for a client during the point's interval.
     Waited,
-    /// Clients of a pooler.
+    /// Clients of a pooler that are not waiting for a server connection.
     ClientsActive,
     ClientsWaiting,
-    /// Server connections of a pooler.
+    /// Server connections of a pooler that are assigned to a client.
     ServersActive,
     ServersIdle,
     /// Connections queued in a balancer.
     Queue,
-    /// Sessions in the state of the label.
+    /// PostgreSQL sessions in the state that the label names.
     Sessions,
-    /// Limit, drawn dashed: `max_connections`, a quota.
+    /// Upper limit, drawn dashed: `max_connections` or a quota.
     Limit,
     /// CPUs used by the node.
     Processors,
@@ -170,15 +169,15 @@ pub enum ChartSeriesKind {
     Host,
     Read,
     Written,
-    /// Active sessions with the wait event of the label; `running` means no wait.
+    /// Active sessions with the wait event in the label; `running` means no wait.
     Waiting,
     ReplicationLag,
-    /// Time from the acknowledgement until the write was visible.
+    /// Time from a write's acknowledgement until a replica shows the write.
     Visible,
     SendLag(f64),
 }
 
-/// Event at one time.
+/// Event that a chart marks, such as an injected fault.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Annotation {
     /// Seconds since the window's start.

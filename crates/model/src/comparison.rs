@@ -1,7 +1,7 @@
 //! Comparison of runs with a base run.
 //!
-//! Facts: differences between the setups, the change of each figure with its interval, and the results of the user's
-//! conditions. Values are seconds, transactions per second, shares of 0..=1, or CPUs.
+//! A comparison contains facts: differences between setups, changes of figures, and results of the user's conditions.
+//! Values are in seconds, transactions per second, shares (0..=1) or CPUs.
 
 use crate::PerSecond;
 use crate::matrix::{ChangeVerdict, TrialStatus};
@@ -24,9 +24,9 @@ pub struct Comparison {
 pub struct RunRef {
     /// File name of the run without `.dyno`.
     pub name: String,
-    /// Unix time in milliseconds.
+    /// Start of the run, Unix time in milliseconds.
     pub started_ms: u64,
-    /// Version of pgdyno.
+    /// Version of pgdyno that made the run.
     pub pgdyno_version: String,
 }
 
@@ -34,22 +34,22 @@ pub struct RunRef {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunComparison {
     pub run: RunRef,
-    /// Differences, confounders first.
+    /// Differences between the setups, confounders first.
     pub differences: Vec<Difference>,
     /// Cells that both runs have, in the base's order.
     pub cells: Vec<CellComparison>,
-    /// Cells without a counterpart.
+    /// Cells of the base without a counterpart in the run; `only_run` lists those of the run.
     pub only_base: Vec<CellLabel>,
     pub only_run: Vec<CellLabel>,
     pub excluded: Vec<ExcludedTrial>,
-    /// Results in the order of the user's conditions, each for every cell.
+    /// Results of the user's conditions in their order, each for every cell.
     pub conditions: Vec<ConditionResult>,
 }
 
 /// Label of a cell: axis names and values.
 pub type CellLabel = Vec<(String, String)>;
 
-/// Difference between the two runs.
+/// Setup difference between the base and a compared run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
     pub subject: DifferenceSubject,
@@ -58,14 +58,14 @@ pub struct Difference {
     /// Value in the base; `None` if it is absent. Untrusted input.
     pub base: Option<String>,
     pub run: Option<String>,
-    /// Indexes into [`RunComparison::cells`] of the pairs that differ; empty for all.
+    /// Indexes into [`RunComparison::cells`] of the pairs that differ; empty if all pairs differ.
     pub cells: Vec<usize>,
-    /// True if the user declared the difference as intended.
+    /// True if the user declared the difference as expected.
     pub expected: bool,
 }
 
 impl Difference {
-    /// True if the difference changes the figures without being the subject of the comparison.
+    /// True if the difference is a confounder: it changes figures but is not what the user compares.
     pub fn is_confounder(&self) -> bool {
         self.subject.is_confounder() && !self.expected
     }
@@ -81,7 +81,7 @@ pub enum DifferenceSubject {
     Server,
     /// Limits of a node.
     Limit,
-    /// Limit that was requested but not applied.
+    /// Limit that could not be applied.
     NotApplied,
     Machine,
     Dataset,
@@ -89,7 +89,7 @@ pub enum DifferenceSubject {
     Load,
     /// Scripts and their weights.
     Operation,
-    /// Settings and builds of the nodes before PostgreSQL, and PostgreSQL's settings.
+    /// Setting or build of a pooler, balancer or service, or a PostgreSQL setting.
     Setting,
     /// Version of pgdyno.
     Generator,
@@ -97,7 +97,7 @@ pub enum DifferenceSubject {
 }
 
 impl DifferenceSubject {
-    /// True if figures depend on this subject regardless of the other differences.
+    /// True if a difference in this subject always confounds the comparison.
     pub fn is_confounder(self) -> bool {
         self < DifferenceSubject::Setting
     }
@@ -112,7 +112,7 @@ pub struct ExcludedTrial {
     /// Repetition, from 0.
     pub repetition: u32,
     pub reasons: Vec<InvalidReason>,
-    /// Status of the trial; without `reasons`, it was excluded because it did not complete.
+    /// Status of the trial. If `reasons` is empty, the trial is excluded because it did not complete.
     pub status: TrialStatus,
 }
 
@@ -121,7 +121,7 @@ pub struct ExcludedTrial {
 pub struct CellComparison {
     pub base: CellLabel,
     pub run: CellLabel,
-    /// Figures of all operations together, then by operation if there are several.
+    /// Figures of all operations together; with several operations also the figures of each.
     pub figures: Vec<MetricComparison>,
 }
 
@@ -129,13 +129,13 @@ pub struct CellComparison {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricComparison {
     pub metric: Metric,
-    /// Operation; `None` for all together.
+    /// Name of the operation; `None` for all operations together.
     pub operation: Option<String>,
     pub base: MetricEstimate,
     pub run: MetricEstimate,
     pub change: Change,
     pub method: TestMethod,
-    /// Two-sided p-value; absent with too little data for a test.
+    /// Two-sided p-value; `None` with too little data for a test.
     pub p: Option<f64>,
     pub verdict: ChangeVerdict,
 }
@@ -145,16 +145,16 @@ pub struct MetricComparison {
 pub enum Metric {
     /// Successful transactions within the window, per second.
     Tps,
-    /// Response time.
+    /// 50th percentile of the response time, in seconds.
     P50,
     P90,
     P99,
     P999,
-    /// Service time.
+    /// 99th percentile of the service time, in seconds.
     ServiceP99,
-    /// Failed and unknown transactions as a share of those sent.
+    /// Failed and unknown transactions as a share of those sent, 0..=1.
     Errors,
-    /// CPUs used.
+    /// CPUs used by the generator.
     GeneratorCpu,
     /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
@@ -175,7 +175,7 @@ impl Metric {
         Metric::ServerCpu,
     ];
 
-    /// Name as users write it.
+    /// Name of the metric in conditions and documents.
     pub fn name(self) -> &'static str {
         match self {
             Metric::Tps => "tps",
@@ -191,7 +191,7 @@ impl Metric {
         }
     }
 
-    /// Quantile of response or service time, 0..=1.
+    /// Quantile (0..=1) of response or service time that the metric is; `None` for other metrics.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -211,7 +211,7 @@ impl Metric {
         }
     }
 
-    /// True if a higher value is better; `None` if that depends.
+    /// True if a higher value is better; `None` if neither direction is better in general.
     pub fn higher_is_better(self) -> Option<bool> {
         match self.kind() {
             MetricKind::Rate => Some(true),
@@ -230,14 +230,14 @@ pub enum MetricKind {
     Processors,
 }
 
-/// Figure of one of the two runs.
+/// Estimate of one metric of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MetricEstimate {
-    /// Median of the trials, or value over all their seconds together.
+    /// Median of the trials, or the value over all seconds of the trials together.
     pub value: f64,
-    /// 95 % confidence interval.
+    /// 95 % confidence interval of the value.
     pub interval: Option<(f64, f64)>,
-    /// Valid trials with this figure, at least 1.
+    /// Number of valid trials with this figure, at least 1.
     pub trials: u32,
 }
 
@@ -247,12 +247,12 @@ pub struct MetricEstimate {
 pub enum Change {
     /// Run ÷ base; `None` if the base's value is 0.
     Ratio { value: Option<f64>, interval: Option<(f64, f64)> },
-    /// Run − base, for shares, whose ratio is meaningless near 0.
+    /// Run − base; used for shares, because a ratio of shares near 0 is meaningless.
     Difference { value: f64, interval: Option<(f64, f64)> },
 }
 
 impl Change {
-    /// 95 % confidence interval.
+    /// 95 % confidence interval of the ratio or difference.
     pub fn interval(&self) -> Option<(f64, f64)> {
         match self {
             Change::Ratio { interval, .. } | Change::Difference { interval, .. } => *interval,
@@ -260,17 +260,17 @@ impl Change {
     }
 }
 
-/// Method of an interval and a verdict.
+/// Statistical method that produced an interval and a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestMethod {
-    /// Rank test on the trials, at least four of each: exact for any distribution.
+    /// Rank test on the trials, with at least four per run; exact for any distribution.
     Trials { base: u32, run: u32 },
-    /// Rank test on the differences between trials that alternated in time, at least six pairs.
+    /// Rank test on differences between trials that alternated in time, with at least six pairs.
     Pairs { pairs: u32 },
-    /// Student's t distribution for the trials, at least three together.
+    /// Student's t distribution on the trials, with at least three in both runs together.
     FewTrials { base: u32, run: u32 },
-    /// Blocks of seconds, resampled within trials. The interval applies only to these periods.
+    /// Resampling of blocks of seconds within trials. The interval holds only for the measured periods.
     Blocks { base: Blocks, run: Blocks },
     /// Too little data for any method.
     None { base: u32, run: u32 },
@@ -278,12 +278,12 @@ pub enum TestMethod {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Blocks {
-    /// Length of a block.
+    /// Length of a block in seconds.
     #[serde(rename = "length_s")]
     pub seconds: f64,
     /// Number of blocks without overlap.
     pub count: u32,
-    /// Correlation of each second with the next.
+    /// Correlation of each second with the next, −1..=1.
     pub correlation: f64,
 }
 
@@ -295,7 +295,7 @@ pub struct ConditionResult {
     /// Index into [`RunComparison::cells`].
     pub cell: usize,
     pub outcome: ConditionOutcome,
-    /// Value, ratio or difference that was compared with the bound, if known.
+    /// Value, ratio or difference that was compared with the bound; `None` if unknown.
     pub value: Option<f64>,
     pub interval: Option<(f64, f64)>,
     pub bound: f64,
@@ -305,21 +305,21 @@ pub struct ConditionResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionOutcome {
-    /// True: the whole interval is beyond the bound.
+    /// Condition holds: the whole interval is beyond the bound.
     Yes,
-    /// False: the whole interval is on this side of the bound.
+    /// Condition does not hold: the whole interval is on this side of the bound.
     No,
-    /// Bound lies within the interval, or there is no interval.
+    /// Result unknown: the bound lies within the interval, or there is no interval.
     Unknown,
-    /// Runs do not have this figure.
+    /// Figure that the condition names is absent from the runs.
     Absent,
 }
 
-/// Unit of a condition's figures.
+/// Unit of the value of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConditionUnit {
-    /// Ratio minus 1.
+    /// Relative change: ratio minus 1.
     Relative,
     /// Difference of shares.
     Points,
@@ -333,15 +333,15 @@ pub enum ConditionUnit {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunHistory {
     pub experiment: String,
-    /// Runs, the oldest first.
+    /// Runs in order of time, the oldest first.
     pub runs: Vec<DatedRun>,
-    /// Series by cell.
+    /// History of each cell.
     pub series: Vec<CellHistory>,
     /// Seed of the permutations.
     pub seed: u64,
 }
 
-/// Run of the history.
+/// Run in a history.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DatedRun {
     pub source: RunRef,
@@ -353,10 +353,10 @@ pub struct DatedRun {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellHistory {
     pub label: CellLabel,
-    /// Runs with a valid trial, the oldest first.
+    /// Points of the runs with a valid trial, the oldest first.
     pub points: Vec<HistoryPoint>,
     pub changes: Vec<ChangePoint>,
-    /// True if there are too few points to detect a change.
+    /// True if there are too few points for the detection of a change.
     pub too_few: bool,
 }
 
@@ -364,12 +364,12 @@ pub struct CellHistory {
 pub struct HistoryPoint {
     /// Index into [`RunHistory::runs`].
     pub run: usize,
-    /// Valid trials.
+    /// Number of valid trials.
     pub trials: u32,
-    /// Median over the valid trials.
+    /// Median throughput over the valid trials.
     pub tps: PerSecond,
     pub tps_interval: Option<(f64, f64)>,
-    /// Median over the valid trials, in seconds.
+    /// Median 99th percentile of the response time over the valid trials, in seconds.
     #[serde(rename = "p99_s")]
     pub p99: Option<f64>,
     #[serde(rename = "p99_interval_s")]
@@ -383,7 +383,7 @@ pub struct ChangePoint {
     /// Index into [`CellHistory::points`] of the first point after the change.
     #[serde(rename = "point")]
     pub at: usize,
-    /// Median before the change; `after` is the median after it. Each period ends at the next change.
+    /// Median of the metric before the change; `after` is the median after it. Each period ends at the next change.
     pub before: f64,
     pub after: f64,
     /// p-value of the permutation test that found the change.

@@ -25,14 +25,14 @@ pub struct WriteKey {
     pub sequence: u64,
 }
 
-/// Outcome of one attempt to write, according to the protocol.
+/// Outcome of one attempt to write, as the protocol reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteOutcome {
     /// Acknowledged: ReadyForQuery followed the commit without an error, or the service answered accordingly.
     Acknowledged,
     /// Acknowledged with the warning that the wait for standbys was cancelled: committed on this server only.
     AcknowledgedLocally,
-    /// Refused: the write has no effect.
+    /// Refused: the write had no effect.
     Failed(Code),
     /// Unknown: the connection broke or timed out after the first byte was sent, so the write may exist.
     Unknown(Code),
@@ -80,16 +80,15 @@ impl ServerInstance {
 /// Entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerEntry {
-    /// Definition: from here on, `ServerId` refers to this server.
+    /// Definition of a server number: later entries refer to this server by the `ServerId`.
     Server(ServerId, ServerInstance),
-    /// Reservation: sequences of the session below `until` may be used. Written before any of them is used.
+    /// Reservation: the session may use sequences below `until`. The entry is written before any of them is used.
     Reserved {
         session: u32,
         until: u64,
     },
     Completed(WriteAttempt),
-    /// Readings of both clocks at the same time. The second, Unix time in microseconds, is only informative and orders
-    /// nothing.
+    /// Readings of both clocks at one time. The second reading is Unix time in microseconds; it is informative only.
     Clock {
         at: Nanos,
         wall_us: u64,
@@ -98,14 +97,14 @@ pub enum LedgerEntry {
     Closed,
 }
 
-/// State of a ledger's end.
+/// State of the end of a ledger file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerEnd {
-    /// Ends with [`LedgerEntry::Closed`].
+    /// Complete: the last entry is [`LedgerEntry::Closed`].
     Closed,
-    /// Ends during the load, between two entries: later outcomes are not known.
+    /// Incomplete: the ledger ends between two entries, and later outcomes are unknown.
     Open,
-    /// Ends with bytes that are not a valid entry and were ignored.
+    /// Damaged: the ledger ends with this many bytes that are not a valid entry. They are ignored.
     Torn { bytes: u64 },
 }
 
@@ -125,8 +124,8 @@ pub enum Promise {
 }
 
 impl Promise {
-    /// True if an acknowledged write survives the loss of the primary or of any one host. The right standby must be
-    /// promoted.
+    /// True if acknowledged writes survive the loss of the primary or of any one host, provided that the right standby
+    /// is promoted.
     pub fn outlives_primary(&self) -> bool {
         matches!(self, Promise::Flush(_) | Promise::Apply(_))
     }
@@ -142,16 +141,16 @@ pub struct SynchronousStandbys {
     pub names: Vec<String>,
 }
 
-/// Choice among the named standbys.
+/// Method by which PostgreSQL chooses among the named standbys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SyncMethod {
-    /// The first connected ones in the list: `FIRST n (…)`.
+    /// The first connected standbys of the list: `FIRST n (…)`.
     First,
-    /// Any of them: `ANY n (…)`.
+    /// Any of the listed standbys: `ANY n (…)`.
     Any,
 }
 
-/// Promise of a server from a time on.
+/// Promise that a server makes from a given time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromiseChange {
     pub at: Nanos,
@@ -159,12 +158,12 @@ pub struct PromiseChange {
     pub promise: Promise,
 }
 
-/// Role of a server at one time, queried directly and not through poolers or balancers.
+/// Role of a server at one time, queried on a direct connection without poolers and balancers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleSample {
     pub at: Nanos,
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`.
+    /// Result of `pg_is_in_recovery()`.
     pub in_recovery: bool,
 }
 
@@ -199,23 +198,23 @@ pub struct StandbyPosition {
     pub synchronous: bool,
 }
 
-/// Rows that exist after the faults.
+/// Rows found after the faults, read from one server.
 #[derive(Clone, Debug)]
 pub struct ReadBack {
     /// Time at which the snapshot was requested; later acknowledgements are outside its scope.
     pub started: Nanos,
-    /// Time at which the server had reported its identity and recovery state, not before `started`.
+    /// Time at which the server had reported its identity and recovery state; not earlier than `started`.
     pub identified: Nanos,
     pub server: ServerInstance,
-    /// `pg_is_in_recovery()`, queried on the same connection.
+    /// Result of `pg_is_in_recovery()` on the connection of the read-back.
     pub in_recovery: bool,
     pub keys: KeySet,
 }
 
-/// Set of keys that a read-back found, one bit each.
+/// Set of the keys that a read-back found; one bit per key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
-    /// Bits by session, then sequence / 64.
+    /// Bit words by session, then by sequence / 64.
     bits: Vec<Vec<u64>>,
     /// Keys that occurred more than once, with their counts.
     pub repeated: BTreeMap<WriteKey, u64>,
@@ -252,7 +251,7 @@ impl KeySet {
         word.is_some_and(|it| it >> (key.sequence % 64) & 1 == 1)
     }
 
-    /// Bits of a session: 64 sequences per word, the lowest first.
+    /// Bit words of a session: 64 sequences per word, the lowest sequence in the lowest bit.
     pub fn session(&self, session: usize) -> &[u64] {
         self.bits.get(session).map_or(&[], Vec::as_slice)
     }
@@ -276,7 +275,7 @@ fn add_example(to: &mut (u64, Vec<WriteKey>), key: WriteKey) {
 /// Maximum number of keys given as examples.
 pub const EXAMPLES: usize = 10;
 
-/// Evidence other than the ledger's entries.
+/// Evidence of a trial other than the entries of its ledger.
 #[derive(Clone, Debug, Default)]
 pub struct DurabilityHistory {
     pub end: Option<LedgerEnd>,
@@ -295,7 +294,7 @@ pub struct DurabilityHistory {
     pub control: Option<ControlResult>,
 }
 
-/// Result of the positive control: the same fault without a promise.
+/// Result of the positive control: the same faults on a system without a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ControlResult {
     /// Acknowledged writes that the control lost.
@@ -307,32 +306,32 @@ pub struct ControlResult {
 pub struct DurabilityVerdict {
     pub conclusion: Conclusion,
     pub counts: WriteCounts,
-    /// Anomalies, the worst first; each kind at most once.
+    /// Anomalies, the worst first; each kind occurs at most once.
     #[serde(alias = "findings")]
     pub anomalies: Vec<Anomaly>,
     /// Reasons why the evidence is incomplete.
     pub doubts: Vec<InconclusiveReason>,
-    /// Writes lost without a broken promise.
+    /// Loss of writes that no promise covered.
     pub recovery_point: Option<RecoveryPoint>,
-    /// Outages by fault.
+    /// Periods without acknowledged writes, by fault.
     pub outages: Vec<WriteOutage>,
     /// Number of faults after which a new timeline was observed.
     pub failovers: u32,
-    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, given that none of these
-    /// did.
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write. It assumes that no
+    /// observed failover lost one.
     pub bound: f64,
-    /// Steps of the generator's wall clock in microseconds; nothing here depends on that clock.
+    /// Steps of the generator's wall clock in microseconds. The verdict does not depend on that clock.
     pub clock_steps_us: Vec<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// All promises were kept.
+    /// Kept: the servers kept all promises.
     Kept,
-    /// A promise was broken.
+    /// Broken: at least one promise was broken.
     Broken,
-    /// Insufficient evidence.
+    /// Unknown: the evidence is insufficient.
     Unknown,
 }
 
@@ -343,15 +342,15 @@ pub struct WriteCounts {
     pub local: u64,
     pub failed: u64,
     pub unknown: u64,
-    /// Part of `unknown` that exists.
+    /// Number of writes in `unknown` that a read-back found.
     pub unknown_present: u64,
-    /// Writes that may have been sent but have no recorded outcome.
+    /// Number of writes that may have been sent but have no recorded outcome.
     ///
-    /// They precede a write of their session that has an outcome. In a ledger that was not closed, all reservations
-    /// after the last outcome count too. In a closed ledger, such reservations were not used.
+    /// Such a write precedes a write of its session that has an outcome. In a ledger that was not closed, all reserved
+    /// sequences after the last outcome count too. In a closed ledger they do not count, because they were not used.
     #[serde(alias = "untold")]
     pub unresolved: u64,
-    /// Attempts that reached a standby: SQLSTATE 25006.
+    /// Number of attempts that reached a standby: SQLSTATE 25006.
     pub misrouted: u64,
 }
 
@@ -360,7 +359,7 @@ pub struct WriteCounts {
 pub struct Anomaly {
     pub kind: AnomalyKind,
     pub count: u64,
-    /// First keys of this kind.
+    /// First keys of this kind, at most [`EXAMPLES`].
     pub examples: Vec<WriteKey>,
 }
 
@@ -368,9 +367,9 @@ pub struct Anomaly {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnomalyKind {
-    /// Acknowledged with a promise that survives the primary, but absent.
+    /// Absent although acknowledged with a promise that survives the loss of the primary.
     Lost,
-    /// Absent although a later write of the session on the same server exists: no prefix of a WAL explains it.
+    /// Absent although a later write of the session on the same server exists. No prefix of a WAL explains this.
     Hole,
     /// Present and later absent; or acknowledged, absent, and later present.
     Flicker,
@@ -384,19 +383,19 @@ pub enum AnomalyKind {
     SplitBrain,
     /// Promotion of a standby that was not certain to have all promised writes.
     WrongPromotion,
-    /// Acknowledged while the promise changed, and absent: it is unknown which promise applied.
+    /// Absent although acknowledged while the promise changed; the promise that applied is unknown.
     LostAmbiguous,
-    /// Acknowledged without such a promise, and absent.
+    /// Absent although acknowledged, without a promise that survives the loss of the primary.
     #[serde(alias = "lost_unpromised")]
     LostWithoutPromise,
-    /// Acknowledged with a warning, and absent.
+    /// Absent although acknowledged with a warning.
     LostLocal,
     /// Present more than once after several attempts.
     DuplicateByRetry,
 }
 
 impl AnomalyKind {
-    /// True if a promise, or a guarantee of any database, was broken.
+    /// True if the anomaly breaks a promise, or a guarantee that every database gives.
     pub fn is_violation(self) -> bool {
         self <= AnomalyKind::WrongPromotion
     }
@@ -417,7 +416,7 @@ pub enum InconclusiveReason {
         #[serde(rename = "read_back", alias = "reading")]
         reading: usize,
     },
-    /// Read-back from a timeline older than one observed before.
+    /// Read-back from an older timeline than an earlier observed one.
     ReadFromOldTimeline {
         #[serde(rename = "read_back", alias = "reading")]
         reading: usize,
@@ -439,7 +438,7 @@ pub enum InconclusiveReason {
     /// No new timeline was observed after the fault with this number.
     #[serde(alias = "fault_unseen")]
     NoNewTimelineAfterFault { fault: usize },
-    /// Ledger not closed: outcomes at its end may be missing.
+    /// Ledger that was not closed: outcomes at its end may be missing.
     LedgerOpen,
     /// Invalid bytes at the end of the ledger.
     LedgerTorn { bytes: u64 },
@@ -453,22 +452,22 @@ pub enum InconclusiveReason {
     LostWhilePromiseChanged,
     /// No fault was injected.
     NoFault,
-    /// No positive control.
+    /// Missing positive control.
     NoControl,
-    /// Positive control lost no write: this setup cannot detect a loss.
+    /// Positive control without a lost write: this setup cannot detect a loss.
     ControlLostNothing,
 }
 
-/// Loss of acknowledged writes that had no promise.
+/// Loss of acknowledged writes that no promise covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecoveryPoint {
-    /// Acknowledged writes that were lost.
+    /// Number of acknowledged writes that were lost.
     pub count: u64,
     pub sessions: u32,
     /// Longest sequence of consecutive lost writes of one session.
     pub longest_run: u64,
-    /// First and last acknowledgement of lost writes, in nanoseconds from the nearest fault, negative before it; `None`
-    /// without a fault.
+    /// First and last acknowledgement of lost writes, in nanoseconds relative to the nearest fault; negative before the
+    /// fault. `None` without a fault.
     pub window_ns: Option<(i64, i64)>,
 }
 

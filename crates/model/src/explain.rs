@@ -1,6 +1,6 @@
 //! Query plans, table statistics and index candidates.
 //!
-//! Collected after a trial and stored, so that advice can be derived at any later time. Contains no user values.
+//! pgdyno collects and stores them after a trial, so that advice can be derived later. They contain no user values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Plans of the statements that a cell sends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plans {
-    /// Statements, those with the most time first.
+    /// Statements by total time, the most expensive first.
     pub statements: Vec<StatementPlan>,
     /// Tables that the plans read.
     pub tables: Vec<TableStats>,
-    /// Candidate indexes with the planner's estimate for each one alone.
+    /// Candidate indexes, each with the planner's estimate for it alone.
     #[serde(alias = "tried")]
     pub estimates: Vec<IndexEstimate>,
     /// Reason why the planner could not cost hypothetical indexes.
@@ -20,25 +20,25 @@ pub struct Plans {
     pub planner_unavailable: Option<String>,
 }
 
-/// Statement with its plan for parameters that a client sent.
+/// Statement and its plan for parameters that a client sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatementPlan {
     /// Text with `?` or `$1` in place of values; untrusted input.
     pub text: String,
-    /// Number of times that it occurred while parameters were captured.
+    /// Number of executions of the statement while parameters were captured.
     #[serde(alias = "heard")]
     pub captured: u32,
     pub plan: Option<PlanNode>,
-    /// Server's message if there is no plan.
+    /// Error message of the server if there is no plan.
     #[serde(alias = "refused")]
     pub error: Option<String>,
 }
 
-/// Plan node with the field names of `EXPLAIN (FORMAT JSON)`; values are masked as `$0`.
+/// Node of a query plan with the field names of `EXPLAIN (FORMAT JSON)`; values are masked as `$0`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PlanNode {
-    /// `Seq Scan`, `Sort`, …
+    /// Node type: `Seq Scan`, `Sort`, …
     #[serde(rename = "Node Type")]
     pub kind: String,
     /// Operation of `ModifyTable`: `Insert`, `Update`, `Delete`, `Merge`.
@@ -68,7 +68,7 @@ pub struct PlanNode {
     /// Sort expressions, some followed by ` DESC` or ` NULLS FIRST`.
     #[serde(rename = "Sort Key", skip_serializing_if = "Vec::is_empty")]
     pub sort_key: Vec<String>,
-    /// Cost in the planner's units.
+    /// Total cost in the planner's units.
     #[serde(rename = "Total Cost")]
     pub cost: f64,
     /// Estimated rows per execution.
@@ -80,7 +80,7 @@ pub struct PlanNode {
     /// Number of executions.
     #[serde(rename = "Actual Loops", skip_serializing_if = "Option::is_none")]
     pub loops: Option<f64>,
-    /// Mean number of removed rows per execution.
+    /// Mean number of rows that a filter removed, per execution.
     #[serde(rename = "Rows Removed by Filter", skip_serializing_if = "Option::is_none")]
     pub removed: Option<f64>,
     #[serde(rename = "Plans", skip_serializing_if = "Vec::is_empty")]
@@ -100,9 +100,9 @@ impl PlanNode {
 pub struct TableStats {
     pub schema: String,
     pub name: String,
-    /// Estimated rows; `pg_class.reltuples`.
+    /// Estimated number of rows: `pg_class.reltuples`.
     pub rows: f64,
-    /// Size without indexes.
+    /// Size in bytes without indexes.
     pub bytes: u64,
     pub columns: Vec<ColumnStats>,
     pub indexes: Vec<ExistingIndex>,
@@ -117,7 +117,7 @@ pub struct ColumnStats {
     pub correlation: Option<f64>,
 }
 
-/// Index that exists.
+/// Index that the database already has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExistingIndex {
     pub name: String,
@@ -151,25 +151,25 @@ pub struct IndexKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyRole {
-    /// Compared for equality.
+    /// Column compared for equality.
     Equal,
-    /// Compared with bounds.
+    /// Column compared with bounds.
     Range,
     Ascending,
     Descending,
 }
 
-/// Planner's estimate for an index, as if it were the only new one.
+/// Planner's estimate for one index, assuming that no other index is added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IndexEstimate {
     pub candidate: IndexCandidate,
-    /// Estimated size; absent if the planner could not be asked.
+    /// Estimated size in bytes; `None` if the planner could not cost hypothetical indexes.
     pub bytes: Option<u64>,
     /// Cost of a plan that uses the index, by statement; `None` if no plan uses it.
     pub costs: Vec<Option<f64>>,
 }
 
-/// Normalised text, in which `$1` of a parameter and `?` of a masked constant are equal.
+/// Normalised statement text, in which `$1` of a parameter and `?` of a masked constant become equal.
 pub fn normalize_placeholders(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -185,9 +185,9 @@ pub fn normalize_placeholders(text: &str) -> String {
 impl IndexCandidate {
     /// Statement that creates the index, without a semicolon.
     pub fn ddl(&self) -> String {
-        let key = |it: &IndexKey| {
-            let descending = if it.role == KeyRole::Descending { " DESC" } else { "" };
-            format!("{}{descending}", quote_identifier(&it.column))
+        let key = |key: &IndexKey| {
+            let descending = if key.role == KeyRole::Descending { " DESC" } else { "" };
+            format!("{}{descending}", quote_identifier(&key.column))
         };
         let keys: Vec<String> = self.keys.iter().map(key).collect();
         format!(
@@ -209,7 +209,7 @@ pub fn quote_identifier(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Reserved key words, which must be quoted as identifiers: PostgreSQL's manual, appendix C.
+/// Reserved key words, which must be quoted as identifiers. Source: PostgreSQL's manual, appendix C.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",

@@ -13,16 +13,16 @@ use crate::target::TargetState;
 use crate::{Outage, ReplayFigures};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Kind of a fact, as a run file names it.
+/// Kind of a fact, as stored in a run file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FactKind {
-    /// `[a-z_]+`
+    /// Name of the kind, `[a-z_]+`.
     pub name: &'static str,
     /// Version of the payload. It is increased when an older pgdyno would misread a new payload.
     pub version: u32,
 }
 
-/// Defines [`Fact`] from rows of a variant, its payload, and its kind's name and version.
+/// Macro that defines [`Fact`] from rows: variant, payload, name and version of the kind.
 macro_rules! facts {
     ($($(#[$doc:meta])* $variant:ident($payload:ty) = $name:literal, $version:literal;)+) => {
         /// Fact that a run file stores besides its measurements.
@@ -32,7 +32,7 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// All kinds, in the order of the variants.
+            /// All kinds of facts, in the order of the variants.
             pub const KINDS: &[FactKind] = &[$(FactKind { name: $name, version: $version }),+];
 
             pub fn kind(&self) -> FactKind {
@@ -62,13 +62,13 @@ macro_rules! facts {
 }
 
 facts! {
-    /// Shell command that repeats the run. Belongs to the run.
+    /// Shell command that repeats the run; stored once per run.
     Command(String) = "command", 1;
-    /// Suspected limiters of a cell's maximum. Belongs to the run.
+    /// Suspected limiters of a cell's maximum; stored once per cell of the run.
     Suspects(CellSuspects) = "suspects", 1;
     /// Search step that the trial measures.
     SearchStep(SearchStep) = "search_step", 1;
-    /// Attached server and its data before the trial.
+    /// Identity of the attached server and state of its data before the trial.
     TargetState(TargetState) = "target_state", 1;
     /// Coverage of a table by a feed.
     FeedCoverage(FeedCoverage) = "feed_coverage", 1;
@@ -86,7 +86,7 @@ facts! {
     Outages(Vec<Outage>) = "outages", 1;
     /// Injected faults and their effects.
     FaultInjection(Box<FaultInjection>) = "fault_injection", 1;
-    /// Age of reads on replicas.
+    /// Staleness of reads on replicas.
     Freshness(Freshness) = "freshness", 1;
     /// Comparison of answers with those of the replayed log, by operation.
     Replay(Vec<ReplayFigures>) = "replay", 1;

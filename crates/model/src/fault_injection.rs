@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Result of a trial with faults. Times are relative to the start of its window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultInjection {
-    /// Injected faults in their order.
+    /// Injected faults in order of time.
     #[serde(alias = "inflicted")]
     pub injected: Vec<InjectedFault>,
     /// Promotions of another server to primary.
@@ -20,27 +20,27 @@ pub struct FaultInjection {
     /// Rejoins of old primaries, and of replicas with more WAL than the promoted one.
     #[serde(alias = "rejoined")]
     pub rejoins: Vec<RejoinRecord>,
-    /// Read-backs in their order.
+    /// Read-backs in order of time.
     #[serde(alias = "readings")]
     pub read_backs: Vec<ReadBackRecord>,
-    /// `None` if no operation has a ledger.
+    /// Verdict of the durability check; `None` if no operation has a ledger.
     pub verdict: Option<DurabilityVerdict>,
-    /// Steps that failed, such as a replica that did not return.
+    /// Messages of steps that failed, such as a replica that did not return.
     #[serde(alias = "troubles")]
     pub errors: Vec<String>,
 }
 
-/// Fault that was injected.
+/// Injected fault and the nodes that it affected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InjectedFault {
     #[serde(rename = "at_ns", alias = "at")]
     pub at: Nanos,
-    /// Time at which a fault with a duration was reverted.
+    /// Time at which the fault was reverted; `None` if it has no duration.
     #[serde(rename = "reverted_ns", alias = "healed")]
     pub reverted: Option<Nanos>,
     #[serde(alias = "deed")]
     pub action: FaultAction,
-    /// Names of nodes; empty if the fault could not be injected.
+    /// Names of the affected nodes; empty if the fault could not be injected.
     pub nodes: Vec<String>,
 }
 
@@ -49,14 +49,14 @@ pub struct InjectedFault {
 pub struct PromotionRecord {
     pub from: String,
     pub to: String,
-    /// Time at which it was first observed to accept writes.
+    /// Time at which the promoted server was first observed to accept writes.
     #[serde(rename = "at_ns", alias = "at")]
     pub at: Nanos,
-    /// Time at which its health endpoint first reported it as primary.
+    /// Time at which the health endpoint of the server first reported a primary.
     #[serde(rename = "healthy_ns", alias = "healthy")]
     pub healthy: Option<Nanos>,
     pub timeline: u32,
-    /// True if no confirmed write can be missing; `None` if a failover manager decided.
+    /// True if the promoted server cannot lack a confirmed write; `None` if a failover manager decided.
     pub safe: Option<bool>,
 }
 
@@ -78,7 +78,7 @@ pub struct ReadBackRecord {
     #[serde(alias = "after")]
     pub phase: ReadBackPhase,
     pub node: String,
-    /// Rows with a token.
+    /// Number of rows with a token.
     pub rows: u64,
     #[serde(rename = "elapsed_ns", alias = "took")]
     pub elapsed: Nanos,
@@ -88,7 +88,7 @@ pub struct ReadBackRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadBackPhase {
-    /// Load with its faults.
+    /// Load period with its faults.
     Load,
     /// Rejoin of the old primary.
     Rejoining,
@@ -101,30 +101,30 @@ pub enum ReadBackPhase {
 pub struct FailoverResult {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// Trials whose faults were injected.
+    /// Number of trials whose faults were injected.
     pub trials: u32,
     /// Number of faults after which another server accepted writes.
     pub failovers: u32,
     /// Combined conclusion of all trials; `None` without a ledger.
     pub conclusion: Option<Conclusion>,
-    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write, given that no observed
-    /// failover did.
+    /// Upper bound (95 % confidence) of the probability, 0..=1, that a failover loses a write. It assumes that no
+    /// observed failover lost one.
     pub bound: f64,
-    /// Sum over all trials.
+    /// Write counts summed over all trials.
     pub counts: WriteCounts,
-    /// Acknowledged writes that were lost, regardless of the promise.
+    /// Number of acknowledged writes that were lost, with or without a promise.
     pub lost: u64,
     /// Anomalies of all trials together, each kind once, the worst first.
     pub anomalies: Vec<Anomaly>,
-    /// Doubts of all trials, each once.
+    /// Doubts of all trials, without repetition.
     pub doubts: Vec<InconclusiveReason>,
     /// Largest loss without a broken promise in any trial.
     pub recovery_point: Option<RecoveryPoint>,
-    /// Longest period of each trial without an acknowledged write, around its faults.
+    /// Longest period without an acknowledged write around a fault, over the trials.
     pub outage: Option<DurationRange>,
     /// Time from the fault on a primary until another server accepted writes.
     pub promoted: Option<DurationRange>,
-    /// Time from the same fault until the health endpoint reported the new primary.
+    /// Time from the fault on a primary until the health endpoint reported the new primary.
     pub healthy: Option<DurationRange>,
     /// Time that the old primary took to rejoin.
     pub rejoined: Option<DurationRange>,
@@ -138,13 +138,13 @@ pub struct ControlSummary {
     /// Index into the experiment's cells.
     pub cell: usize,
     pub trials: u32,
-    /// Trials that lost writes.
+    /// Number of trials that lost writes.
     pub lossy_trials: u32,
-    /// Acknowledged writes that they lost.
+    /// Number of acknowledged writes that these trials lost.
     pub lost: u64,
 }
 
-/// Range of several durations.
+/// Range of one duration over several trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DurationRange {
     #[serde(rename = "min_ns")]

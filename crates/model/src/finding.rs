@@ -37,34 +37,34 @@ pub enum Finding {
     SlotsExhausted {
         cell: usize,
         limit: ConnectionLimit,
-        /// Refusals that clients saw, in all trials together.
+        /// Number of refusals that clients saw, over all trials.
         refused: u64,
-        /// Refusals in the server's log, in all trials together.
+        /// Number of refusals in the server's log, over all trials.
         logged: u64,
         max_connections: Option<u32>,
-        /// Earliest second of any trial, if a log or ticks show it.
+        /// Earliest second with a refusal in any trial; `None` if neither a log nor ticks show it.
         first_second: Option<u64>,
         /// Number of trials with refusals, of `total_trials`.
         trials: u32,
         total_trials: u32,
     },
-    /// Many clients received little or no service, although the average looks good. From the trial with the median
-    /// number of such clients.
+    /// Many clients received little or no service, although the average looks good. The figures are from the trial with
+    /// the median number of such clients.
     ClientsStarved {
         cell: usize,
-        /// Clients that completed at least a tenth of the mean.
+        /// Number of clients that completed at least a tenth of the mean.
         served: u32,
-        /// Clients that completed nothing.
+        /// Number of clients that completed no transaction.
         without: u32,
         clients: u32,
-        /// Mode and size of the pool, if there is one.
+        /// Mode and size of the pool; `None` without a pooler.
         pool: Option<(PoolMode, u32)>,
         /// Jain's index over all clients.
         jain: f64,
         /// Mean number of transactions per client, over all clients.
         mean: f64,
     },
-    /// Throughput is not compared with other cells, because not all clients did the same work.
+    /// The cell's throughput is not compared with other cells, because not all clients did the same work.
     NotCompared { cell: usize, reason: IncomparableReason },
     /// Saturated host: pooler, server and generator competed for its CPUs. Differences between cells may only show
     /// which of them got CPU time.
@@ -77,7 +77,7 @@ pub enum Finding {
         /// CPUs used by the generator.
         #[serde(rename = "generator_cpu")]
         generator: Option<f64>,
-        /// CPUs used by the nodes before PostgreSQL; `None` if there are none.
+        /// CPUs used by the nodes before PostgreSQL; `None` if there are no such nodes.
         #[serde(rename = "pooler_cpu")]
         before: Option<f64>,
         #[serde(rename = "server_cpu")]
@@ -87,18 +87,18 @@ pub enum Finding {
         #[serde(rename = "other_cpu")]
         others: Option<f64>,
     },
-    /// Generator used a large share of the machine that it shares with the stack.
+    /// Generator used a large share of the machine on which the stack also runs.
     GeneratorShare {
         cell: usize,
-        /// CPUs used.
+        /// CPUs used by the generator.
         #[serde(rename = "generator_cpu")]
         used: f64,
         /// CPUs of the machine.
         processors: f64,
     },
-    /// Cost of the pooler or balancer if every hop has the same transport.
+    /// Throughput cost of the pooler or balancer, measured with the same transport on every hop.
     LikeForLikeCost { cell: usize, with: usize, transport: Transport, compared: ThroughputComparison },
-    /// Apparent cost compared with another transport; `like` is the ratio of throughputs on equal transports.
+    /// Apparent throughput cost, measured against another transport; `like` is the ratio on equal transports.
     UnlikeComparison {
         cell: usize,
         with: usize,
@@ -120,7 +120,7 @@ pub enum Finding {
     QueueInPooler {
         cell: usize,
         node: String,
-        /// Waiting clients by the console; `None` if the console does not report them.
+        /// Number of waiting clients that the console reports; `None` if the console does not report them.
         waiting: Option<f64>,
         /// Longest wait of the first client in the queue, in seconds.
         #[serde(rename = "longest_s")]
@@ -131,7 +131,7 @@ pub enum Finding {
         /// PostgreSQL sessions in a transaction or statement.
         busy: Option<f64>,
     },
-    /// Connections are queued in the balancer for a slot of its server.
+    /// Connections are queued in the balancer until its server accepts another one.
     QueueInBalancer {
         cell: usize,
         node: String,
@@ -145,7 +145,7 @@ pub enum Finding {
     PoolerBound {
         cell: usize,
         node: String,
-        /// CPUs used; `cpu_limit` is the number available.
+        /// CPUs used by the pooler; `cpu_limit` is the number available to it.
         cpu: f64,
         cpu_limit: f64,
         /// Share of the quota's periods in which the pooler was throttled.
@@ -153,10 +153,10 @@ pub enum Finding {
         /// CPUs lost to throttling.
         throttled_cpu: Option<f64>,
         pool: u32,
-        /// Server connections in use, by the console.
+        /// Number of server connections in use that the console reports.
         #[serde(rename = "in_use")]
         lent: Option<f64>,
-        /// PostgreSQL sessions that ran a statement.
+        /// Number of PostgreSQL sessions that ran a statement.
         active: f64,
     },
     /// Pool-bound: all server connections are in use and most are active in PostgreSQL without a dominant wait event.
@@ -183,9 +183,9 @@ pub enum Finding {
     /// Active sessions wait mostly for one event.
     SessionsWait {
         cell: usize,
-        /// Wait event as in `pg_stat_activity`, `Lock/transactionid`.
+        /// Wait event as in `pg_stat_activity`, such as `Lock/transactionid`.
         event: String,
-        /// Share of active sessions, 0..=1.
+        /// Share of the active sessions that wait for this event, 0..=1.
         share: f64,
         active: f64,
     },
@@ -196,7 +196,7 @@ pub enum Finding {
         code: String,
         name: Option<&'static str>,
         count: u64,
-        /// Transactions that were sent.
+        /// Number of transactions that were sent.
         #[serde(rename = "sent")]
         of: u64,
     },
@@ -234,19 +234,19 @@ pub enum Finding {
     AnswerSizes {
         cell: usize,
         operation: String,
-        /// Name of the step, or its method and target, if the operation has several requests.
+        /// Name of the step, or its method and target; `None` if the operation has one request.
         step: Option<String>,
         change: SizeChange,
-        /// Share of the small responses to this request, or of those that differ from the recorded ones, 0..=1.
+        /// Share (0..=1) of small responses to this request, or of responses that differ from the recorded ones.
         share: f64,
     },
     /// Answers to replayed requests have other statuses than the log recorded.
     RecordedStatus {
         cell: usize,
         operation: String,
-        /// Answers whose status was compared, in all trials.
+        /// Number of answers whose status was compared, over all trials.
         count: u64,
-        /// Share of those with another status, 0..=1.
+        /// Share of the compared answers with another status, 0..=1.
         share: f64,
     },
     /// Statement whose answers have no row, in the trial where most have none.
@@ -264,16 +264,16 @@ pub enum Finding {
         /// none.
         second: Option<u64>,
     },
-    /// Another limiter of the throughput.
+    /// Another resource limits the throughput.
     Bound { cell: usize, bound: Bound },
-    /// Circumstance of the measurement that determines the meaning of the figures.
+    /// A circumstance of the measurement determines the meaning of the figures.
     Circumstance { cell: usize, circumstance: Circumstance },
-    /// Open-loop test of a setup shows response times that the closed-loop test of the same setup hides.
+    /// An open-loop test shows response times that the closed-loop test of the same setup hides.
     OpenAndClosed {
         cell: usize,
-        /// Cell of the closed-loop test.
+        /// Index of the cell of the closed-loop test.
         with: usize,
-        /// Arrivals per second.
+        /// Offered load, in arrivals per second.
         offered: f64,
         open: CellResponse,
         closed: CellResponse,
@@ -282,19 +282,19 @@ pub enum Finding {
     FeedsDiffer {
         cell: usize,
         with: usize,
-        /// Name of the feed that differs.
+        /// Name of the feed in which the two cells differ.
         feed: String,
         #[serde(rename = "response")]
         mine: CellResponse,
         #[serde(rename = "with_response")]
         other: CellResponse,
-        /// Data read in each cell.
+        /// Data read per transaction in each of the two cells.
         read: ReadVolume,
         with_read: ReadVolume,
     },
 }
 
-/// Difference between response sizes. Medians, in bytes of the body as received.
+/// Difference between response sizes; the sizes are medians in bytes of the body as received.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SizeChange {
@@ -345,21 +345,21 @@ pub struct CellResponse {
     /// 99th percentile of the response time in seconds; absent with too few samples.
     #[serde(rename = "p99_s")]
     pub p99: Option<f64>,
-    /// Valid runs.
+    /// Number of valid runs.
     pub runs: u32,
 }
 
-/// Data read per transaction, on average.
+/// Mean amount of data read per transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReadVolume {
-    /// Blocks that were not in PostgreSQL's shared buffers.
+    /// Blocks per transaction that were not in PostgreSQL's shared buffers.
     pub blocks: Option<f64>,
-    /// Bytes read from disk, according to the control group or else the processes.
+    /// Bytes per transaction read from disk, as counted by the control group or else by the processes.
     #[serde(rename = "disk_bytes")]
     pub disk: Option<f64>,
 }
 
-/// Reason why a cell's throughput is not compared: the first that applies.
+/// First reason that applies why a cell's throughput is not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum IncomparableReason {
@@ -377,12 +377,12 @@ pub enum IncomparableReason {
 pub struct ThroughputComparison {
     /// Ratio of the medians.
     pub ratio: f64,
-    /// 95 % confidence interval by resampling runs; `None` if either has fewer than three.
+    /// 95 % confidence interval by resampling runs; `None` if either cell has fewer than three runs.
     pub interval: Option<(f64, f64)>,
-    /// p-value of a permutation test.
+    /// p-value of a permutation test on the runs.
     pub p: f64,
-    /// Verdict with correction for all comparisons of the same kind.
+    /// Verdict after correction for all comparisons of the same kind.
     pub verdict: ChangeVerdict,
-    /// Valid runs of the cell and of the other cell.
+    /// Numbers of valid runs of the cell and of the other cell.
     pub runs: (u32, u32),
 }

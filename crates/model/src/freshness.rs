@@ -4,18 +4,18 @@ use crate::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Measurement by sessions that write numbers on the primary and read them on its replicas.
+/// Staleness measured by sessions that write numbers on the primary and read them on its replicas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Freshness {
-    /// Longest time to wait for a number.
+    /// Maximum time to wait until a number is visible.
     #[serde(rename = "bound_ns", alias = "bound")]
     pub bound: Nanos,
-    /// Numbers that the primary acknowledged.
+    /// Count of numbers that the primary acknowledged.
     pub acknowledged: u64,
-    /// Reads of each server that was read as a replica, in the order of their names.
+    /// Reads of each server that was read as a replica, in the order of the servers' names.
     pub replicas: Vec<ReplicaReads>,
-    /// Reads of a session that alternates between all replicas and remembers the highest number seen. A read that shows
-    /// a lower one is stale. `None` with only one replica.
+    /// Reads of a session that alternates between all replicas and remembers the highest number that it saw. A read
+    /// that shows a lower number is stale. `None` with only one replica.
     #[serde(alias = "in_turn")]
     pub round_robin: Option<ReadCounts>,
 }
@@ -24,13 +24,13 @@ pub struct Freshness {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplicaReads {
     pub node: String,
-    /// Reads right after a number was acknowledged; a read that does not show it is stale.
+    /// Reads sent right after a number was acknowledged. A read that does not show the number is stale.
     #[serde(alias = "own")]
     pub own_writes: ReadCounts,
-    /// Numbers without a response, or whose read was sent late.
+    /// Count of numbers whose read had no response or was sent late.
     pub unanswered: u64,
-    /// Microseconds from the acknowledgement until a read showed the number, ascending. Contains only numbers that were
-    /// visible within the bound.
+    /// Microseconds from the acknowledgement until a read showed the number, ascending. Numbers that were not visible
+    /// within the bound are not included.
     pub visible_us: Vec<u64>,
 }
 
@@ -50,17 +50,17 @@ pub struct ReadCounts {
 pub struct FreshnessResult {
     /// Index into the experiment's cells.
     pub cell: usize,
-    /// Trials with data.
+    /// Number of trials with data.
     pub trials: u32,
     #[serde(rename = "bound_ns")]
     pub bound: Nanos,
-    /// Numbers that the primary acknowledged.
+    /// Count of numbers that the primary acknowledged.
     pub acknowledged: u64,
     /// True if a commit waits until every replica has applied it.
     pub promised: bool,
     /// Replicas in the order of their names.
     pub replicas: Vec<ReplicaFreshness>,
-    /// Reads of a session that alternates between all replicas; `None` if it had nothing to compare.
+    /// Stale reads of a session that alternates between all replicas; `None` if it could not compare any reads.
     pub round_robin: Option<StaleReads>,
 }
 
@@ -68,16 +68,16 @@ pub struct FreshnessResult {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReplicaFreshness {
     pub node: String,
-    /// Reads that did not show the number just acknowledged; `None` without a response.
+    /// Reads that did not show the number just acknowledged; `None` if no read had a response.
     pub stale: Option<StaleReads>,
-    /// Numbers without a response, or whose read was sent late.
+    /// Count of numbers whose read had no response or was sent late.
     pub unanswered: u64,
-    /// Time from the acknowledgement until the number was visible. Absent with fewer than ten reads beyond the
+    /// Median time from the acknowledgement until the number was visible. Absent with fewer than ten reads beyond the
     /// quantile.
     pub p50: Option<VisibilityDelay>,
     pub p90: Option<VisibilityDelay>,
     pub p99: Option<VisibilityDelay>,
-    /// Numbers that were not visible within the bound.
+    /// Count of numbers that were not visible within the bound.
     pub not_visible: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct ReplicaFreshness {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StaleReads {
     pub stale: u64,
-    /// At least 1.
+    /// Number of reads, at least 1; `stale` is the number of stale ones.
     pub total: u64,
     /// 95 % confidence interval of the probability of a stale read, 0..=1.
     pub interval: (f64, f64),
@@ -97,12 +97,12 @@ pub struct StaleReads {
 pub enum VisibilityDelay {
     #[serde(rename = "within_ns")]
     Within(Nanos),
-    /// Not visible within the bound.
+    /// Longer than the bound.
     AfterBound,
 }
 
 impl FreshnessResult {
-    /// True if the promise for reads was kept; `None` without a promise or without a response.
+    /// True if all reads met the promise; `None` without a promise or without a response.
     pub fn is_promise_kept(&self) -> Option<bool> {
         let mut stale = self.replicas.iter().filter_map(|it| it.stale).peekable();
         stale.peek().filter(|_| self.promised)?;

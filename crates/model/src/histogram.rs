@@ -9,7 +9,8 @@ pub use sparse::{HistogramDecoder, HistogramSum, SparseHistogram};
 use crate::Nanos;
 use hdrhistogram::Histogram;
 
-/// Bounds in nanoseconds and significant digits. They are equal everywhere, so that all histograms can be merged.
+/// Lowest and highest value in nanoseconds, and significant digits. They are equal in all histograms, so that all can
+/// be merged.
 const LOWEST_VALUE: u64 = 1;
 const HIGHEST_VALUE: u64 = 3_600_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
@@ -27,7 +28,7 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// Minimum number of samples beyond a quantile that is reported.
+    /// Minimum number of samples beyond a quantile; otherwise the quantile is not reported.
     pub const MIN_TAIL_SAMPLES: u64 = 10;
 
     pub fn new() -> LatencyHistogram {
@@ -65,15 +66,15 @@ impl LatencyHistogram {
 
     /// Smallest recorded value that at least a share `q` (0..=1) of samples does not exceed.
     ///
-    /// `None` if fewer than [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
+    /// Returns `None` if fewer than [`LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         let beyond = (self.count() as f64 * (1.0 - q)).round() as u64;
         (beyond >= LatencyHistogram::MIN_TAIL_SAMPLES)
             .then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// Quantile over these samples and `unanswered` more that are longer than any of them. `None` also if the quantile
-    /// is one of the latter: [`is_quantile_unanswered`].
+    /// Quantile over these samples and `unanswered` more that are longer than any of them. `None` with too few samples
+    /// beyond it, or if it falls among the unanswered ones: [`is_quantile_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         if unanswered == 0 {
             return self.quantile(q);
@@ -85,26 +86,26 @@ impl LatencyHistogram {
             .then(|| Nanos(self.histogram.value_at_quantile(rank as f64 / self.count() as f64).min(self.max)))
     }
 
-    /// Quantile regardless of the number of samples beyond it; `None` without samples. For rules that decide every
-    /// second, not for display.
+    /// Quantile regardless of the number of samples beyond it; `None` without samples. Rules that decide every second
+    /// use it; reports do not.
     pub fn quantile_unchecked(&self, q: f64) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos(self.histogram.value_at_quantile(q).min(self.max)))
     }
 
-    /// Number of samples longer than `limit`, without those in the bucket of `limit`.
+    /// Number of samples longer than `limit`, without those in the bucket that contains `limit`.
     pub fn count_above(&self, limit: Nanos) -> u64 {
         self.count() - self.histogram.count_between(0, limit.0).min(self.count())
     }
 
-    /// Number of samples that do not exceed each of these ascending bounds.
+    /// Number of samples at or below each of these ascending bounds.
     ///
-    /// Exact if a bound is the last nanosecond of a bucket, as `n · 2^k − 1` is for n ≤ 1024.
+    /// The number is exact if a bound is the last nanosecond of a bucket, as `n · 2^k − 1` is for n ≤ 1024.
     pub fn cumulative_counts(&self, bounds: &[Nanos]) -> Vec<u64> {
         let mut counts = vec![0; bounds.len()];
-        for it in self.histogram.iter_recorded() {
-            let first = bounds.partition_point(|bound| bound.0 < it.value_iterated_to());
+        for value in self.histogram.iter_recorded() {
+            let first = bounds.partition_point(|bound| bound.0 < value.value_iterated_to());
             if let Some(count) = counts.get_mut(first) {
-                *count += it.count_at_value();
+                *count += value.count_at_value();
             }
         }
         for n in 1..counts.len() {
@@ -113,7 +114,7 @@ impl LatencyHistogram {
         counts
     }
 
-    /// Mean; `None` without samples.
+    /// Mean of all samples; `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count() > 0).then(|| Nanos((self.sum / u128::from(self.count())) as u64))
     }
@@ -156,9 +157,9 @@ fn rank(q: f64, count: u64) -> u64 {
     ((q * count as f64).ceil() as u64).max(1)
 }
 
-/// True if the quantile falls among `unanswered` samples, which are longer than the `answered` ones.
+/// True if the quantile `q` falls among `unanswered` samples, which are longer than the `answered` ones.
 ///
-/// False if there are too few unanswered samples to show it.
+/// The result is false if there are too few unanswered samples to report the quantile.
 pub fn is_quantile_unanswered(q: f64, answered: u64, unanswered: u64) -> bool {
     unanswered >= LatencyHistogram::MIN_TAIL_SAMPLES && rank(q, answered + unanswered) > answered
 }

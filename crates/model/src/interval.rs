@@ -4,20 +4,20 @@ use crate::{
     Answer, AnswerSizes, Code, LatencyHistogram, Nanos, Outcome, Record, ReplayCounts, SizeUnit, Successes,
 };
 
-/// Measurement of one thread, or of all after merging, from one time to another. `H` is the form of the histograms.
+/// Measurement of one thread, or of all threads after merging, from one time to another. `H` is the form of the histograms.
 #[derive(Clone, Debug, Default)]
 pub struct Interval<H = LatencyHistogram> {
     pub from: Nanos,
     pub to: Nanos,
-    /// Transactions started; minus those that ended, it is the number in flight.
+    /// Number of transactions started. This number minus the number that ended is the number in flight.
     pub started: u64,
-    /// Ends of successful transactions by the run's clock; `None` if there were none, or if they were read compactly.
+    /// Times at which successful transactions ended, by the run's clock; `None` without any, or in a compact interval.
     pub successes: Option<Successes>,
     /// Counts by script.
     pub scripts: Vec<ScriptCounts<H>>,
-    /// Time from the intended start to the send, of arrivals that found an idle client: the generator's own lateness.
+    /// Time from the intended start to the send of arrivals that found an idle client: the lateness of the generator.
     pub send_lag: H,
-    /// Time from the intended start to the send, of arrivals that had to wait for a client: the backlog.
+    /// Time from the intended start to the send of arrivals that had to wait for a client.
     pub backlog_wait: H,
     /// Time from `connect` to the end of login.
     pub connects: H,
@@ -32,20 +32,20 @@ pub struct Interval<H = LatencyHistogram> {
 #[derive(Clone, Debug, Default)]
 pub struct ScriptCounts<H = LatencyHistogram> {
     pub ok: u64,
-    /// Part of `ok` that ended after the window: in the histograms, but not in the rate.
+    /// Number of `ok` transactions that ended after the window: the histograms include them, the rate does not.
     pub late: u64,
     pub failed: FailureCounts,
     pub unknown: FailureCounts,
     pub dropped: u64,
-    /// Transactions that were tried more than once; `retries` counts all tries beyond the first.
+    /// Number of transactions that were tried more than once; `retries` counts all tries beyond the first.
     pub retried: u64,
     pub retries: u64,
-    /// Part of `ok` with a response time above the latency limit.
+    /// Number of `ok` transactions with a response time above the latency limit.
     pub above_limit: u64,
     /// Response times of `ok` transactions.
     pub response: H,
     pub service: H,
-    /// Counts by command of the script; empty unless requested.
+    /// Counts by command of the script; empty unless commands are measured individually.
     pub statements: Vec<CommandCounts<H>>,
 }
 
@@ -57,7 +57,7 @@ pub struct CommandCounts<H = LatencyHistogram> {
     pub retries: u64,
 }
 
-/// Failure counts by code, without allocation: the first sixteen codes individually, the others together.
+/// Failure counts by code: the first sixteen codes individually, the others together. Counting does not allocate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureCounts {
     by_code: [Option<(Code, u64)>; 16],
@@ -69,7 +69,7 @@ pub struct FailureCounts {
 pub struct ThreadUsage {
     pub user: Nanos,
     pub system: Nanos,
-    /// Part of `user` and `system` in which the thread was spinning until a timer expired.
+    /// Part of `user` and `system` during which the thread spun until a timer expired.
     pub spun: Nanos,
     /// Time during which the thread was runnable but had no CPU; `None` if the kernel does not report it.
     pub starved: Option<Nanos>,
@@ -77,7 +77,7 @@ pub struct ThreadUsage {
     pub wakeups: u64,
     /// Longest time between two clock reads while work was due.
     pub longest_stall: Nanos,
-    /// Wall time of the window.
+    /// Wall-clock duration of the window.
     pub wall: Nanos,
 }
 
@@ -138,7 +138,7 @@ impl Interval {
         Interval { answers: calls.iter().copied().map(AnswerSizes::new).collect(), ..self }
     }
 
-    /// Records the size of an answer without allocation. Commands that are not measured are ignored.
+    /// Records the size of an answer without allocation. Sizes of commands that are not measured are ignored.
     #[inline]
     pub fn record_answer(&mut self, command: (u16, u16), unit: SizeUnit, size: u64) {
         if let Ok(at) = self.answers.binary_search_by_key(&command, AnswerSizes::key) {
@@ -151,7 +151,7 @@ impl Interval {
         Interval { replays: operations.iter().copied().map(ReplayCounts::new).collect(), ..self }
     }
 
-    /// Compares an answer with the recorded one, without allocation. Operations without a comparison are ignored.
+    /// Compares an answer with the recorded one, without allocation. Answers of other operations are ignored.
     #[inline]
     pub fn record_replay(&mut self, operation: u16, recorded: Answer, measured: Answer) {
         if let Some(it) = self.replays.iter_mut().find(|it| it.operation == operation) {
@@ -195,22 +195,23 @@ impl<H> ScriptCounts<H> {
         ScriptCounts { statements, ..ScriptCounts::default() }
     }
 
-    /// Number of arrivals; each has exactly one outcome.
+    /// Number of arrivals; each arrival has exactly one outcome.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed.total() + self.unknown.total() + self.dropped
     }
 
-    /// Arrivals without a response or error from a server: dropped, unknown, or refused before they were sent.
+    /// Number of arrivals without a response or error from a server: dropped, unknown, or refused before they were
+    /// sent.
     pub fn unanswered(&self) -> u64 {
         self.failed.unanswered() + self.unknown.total() + self.dropped
     }
 
-    /// Counts with histograms of another form.
+    /// Same counts with histograms in another form; `histogram` converts one histogram.
     pub(crate) fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> ScriptCounts<T> {
-        let statement = |it: &'a CommandCounts<H>| CommandCounts {
-            service: histogram(&it.service),
-            failures: it.failures,
-            retries: it.retries,
+        let statement = |counts: &'a CommandCounts<H>| CommandCounts {
+            service: histogram(&counts.service),
+            failures: counts.failures,
+            retries: counts.retries,
         };
         ScriptCounts {
             ok: self.ok,
@@ -227,7 +228,7 @@ impl<H> ScriptCounts<H> {
         }
     }
 
-    /// Adds the counts of another thread or interval; `histogram` adds a histogram.
+    /// Adds the counts of another thread or interval; `histogram` adds one histogram to another.
     pub(crate) fn add<T>(&mut self, other: &ScriptCounts<T>, histogram: impl Fn(&mut H, &T)) {
         self.ok += other.ok;
         self.late += other.late;
@@ -276,9 +277,9 @@ impl ScriptCounts {
         self.unknown = FailureCounts::default();
         self.response.clear();
         self.service.clear();
-        for it in &mut self.statements {
-            it.service.clear();
-            (it.failures, it.retries) = (0, 0);
+        for counts in &mut self.statements {
+            counts.service.clear();
+            (counts.failures, counts.retries) = (0, 0);
         }
     }
 
@@ -315,7 +316,7 @@ impl FailureCounts {
         self.other += other.other;
     }
 
-    /// Individually counted codes in the order of their first occurrence.
+    /// Individually counted codes and their counts, in the order of first occurrence.
     pub fn iter(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.by_code.iter().flatten().copied()
     }
@@ -325,12 +326,12 @@ impl FailureCounts {
         self.other += n;
     }
 
-    /// Failures with codes beyond the first sixteen.
+    /// Number of failures with codes beyond the first sixteen.
     pub fn other(&self) -> u64 {
         self.other
     }
 
-    /// Failures that are not a server's answer, including all codes beyond the first sixteen.
+    /// Number of failures that are not a server's answer, including all codes beyond the first sixteen.
     pub fn unanswered(&self) -> u64 {
         self.other + self.iter().filter(|(code, _)| !code.is_answer()).map(|(_, n)| n).sum::<u64>()
     }

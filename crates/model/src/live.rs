@@ -2,22 +2,22 @@
 
 use crate::{Nanos, PerSecond};
 
-/// One second of a trial, all operations together.
+/// Figures of one second of a trial, for all operations together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveSecond {
-    /// Successful transactions.
+    /// Rate of successful transactions.
     pub rate: PerSecond,
-    /// Response time; absent with fewer than ten samples beyond the quantile.
+    /// Median response time; absent with fewer than ten samples beyond the quantile.
     pub p50: Option<Nanos>,
     pub p99: Option<Nanos>,
-    /// Failed and unknown transactions.
+    /// Number of failed transactions and of transactions with unknown outcome.
     pub failed: u64,
     pub dropped: u64,
-    /// Refused connections.
+    /// Number of refused connections.
     pub refused: u64,
     /// Transactions in flight at the end of the second.
     pub in_flight: u64,
-    /// Pools in the order of their names.
+    /// States of the pools in the order of their names.
     pub pools: Vec<PoolState>,
     /// CPU use of the nodes that report it, in the order of their names.
     pub processors: Vec<NodeCpu>,
@@ -27,9 +27,9 @@ pub struct LiveSecond {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolState {
     pub node: String,
-    /// Clients that wait for a server connection; absent if the console does not report them.
+    /// Number of clients that wait for a server connection; absent if the console does not report it.
     pub waiting: Option<f64>,
-    /// Server connections in use; absent if the console does not report them.
+    /// Number of server connections in use; absent if the console does not report it.
     pub busy: Option<f64>,
 }
 

@@ -1,6 +1,6 @@
 //! Matrix of an experiment: figures, trials and placement of each cell.
 //!
-//! Plain values. Every cell's figures come with placement and transport, because a figure is meaningless without them.
+//! The values are plain data. Every cell's figures include placement and transport, without which they are meaningless.
 
 use crate::objective::ObjectiveSummary;
 use crate::plan::{PoolMode, Replication, Transport};
@@ -16,11 +16,11 @@ pub struct Matrix {
     pub rows: Vec<Row>,
     /// Index of the row with which the others are compared.
     pub baseline: Option<usize>,
-    /// Seed of the resampling.
+    /// Seed of the resampling behind the intervals.
     pub seed: u64,
     /// Results of the objectives, in the order of the file.
     pub objectives: Vec<ObjectiveSummary>,
-    /// CPUs used by the monitoring of the stack, median over the trials.
+    /// Median over the trials of the CPUs used by the monitoring of the stack.
     pub observer_cpu: Option<f64>,
 }
 
@@ -34,15 +34,15 @@ pub struct Row {
     /// Replication of the last node, if it has replicas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replication: Option<Replication>,
-    /// Clients, or the in-flight cap of an open model.
+    /// Number of clients, or the in-flight cap of an open model.
     pub clients: u32,
     /// CPUs available to the generator.
     pub generator: Placement,
-    /// Requested limits that could not be applied; the figures are without them.
+    /// Requested limits that could not be applied; the figures were measured without them.
     pub unapplied_limits: Vec<UnappliedLimit>,
     /// Trials by repetition.
     pub trials: Vec<Trial>,
-    /// Available figures, from valid trials only.
+    /// Available figures, computed from valid trials only.
     pub figures: Vec<Estimate>,
 }
 
@@ -61,7 +61,7 @@ pub struct UnappliedLimit {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Hop {
     pub node: String,
-    /// Name of the node's product.
+    /// Product name of the node.
     pub product: &'static str,
     pub mode: Option<PoolMode>,
     /// Pool size (pooler), `maxconn` (balancer) or `max_connections` (PostgreSQL).
@@ -74,9 +74,9 @@ pub struct Hop {
 /// CPUs of a node or of the generator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Placement {
-    /// CPU quota; unlimited when `None`.
+    /// CPU quota as a number of CPUs; `None` means unlimited.
     pub cpu: Option<f64>,
-    /// Numbers of the CPUs on which it may run; all when empty.
+    /// Numbers of the allowed CPUs; empty means all.
     pub cpus: Vec<u32>,
 }
 
@@ -89,39 +89,39 @@ pub struct Trial {
     pub valid: bool,
     /// Reasons for which the trial is invalid.
     pub reasons: Vec<InvalidReason>,
-    /// Doubts that its verdict names: outages, and a load that ended early.
+    /// Doubts that the trial's verdict names: outages, and a load that ended early.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
 }
 
-/// End of a trial.
+/// Status of a trial at its end.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TrialStatus {
-    /// Completed.
+    /// Trial completed.
     Done,
-    /// Stopped by a stop rule; the measurement until then counts.
+    /// Trial stopped by a stop rule; the measurement until then counts.
     Stopped { fired: StopEvent },
-    /// Interrupted by the user; the measurement does not count.
+    /// Trial interrupted by the user; the measurement does not count.
     Interrupted,
-    /// Not measured, because a component is not available.
+    /// Trial not measured, because a component is not available.
     Skipped { reason: String },
-    /// Environment failed.
+    /// Trial not measured, because the environment failed.
     Failed { reason: String },
 }
 
-/// Figure of one cell.
+/// Estimate of one figure of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Estimate {
     pub figure: Figure,
     pub median: f64,
     /// True if the median is only a lower bound, because arrivals were not answered.
     pub at_least: bool,
-    /// 95 % confidence interval by resampling runs; `None` with fewer than three.
+    /// 95 % confidence interval by resampling runs; `None` with fewer than three runs.
     pub interval: Option<(f64, f64)>,
     /// Number of runs, at least 1.
     pub runs: u32,
-    /// Comparison with the baseline; `None` for the baseline itself and if the baseline lacks the figure.
+    /// Comparison with the baseline; `None` for the baseline itself, or if the baseline lacks the figure.
     pub vs_baseline: Option<BaselineComparison>,
 }
 
@@ -130,35 +130,35 @@ pub struct Estimate {
 pub enum Figure {
     /// Successful transactions per second.
     Tps,
-    /// Response time in seconds.
+    /// 50th percentile of the response time, in seconds.
     P50,
     P99,
     /// Failed and unknown transactions per thousand sent.
     Errors,
-    /// Dropped arrivals per thousand.
+    /// Dropped arrivals per thousand arrivals.
     Dropped,
     /// Refused connections per run.
     Refused,
     /// Deadlocks per thousand transactions: the larger of the clients' and the server log's count.
     Deadlocks,
-    /// Clients that completed any transaction within the window.
+    /// Number of clients that completed a transaction within the window.
     Served,
-    /// Clients that completed less than a tenth of the mean, including those that completed none.
+    /// Number of clients that completed less than a tenth of the mean, including those that completed none.
     Starved,
     /// CPUs used by the nodes before PostgreSQL.
     PoolerCpu,
     /// CPUs used by PostgreSQL.
     ServerCpu,
-    /// Seconds until nine tenths of the steady rate were reached, for cells that start cold.
+    /// Seconds until the rate reached nine tenths of the steady rate, for cells that start cold.
     TimeToSteady,
 }
 
 /// Comparison of a figure with the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BaselineComparison {
-    /// Ratio of the medians; `None` if the baseline's is 0.
+    /// Ratio of the medians; `None` if the baseline's median is 0.
     pub ratio: Option<f64>,
-    /// 95 % confidence interval by resampling the runs of both; `None` if either has fewer than three.
+    /// 95 % confidence interval by resampling the runs of both cells; `None` if either has fewer than three runs.
     pub interval: Option<(f64, f64)>,
     /// p-value of a permutation test: probability of a difference at least this large if there is none.
     pub p: f64,
@@ -171,7 +171,7 @@ pub enum ChangeVerdict {
     NoEvidence,
     Lower,
     Higher,
-    /// Too few runs for the test to be significant: it needs four of each.
+    /// Too few runs for a significant test: it needs four runs of each cell.
     TooFewRuns,
 }
 

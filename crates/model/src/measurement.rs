@@ -4,22 +4,23 @@ use crate::{EmptyStatement, Interval, LatencyHistogram, Nanos, ThreadUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Period of the window without a successful transaction, although some were in flight or failed. At least 0.1 s long.
+/// Outage: period of the window, at least 0.1 s long, without a successful transaction although some were in flight or
+/// failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
-    /// Start relative to the window's start: the last success before it, or zero.
+    /// Start of the outage, relative to the window's start: the last success before it, or zero.
     #[serde(rename = "from_ns")]
     pub from: Nanos,
-    /// First success after it, or the end of the window.
+    /// End of the outage, relative to the window's start: the first success after it, or the end of the window.
     #[serde(rename = "to_ns")]
     pub to: Nanos,
-    /// True if it continued until the end of the window.
+    /// True if the outage continued until the end of the window.
     #[serde(alias = "unended")]
     pub ongoing: bool,
-    /// True if requests failed and were not only delayed.
+    /// True if requests failed instead of only being delayed.
     ///
-    /// Each whole second of the outage had failures or refused connections, or ended with nothing in flight. If it is
-    /// shorter than a second, the seconds around it had failures.
+    /// Each whole second of such an outage had failures or refused connections, or ended with nothing in flight. If the
+    /// outage is shorter than a second, the seconds around it had failures.
     pub failing: bool,
 }
 
@@ -39,20 +40,20 @@ pub struct Measurement {
     pub outages: Vec<Outage>,
     /// Statements whose answers have no row.
     pub empty_statements: Vec<EmptyStatement>,
-    /// Successful transactions within the window, by client.
+    /// Number of successful transactions within the window, by client.
     pub clients: Vec<u64>,
-    /// Usage by thread.
+    /// CPU usage by thread.
     pub thread_usage: Vec<ThreadUsage>,
     /// Time from the first `connect` to the last login before the window.
     pub connect_time: Nanos,
-    /// Clients that aborted because their script could not continue.
+    /// Number of clients that aborted because their script could not continue.
     pub aborted_clients: u32,
-    /// Timer jitter: lateness of a thread that only sleeps, on the same host at the same time.
+    /// Timer jitter: lateness of a thread that only sleeps, measured on the same host at the same time.
     pub jitter: LatencyHistogram,
-    /// Duration of machine suspends: the clock that continues during suspend minus the one that stops.
+    /// Time during which the machine was suspended: the clock that continues during suspend minus the one that stops.
     pub suspended: Nanos,
-    /// CPU steal over all CPUs; `None` if the kernel does not report it.
+    /// CPU steal, summed over all CPUs; `None` if the kernel does not report it.
     pub steal_time: Option<Nanos>,
-    /// Connections that could not be opened because file descriptors or local ports ran out.
+    /// Number of connections that could not be opened because file descriptors or local ports ran out.
     pub exhausted_connects: u64,
 }

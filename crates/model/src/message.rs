@@ -4,32 +4,32 @@ use std::borrow::Cow;
 
 /// Argument of a message.
 ///
-/// Whole numbers select plural forms, and are written in the language's format. Everything else is text that is
-/// formatted already. `None` is the text `none` and `true` the text `true`, on which a message can select.
+/// Whole numbers select plural forms and are written in the language's number format. All other values are formatted
+/// text. `None` becomes the text `none` and `true` the text `true`; a message can select on either.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Argument<'a> {
     Count(u64),
     Text(Cow<'a, str>),
     /// Message within a message, such as the name of a kind.
     Message(Message),
-    /// Alternatives: `a, b or c`.
+    /// Alternatives, rendered as `a, b or c`.
     AnyOf(Vec<Message>),
 }
 
-/// Missing parts of an optional argument: a message selects on `[none]`.
+/// Text of an absent optional argument; a message selects on `[none]`.
 const NONE: &str = "none";
 
-/// Message that the catalogue of a language renders. Built by [`message!`](crate::message!).
+/// Message that the catalogue of each language renders. [`message!`](crate::message!) builds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Message {
     /// Identifier in the catalogue.
     pub id: &'static str,
-    /// Names and values.
+    /// Names and values of the arguments.
     pub arguments: Vec<(&'static str, Argument<'static>)>,
 }
 
 impl Message {
-    /// The message with each text of its arguments replaced by `map` of it.
+    /// Copy of the message with `map` applied to each text of its arguments.
     pub fn map_texts(self, map: &impl Fn(&str) -> String) -> Message {
         let arguments = self.arguments.into_iter();
         let arguments = arguments.map(|(name, argument)| (name, argument.map_texts(map))).collect();
@@ -38,7 +38,7 @@ impl Message {
 }
 
 impl<'a> Argument<'a> {
-    /// The argument without borrowed parts.
+    /// Copy of the argument without borrowed parts.
     pub fn into_owned(self) -> Argument<'static> {
         match self {
             Argument::Count(count) => Argument::Count(count),
@@ -118,17 +118,17 @@ impl<'a, T: Into<Argument<'a>>> From<Option<T>> for Argument<'a> {
     fn from(optional: Option<T>) -> Self {
         match optional.map(Into::into) {
             None => Argument::Text(NONE.into()),
-            // A cell may be called `none`. An invisible word joiner distinguishes its name from an absent argument.
+            // A cell may be called `none`. An invisible word joiner distinguishes the name from an absent argument.
             Some(Argument::Text(text)) if text == NONE => Argument::Text(format!("\u{2060}{text}").into()),
             Some(argument) => argument,
         }
     }
 }
 
-/// A [`Message`](crate::message::Message): `message!("experiment-pool-size", free, max = free + 1)`.
+/// Builds a [`Message`](crate::message::Message): `message!("experiment-pool-size", free, max = free + 1)`.
 ///
-/// Arguments are values that convert to [`Argument`](crate::message::Argument); a name alone is the variable of that
-/// name. `cargo xtask tidy` checks identifiers and argument names.
+/// Argument values convert to [`Argument`](crate::message::Argument). A name alone is the variable of that name. `cargo
+/// xtask tidy` checks identifiers and argument names.
 #[macro_export]
 macro_rules! message {
     ($identifier:literal $(, $name:ident $(= $value:expr)?)* $(,)?) => {

@@ -10,18 +10,18 @@ pub struct ObjectiveResult {
     pub objective: String,
     pub verdict: ObjectiveVerdict,
     pub unit: ObjectiveUnit,
-    /// Measured value, if known.
+    /// Measured value; `None` if it is unknown.
     pub measured: Option<f64>,
     /// True if the value is only a lower bound.
     ///
-    /// Either arrivals were not answered, or an outage in a closed model kept users from arriving.
+    /// Either arrivals were not answered, or an outage in a closed model prevented users from arriving.
     #[serde(default)]
     pub at_least: bool,
     /// True if the value is within the bound, but the load ended before the planned time. The verdict is then unknown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended_early: bool,
     pub bound: f64,
-    /// Number of samples, arrivals or seconds behind the value.
+    /// Number of samples, arrivals or seconds from which the value is computed.
     #[serde(alias = "of")]
     pub samples: u64,
 }
@@ -34,7 +34,7 @@ pub struct ObjectiveSummary {
     pub met: u32,
     pub violated: u32,
     pub unknown: u32,
-    /// Trial closest to its bound or farthest beyond it, if a figure is known.
+    /// Trial whose figure is closest to the bound or farthest beyond it; `None` if no figure is known.
     pub worst: Option<WorstResult>,
 }
 
@@ -52,7 +52,7 @@ pub enum ObjectiveVerdict {
     Met,
     #[serde(alias = "broken")]
     Violated,
-    /// Too little data, such as a quantile with fewer than ten samples beyond it. Never counts as met.
+    /// Too little data, such as a quantile with fewer than ten samples beyond it. This verdict never counts as met.
     Unknown,
 }
 

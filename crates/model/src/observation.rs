@@ -13,7 +13,7 @@ pub struct Series {
     pub name: &'static str,
     pub unit: Unit,
     pub kind: SeriesKind,
-    /// Meaning and source in one line.
+    /// Meaning and source of the series, in one line.
     pub help: &'static str,
 }
 
@@ -32,9 +32,9 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesKind {
-    /// Value at the time of the sample.
+    /// Gauge: value at the time of the sample.
     Gauge,
-    /// Value that only increases except at restarts; differences are meaningful.
+    /// Counter: value that decreases only at restarts, so differences are meaningful.
     Counter,
 }
 
@@ -44,11 +44,12 @@ pub struct Sample {
     /// Time since the window's start; zero before it.
     #[serde(rename = "at_ns")]
     pub at: Nanos,
-    /// Node name, or `host` or `generator`.
+    /// Name of a node, `host` or `generator`.
     pub node: Cow<'static, str>,
     /// Series name, see [`Series::name`].
     pub series: Cow<'static, str>,
-    /// Label among several: a database, user, wait event or state. Empty if there is only one.
+    /// Label that distinguishes values of one series: a database, user, wait event or state. Empty if there is one
+    /// value.
     pub label: Cow<'static, str>,
     pub value: f64,
 }
@@ -61,11 +62,11 @@ pub struct LogEvent {
     pub at: Nanos,
     pub node: String,
     pub kind: EventKind,
-    /// SQLSTATE, if the line contains it.
+    /// SQLSTATE; `None` if the line contains none.
     pub code: Option<String>,
     /// Message without the line's prefix; never contains a statement's parameters.
     pub text: String,
-    /// Session that caused the line, if PostgreSQL's log names it.
+    /// Session that caused the line; `None` if the log does not name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<LogSession>,
 }
@@ -73,14 +74,14 @@ pub struct LogEvent {
 /// Session that a line of PostgreSQL's log names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct LogSession {
-    /// `application_name`, or `[unknown]`.
+    /// `application_name` of the session, or `[unknown]`.
     pub application: String,
     /// IP address of the client, or `[local]` for a Unix socket.
     pub client: String,
 }
 
 impl LogSession {
-    /// `application_name` of the load's sessions on servers that pgdyno started. Poolers pass it on.
+    /// `application_name` of the load's sessions on servers that pgdyno started. Poolers forward it to PostgreSQL.
     pub const LOAD: &'static str = "pgdyno load";
     /// `application_name` of sessions that set none.
     pub const UNKNOWN: &'static str = "[unknown]";
@@ -94,7 +95,7 @@ impl LogSession {
 }
 
 impl LogEvent {
-    /// Suffix of the text of an event that aggregates several of its kind; their number precedes it.
+    /// Suffix of the text of an event that aggregates several events of its kind. Their number precedes the suffix.
     pub const AGGREGATE_SUFFIX: &'static str = " more within a second";
 
     /// Number of lines that the event represents, at least 1.
@@ -107,18 +108,18 @@ impl LogEvent {
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     Deadlock,
-    /// No free slot: SQLSTATE 53300, with either of its messages.
+    /// No free connection slot: SQLSTATE 53300, with either of its messages.
     TooManyConnections,
     SlowStatement,
-    /// FATAL or PANIC of another kind.
+    /// FATAL or PANIC that has no other kind.
     Fatal,
-    /// ERROR of another kind.
+    /// ERROR that has no other kind.
     Error,
     /// Stop, start or state change of a server, pooler or balancer.
     Lifecycle,
     /// Injected fault; the text names it as in the experiment file.
     Fault,
-    /// Reverted fault; the text is the same.
+    /// Reverted fault; the text names it as in the experiment file.
     Reverted,
     /// Promotion of a replica to primary; the text names the timeline.
     Promoted,

@@ -1,6 +1,6 @@
 //! Percent-encoding; RFC 3986, section 2.3
 
-/// Text in which every byte but unreserved characters is encoded, as in `a%20b`.
+/// Percent-encodes every byte of a text except unreserved characters, as in `a%20b`.
 pub fn percent_encode(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let encode = |byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

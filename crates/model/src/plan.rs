@@ -26,10 +26,10 @@ pub use replication::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Experiment that one file describes.
+/// Experiment as one file describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
-    /// Name, `[a-z0-9-]{1,64}`; also used in file names.
+    /// Name that matches `[a-z0-9-]{1,64}`; it is also used in file names.
     pub name: String,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -45,13 +45,13 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Number of trials; `None` if it depends on the results.
+    /// Number of trials; `None` if it depends on results.
     pub fn trials(&self) -> Option<usize> {
         let known = matches!(self.goal, Goal::Once | Goal::Failover | Goal::Sweep(Sweep { max: None }));
         known.then(|| self.cells.len() * self.repeat as usize)
     }
 
-    /// Index of the cell's positive control. Cells that differ only in what they promise share one.
+    /// Index of the cell's positive control. Cells that differ only in their promise share one control.
     pub fn control_for(&self, cell: usize) -> Option<usize> {
         let unpromised = self.cells.get(cell)?.setup.without_promise();
         self.cells.iter().position(|it| {
@@ -68,8 +68,8 @@ pub struct Cell {
     pub label: Vec<(String, String)>,
     /// Index of the cell for which this cell is the positive control.
     ///
-    /// A control has the same faults, but its replication promises nothing. It must lose writes: otherwise the absence
-    /// of losses in the other cell proves nothing.
+    /// A control has the same faults as its cell, but its replication promises nothing. It must lose writes. Otherwise
+    /// the absence of losses in the other cell proves nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control_of: Option<usize>,
     pub setup: Setup,
@@ -114,8 +114,7 @@ impl Setup {
 /// System under test: a chain of nodes from the clients to PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
-    /// Nodes from the clients' side to PostgreSQL, which is last. The clients of a node are in the one before it. At
-    /// least one.
+    /// Nodes in path order; PostgreSQL is last. Each node is the client of the node after it. At least one.
     pub nodes: Vec<Node>,
     /// Limits of the generator, which shares the machine with the stack.
     pub generator: Limits,
@@ -146,20 +145,20 @@ pub enum Transport {
 /// Name of the load generator where nodes are listed.
 pub const GENERATOR: &str = "generator";
 
-/// Share of the machine that a node may use; `None` is unlimited. Enforced by control groups.
+/// Share of the machine that a node may use; control groups enforce it. `None` means unlimited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Limits {
-    /// CPUs: 0.1 is a tenth of one.
+    /// CPU quota in CPUs: 0.1 is a tenth of one CPU.
     pub cpu: Option<f64>,
-    /// Bytes, including the page cache.
+    /// Memory limit in bytes, including the page cache.
     pub memory: Option<u64>,
     pub read_iops: Option<u64>,
     pub write_iops: Option<u64>,
-    /// Bytes per second.
+    /// Bytes that the node may read from disk per second.
     pub read_bps: Option<u64>,
     pub write_bps: Option<u64>,
-    /// Numbers of the CPUs on which it may run; all when empty.
+    /// Numbers of the allowed CPUs; empty means all.
     pub cpus: Vec<u32>,
 }
 
@@ -169,12 +168,12 @@ impl Limits {
     }
 }
 
-/// Rows that the tables hold before each trial.
+/// Data that the tables contain before each trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dataset {
     pub seed: u64,
     pub content: Content,
-    /// Statements that run after the rows are loaded, before each trial, such as `CREATE INDEX`.
+    /// Statements such as `CREATE INDEX`, executed before each trial, after the rows are loaded.
     #[serde(default)]
     #[serde(alias = "after")]
     pub post_load: Vec<String>,
@@ -194,12 +193,12 @@ pub enum Content {
         users: u64,
         per_user: u64,
     },
-    /// Tables of pgbench.
+    /// Tables of pgbench at this scale.
     Pgbench {
         scale: u32,
     },
-    /// Tables `delivery.send` and `delivery.receive`: offices all over Russia. The scale is above 0; scale 1 has 160
-    /// million receivers.
+    /// Tables `delivery.send` and `delivery.receive` with offices all over Russia. The scale is above 0; scale 1 has
+    /// 160 million receivers.
     Delivery {
         scale: f64,
     },
@@ -217,31 +216,31 @@ pub enum Content {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
-    /// Tables are read once before the trial.
+    /// Warm: all tables are read once before the trial.
     #[default]
     Warm,
-    /// Caches are evicted as far as permissions allow.
+    /// Cold: caches are evicted as far as permissions allow.
     Cold,
-    /// Caches stay as loading left them.
+    /// Unchanged: caches stay in the state in which loading left them.
     AsIs,
 }
 
 /// Table that the experiment file declares.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Table name; a schema in it is created.
+    /// Table name; if it contains a schema, pgdyno creates the schema.
     pub name: String,
     pub rows: u64,
     pub columns: Vec<Column>,
     pub primary_key: Vec<String>,
-    /// Lists of columns or expressions, as in `CREATE INDEX … (…)`.
+    /// Column lists or expressions, as in `CREATE INDEX … (…)`.
     pub indexes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Column {
     pub name: String,
-    /// SQL type; the generator's default type when `None`.
+    /// SQL type; `None` means the default type of the generator.
     pub sql_type: Option<String>,
     pub generator: ColumnGenerator,
     /// Share of NULLs, 0..=1.
@@ -263,17 +262,17 @@ pub enum ColumnGenerator {
     RussianName,
     /// English first and last name.
     EnglishName,
-    /// Between `min` and `max` English words.
+    /// Text of `min` to `max` English words.
     Words { min: u32, max: u32 },
     /// Text of `length` random letters.
     Text { length: u32 },
-    /// Timestamps between two, as `2024-01-01` or `2024-01-01 12:00:00`, UTC.
+    /// Timestamps between two bounds in UTC, each written `2024-01-01` or `2024-01-01 12:00:00`.
     Timestamp { from: String, to: String },
-    /// Points of a rectangle, (x, y).
+    /// Points (x, y) within a rectangle.
     Point { from: (f64, f64), to: (f64, f64) },
-    /// `jsonb` object of named generators.
+    /// `jsonb` object whose members these generators fill.
     Json(Vec<(String, ColumnGenerator)>),
-    /// Same text in every row.
+    /// The same text in every row.
     Constant(String),
     /// One of these texts, uniformly distributed.
     OneOf(Vec<String>),

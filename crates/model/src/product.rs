@@ -1,7 +1,7 @@
-//! Products that can be nodes of a stack: one table.
+//! Table of the products that can be nodes of a stack.
 //!
-//! Everything that other crates must know about a product is here. Its configuration, its console and its log format
-//! are in one file below `stack::component`.
+//! The table contains all that other crates need of a product. The files below `stack::component`, one per product,
+//! contain its configuration, its console and its log format.
 
 use crate::{Nanos, series};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -18,13 +18,13 @@ pub struct Product {
     /// Key in stored plans, such as `pg_bouncer`.
     pub plan_key: &'static str,
     pub role: Role,
-    /// Set for every product with the role [`Role::Pooler`], and for no other.
+    /// Pooler properties; set for every product with the role [`Role::Pooler`], and for no other.
     pub pooler: Option<PoolerTraits>,
-    /// Set for every product with the role [`Role::Manager`], and for no other.
+    /// Manager properties; set for every product with the role [`Role::Manager`], and for no other.
     pub manager: Option<ManagerTraits>,
-    /// Normalised series that its console or statistics report.
+    /// Normalised series that the product's console or statistics report.
     pub series: &'static [&'static str],
-    /// Names of its series in run files of earlier versions, each with the current name.
+    /// Former series names in run files of earlier versions, each with the current name.
     pub former_series: &'static [(&'static str, &'static str)],
 }
 
@@ -36,7 +36,7 @@ pub enum Role {
     Balancer,
     /// HTTP service.
     Service,
-    /// Cluster manager: promotes a replica if the primary fails.
+    /// Cluster manager, which promotes a replica if the primary fails.
     Manager,
     /// Consensus store of a cluster manager.
     Store,
@@ -62,57 +62,58 @@ impl PoolMode {
     }
 }
 
-/// Properties in which poolers differ.
+/// Properties of a pooler product.
 #[derive(Debug)]
 pub struct PoolerTraits {
     /// Supported pool modes.
     pub modes: &'static [PoolMode],
     pub threads: Threads,
-    /// Oldest version that is known to work: major and minor.
+    /// Oldest version known to work: major and minor.
     pub oldest_version: (u32, u32),
-    /// Keys of an experiment file's `pooler` that not all poolers have and this one has.
+    /// Optional keys of an experiment file's `pooler` that this product supports.
     pub options: &'static [&'static str],
     /// Setting that enables prepared statements outside of session mode; `None` if the pooler always supports them.
     pub prepared_statements: Option<VersionedSetting>,
-    /// Settings that the user cannot set: each with the key of an experiment file's `pooler` that sets it, or `None` if
+    /// Settings that the user cannot set. Each has the key of an experiment file's `pooler` that sets it, or `None` if
     /// pgdyno chooses the value.
     pub managed_settings: &'static [(&'static str, Option<&'static str>)],
-    /// Shortest sampled time for which its counters are judged, in seconds, because a pooler may update them rarely.
+    /// Minimum sampled time in seconds for which the pooler's counters are evaluated, because it may update them
+    /// rarely.
     pub counter_interval: f64,
-    /// Server connections in addition to the pool's, for the sessions of its console.
+    /// Number of server connections that console sessions use in addition to the pool.
     pub console_connections: u32,
-    /// Part of the log message about a client that the pooler itself rejects because it has too many clients.
+    /// Part of the log message about a client that the pooler rejects because it has too many clients.
     pub rejection: Option<&'static str>,
 }
 
-/// Properties in which cluster managers differ.
+/// Properties of a cluster manager product.
 #[derive(Debug)]
 pub struct ManagerTraits {
     /// Consensus store; `None` if the manager needs none.
     pub store: Option<StoreTraits>,
-    /// Shortest lifetime of the leader key that it accepts.
+    /// Minimum lifetime of the leader key that the manager accepts.
     pub minimum_ttl: Nanos,
 }
 
-/// Consensus store of a cluster manager.
+/// Properties of the consensus store of a cluster manager.
 #[derive(Debug)]
 pub struct StoreTraits {
     pub product: &'static Product,
-    /// Supported numbers of its servers.
+    /// Supported numbers of store servers.
     pub servers: &'static [u32],
 }
 
-/// Threads in which a pooler serves its clients; their number limits the CPUs that it can use.
+/// Threads with which a pooler serves clients; their number limits the CPUs that it can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     One,
-    /// As many as the plan's `workers`.
+    /// Fixed number of threads: the plan's `workers`.
     Workers,
-    /// One process per client: any number.
+    /// One process per client, without a limit.
     Processes,
 }
 
-/// Setting that exists from a version on: major and minor.
+/// Setting that exists since a version: major and minor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionedSetting {
     pub name: &'static str,
@@ -173,7 +174,7 @@ pub static PGBOUNCER: Product = Product {
     ..product("PgBouncer", "pgbouncer", Role::Pooler)
 };
 
-/// Does not report waiting clients: its `cl_waiting` also counts idle ones.
+/// Odyssey. It does not report waiting clients: its `cl_waiting` also counts idle ones.
 pub static ODYSSEY: Product = Product {
     pooler: Some(PoolerTraits {
         modes: &[PoolMode::Session, PoolMode::Transaction],
@@ -182,7 +183,7 @@ pub static ODYSSEY: Product = Product {
         options: &["workers", "pool_timeout"],
         prepared_statements: None,
         managed_settings: &[("pool_size", Some("size")), ("client_max", Some("max_client_conn"))],
-        // It counts in intervals of its `stats_interval`.
+        // Odyssey updates its counters once per `stats_interval`.
         counter_interval: 60.0,
         console_connections: 0,
         rejection: None,
@@ -208,7 +209,8 @@ pub static ODYSSEY: Product = Product {
     ..product("Odyssey", "odyssey", Role::Pooler)
 };
 
-/// A process per client. Does not report waiting clients, which are in the listen queue, nor transactions.
+/// Pgpool-II, with a process per client. It reports neither transactions nor waiting clients, which are in the listen
+/// queue.
 pub static PGPOOL: Product = Product {
     pooler: Some(PoolerTraits {
         modes: &[PoolMode::Session],
@@ -254,7 +256,7 @@ pub static HAPROXY: Product = Product {
     ..product("HAProxy", "haproxy", Role::Balancer)
 };
 
-/// Attached balancer of any make; its statistics are not read, even if it has some.
+/// Attached balancer of any product; pgdyno does not read its statistics.
 pub static BALANCER: Product = product("balancer", "balancer", Role::Balancer);
 
 /// HTTP service.
@@ -270,22 +272,22 @@ pub static PATRONI: Product = Product {
 
 pub static ETCD: Product = product("etcd", "etcd", Role::Store);
 
-/// Product without special properties.
+/// Product with this name, key and role, and without further properties.
 const fn product(name: &'static str, key: &'static str, role: Role) -> Product {
     Product { name, key, plan_key: key, role, pooler: None, manager: None, series: &[], former_series: &[] }
 }
 
-/// Pooler of a plan that names none.
+/// Pooler product for plans that name none.
 pub fn default_pooler() -> &'static Product {
     &PGBOUNCER
 }
 
-/// Balancer that pgdyno starts if none is named.
+/// Balancer product that pgdyno starts for plans that name none.
 pub fn default_balancer() -> &'static Product {
     &HAPROXY
 }
 
-/// Cluster manager of a plan that names none.
+/// Cluster manager product for plans that name none.
 pub fn default_manager() -> &'static Product {
     &PATRONI
 }
@@ -300,29 +302,29 @@ pub fn with_role(role: Role) -> impl Iterator<Item = &'static Product> {
     ALL.iter().copied().filter(move |it| it.role == role)
 }
 
-/// Product with this key.
+/// Product with this key; `None` if there is none.
 pub fn find(key: &str) -> Option<&'static Product> {
     ALL.iter().copied().find(|it| it.key == key)
 }
 
-/// Product with this key of stored plans.
+/// Product with this key in stored plans; `None` if there is none.
 pub fn find_by_plan_key(key: &str) -> Option<&'static Product> {
     ALL.iter().copied().find(|it| it.plan_key == key)
 }
 
-/// Current name of a series that may come from an earlier version; other names are returned unchanged.
+/// Current name of a series that may have a former name; other names are returned unchanged.
 pub fn current_series_name(name: &str) -> &str {
     let mut former = ALL.iter().flat_map(|it| it.former_series);
     former.find(|it| it.0 == name).map_or(name, |it| it.1)
 }
 
 impl Product {
-    /// Consensus store of a cluster manager; `None` if it needs none.
+    /// Consensus store of a cluster manager; `None` if it needs no store.
     pub fn store(&self) -> Option<&'static Product> {
         self.manager.as_ref()?.store.as_ref().map(|it| it.product)
     }
 
-    /// True if its console or statistics report this series.
+    /// True if the product's console or statistics report this series.
     pub fn reports(&self, series: &str) -> bool {
         self.series.contains(&series)
     }

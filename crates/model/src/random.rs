@@ -8,14 +8,14 @@ impl SplitMix64 {
     /// Difference between successive states: the odd number nearest to 2⁶⁴ ÷ the golden ratio.
     pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-    /// Any 64 bits.
+    /// Uniform 64-bit number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(SplitMix64::STEP);
         SplitMix64::mix(self.0)
     }
 
-    /// Permutation of the 64-bit numbers that maps 0 to 0: the number that the generator returns in this state.
+    /// Number that the generator returns in this state. The function permutes the 64-bit numbers and maps 0 to 0.
     #[inline]
     pub fn mix(state: u64) -> u64 {
         let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,19 +23,19 @@ impl SplitMix64 {
         state ^ (state >> 31)
     }
 
-    /// Uniform in [0, 1), in steps of 2⁻⁵³.
+    /// Uniform number in [0, 1), in steps of 2⁻⁵³.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Normal with mean 0 and deviation 1; Box and Muller (1958).
+    /// Normally distributed number with mean 0 and deviation 1. Source: Box and Muller (1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Uniform below `n`; the bias is below n / 2⁶⁴.
+    /// Uniform number below `n`; the bias is below n / 2⁶⁴.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64

@@ -23,19 +23,19 @@ pub enum Outcome {
     Dropped,
 }
 
-/// Arrival with its outcome. All times are of the run's clock.
+/// Arrival with its outcome. Times are of the run's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     pub script: ScriptId,
     pub client: ClientId,
     pub outcome: Outcome,
-    /// Time when the arrival was due. In a closed model: when its client was ready.
+    /// Intended start: the time at which the arrival was due. In a closed model, its client became ready then.
     pub intended: Nanos,
-    /// Time when its first byte was passed to the kernel; equals `finished` for `Dropped`.
+    /// Time at which the first byte was passed to the kernel; equals `finished` for `Dropped`.
     pub started: Nanos,
-    /// Time when its outcome was known.
+    /// Time at which the outcome was known.
     pub finished: Nanos,
-    /// Attempts, at least 1 unless dropped; more than 1 only after serialization failures or deadlocks.
+    /// Number of attempts, at least 1 unless dropped. More than one only after serialization failures or deadlocks.
     pub tries: u16,
 }
 
@@ -45,7 +45,7 @@ impl Record {
         self.finished - self.intended
     }
 
-    /// Service time: from the send to the outcome, as the server takes it.
+    /// Service time: from the send to the outcome.
     pub fn service(&self) -> Nanos {
         self.finished - self.started
     }

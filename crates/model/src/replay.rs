@@ -1,4 +1,4 @@
-//! Answers to replayed requests, compared with those that a log recorded.
+//! Comparison of answers to replayed requests with the answers that a log recorded.
 
 use crate::SizeHistogram;
 use serde::{Deserialize, Serialize};
@@ -11,40 +11,41 @@ pub struct Answer {
     pub bytes: u64,
 }
 
-/// Comparison of the answers to one operation's requests with the recorded ones.
+/// Counts from the comparison of one operation's answers with the recorded ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayCounts {
     /// Index of the operation.
     pub operation: u16,
-    /// Answers whose status is compared, and those with another status than the recorded one.
+    /// Number of answers whose status is compared; `other_status` is the number with another status than the recorded
+    /// one.
     pub answers: u64,
     pub other_status: u64,
-    /// Successful answers that are much smaller or much larger than the recorded ones.
+    /// Number of successful answers that are much smaller than the recorded ones; `larger` counts much larger ones.
     pub smaller: u64,
     pub larger: u64,
-    /// Sizes of the successful answers, and of the recorded ones to the same requests.
+    /// Sizes of the successful answers; `recorded` has the recorded sizes for the same requests.
     pub measured: SizeHistogram,
     pub recorded: SizeHistogram,
 }
 
-/// Figures of [`ReplayCounts`].
+/// Figures derived from [`ReplayCounts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayFigures {
     pub operation: u16,
     pub answers: u64,
     pub other_status: u64,
-    /// Successful answers whose sizes are compared.
+    /// Number of successful answers whose sizes are compared.
     pub sized: u64,
     pub smaller: u64,
     pub larger: u64,
-    /// Median sizes, in bytes.
+    /// Median size of the answers in bytes; `recorded` is the median of the recorded ones.
     pub measured: u64,
     pub recorded: u64,
 }
 
-/// Difference of sizes that a log's headers explain, in bytes.
+/// Maximum size in bytes of the headers that a log may count: a smaller difference of sizes is ignored.
 const HEADERS: u64 = 1024;
-/// Recorded statuses that a replay does not repeat: the log lacks the request's headers for a range or a cached copy.
+/// Statuses that a replay does not reproduce: the log lacks the request headers for a range or a cached copy.
 const UNREPEATABLE: [u16; 2] = [206, 304];
 
 impl ReplayCounts {
@@ -91,7 +92,7 @@ impl ReplayCounts {
         self.recorded.clear();
     }
 
-    /// Figures; `None` without answers.
+    /// Figures of the counts; `None` without answers.
     pub fn figures(&self) -> Option<ReplayFigures> {
         let median = |it: &SizeHistogram| it.quantile(0.5).unwrap_or_default();
         (self.answers > 0).then(|| ReplayFigures {
@@ -130,12 +131,12 @@ mod tests {
         check((200, 34_000), (200, 34_000), [1, 0, 1, 0, 0]);
         check((200, 34_000), (200, 2_000), [1, 0, 1, 1, 0]);
         check((200, 10_000), (200, 40_000), [1, 0, 1, 0, 1]);
-        // A log may count headers.
+        // Sizes of a log that counts headers.
         check((200, 500), (200, 150), [1, 0, 1, 0, 0]);
         check((200, 900), (200, 0), [1, 0, 1, 0, 0]);
         check((302, 500), (200, 34_000), [1, 1, 0, 0, 0]);
         check((404, 34_000), (404, 0), [1, 0, 0, 0, 0]);
-        // Requests of browsers with a cached copy, and parts of files.
+        // Requests of browsers for parts of files or with a cached copy.
         check((304, 0), (200, 34_000), [0; 5]);
         check((206, 100), (200, 34_000), [0; 5]);
         check((200, u64::MAX), (200, u64::MAX), [1, 0, 1, 0, 0]);

@@ -1,12 +1,12 @@
 //! Random access to the rows of a feed.
 //!
-//! Rows are in bytes that may be a mapped file far larger than memory. Only the offset of every
+//! The bytes of the rows may be a mapped file far larger than memory. Only the offset of every
 //! [`RowLayout::OFFSET_INTERVAL`]th row is stored. Reading a row neither copies nor allocates.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Table of texts; cheap to clone.
+/// Table of text fields; cloning is cheap.
 #[derive(Clone)]
 pub struct Rows {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -26,14 +26,14 @@ pub struct RowLayout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// One row per line, ended by `\n` or `\r\n`; every line has one unquoted field per column.
+    /// Lines that end with `\n` or `\r\n`: one row per line, with one unquoted field per column.
     Lines { delimiter: u8 },
-    /// Fields with their length before them, as four bytes in little-endian order.
+    /// Packed fields: four bytes of length in little-endian order, then the field.
     Packed,
 }
 
 impl RowLayout {
-    /// Rows between two stored offsets: a draw skips half as many on average.
+    /// Number of rows between two stored offsets. Drawing a row skips half as many on average.
     pub const OFFSET_INTERVAL: u64 = 32;
 
     /// Layout without rows.
@@ -51,7 +51,7 @@ impl RowLayout {
 }
 
 impl Rows {
-    /// Table of these bytes; `layout` must describe them.
+    /// Table of the rows in `bytes`, which `layout` must describe.
     pub fn new(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>, layout: RowLayout) -> Rows {
         Rows { bytes, layout: Arc::new(layout) }
     }
@@ -68,10 +68,10 @@ impl Rows {
         &self.layout.columns
     }
 
-    /// Fields of row `n`, by column.
+    /// Fields of row `n` (from 0), by column.
     ///
     /// # Panics
-    /// If there are at most `n` rows. If a mapped file is modified concurrently, fields may differ or be empty.
+    /// Panics if there are at most `n` rows. If a mapped file is modified concurrently, fields may differ or be empty.
     #[inline]
     pub fn row(&self, n: u64) -> Fields<'_> {
         assert!(n < self.layout.count, "row {n} of {}", self.layout.count);
@@ -88,7 +88,7 @@ impl Rows {
         Fields { rest, delimiter, remaining: self.layout.columns.len() }
     }
 
-    /// Offset of the row after the one at `at`.
+    /// Offset of the row that follows the row at `at`.
     fn next_offset(&self, bytes: &[u8], at: usize) -> usize {
         let rest = bytes.get(at..).unwrap_or_default();
         match self.layout.format {
@@ -120,7 +120,7 @@ fn first_line(rest: &[u8]) -> &[u8] {
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     rest: &'a [u8],
-    /// `None` for the packed format.
+    /// Separator of fields; `None` for the packed format.
     delimiter: Option<u8>,
     remaining: usize,
 }
@@ -155,9 +155,9 @@ mod tests {
             (Vec::new(), RowLayout::new(RowFormat::Packed, vec!["a".into(), "b".into()]));
         for row in rows {
             layout.push(bytes.len() as u64);
-            for it in row {
-                bytes.extend((it.len() as u32).to_le_bytes());
-                bytes.extend(it.as_bytes());
+            for field in row {
+                bytes.extend((field.len() as u32).to_le_bytes());
+                bytes.extend(field.as_bytes());
             }
         }
         Rows::new(Arc::new(bytes), layout)
@@ -166,9 +166,9 @@ mod tests {
     fn lines(text: &str, delimiter: u8) -> Rows {
         let mut layout = RowLayout::new(RowFormat::Lines { delimiter }, vec!["a".into(), "b".into()]);
         let mut at = 0;
-        for it in text.split_inclusive('\n') {
+        for line in text.split_inclusive('\n') {
             layout.push(at);
-            at += it.len() as u64;
+            at += line.len() as u64;
         }
         Rows::new(Arc::new(text.to_owned().into_bytes()), layout)
     }
@@ -184,7 +184,7 @@ mod tests {
             (lines("1,x\n2,y\n", b','), "1|x 2|y"),
             (lines("1\tx\r\n2\t\r\n", b'\t'), "1|x 2|"),
             (lines("1,x", b','), "1|x"),
-            // Bytes that have changed since give other fields, but no panic.
+            // The bytes changed after indexing: fields differ, but nothing panics.
             (lines("1\n,2,3\n", b','), "1| |2"),
             (packed(&[["1", "x"], ["", "a\nb,c"]]), "1|x |a\nb,c"),
             (packed(&[]), ""),

@@ -1,6 +1,6 @@
 //! Result of a run: everything that a report shows.
 //!
-//! Facts, computed once and presented in any language and format.
+//! Facts that are computed once and presented in any language and format.
 
 use crate::advice::Advice;
 use crate::chart::Charts;
@@ -34,16 +34,16 @@ pub struct RunResult {
     /// Maximum of each cell; empty if the run did not search for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub maxima: Vec<Maximum>,
-    /// Levels that were held for a long time.
+    /// Results of the soaks, which held a level for a long time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soaks: Vec<SoakResult>,
-    /// Durability results by cell; a control is reported with the cell that it belongs to. Empty without faults.
+    /// Durability results by cell; empty without faults. A control is part of the result of its cell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failovers: Vec<FailoverResult>,
     /// Staleness of reads on replicas, by cell; empty if it was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub freshness: Vec<FreshnessResult>,
-    /// Conclusion from a grid of settings.
+    /// Conclusion from a grid of settings; absent if the run was not a sweep.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plateau: Option<Plateau>,
     /// Index advice for cells that share stack, data and operations; empty if no plans were collected.
@@ -56,14 +56,14 @@ pub struct RunResult {
 pub struct RunInfo {
     /// File name of the run without `.dyno`.
     pub name: String,
-    /// Unix time in milliseconds.
+    /// Start of the run, Unix time in milliseconds.
     pub started_ms: u64,
     pub ended_ms: Option<u64>,
     pub state: RunState,
-    /// Reason why the run is not complete.
+    /// Reason for which the run is not complete; `None` if it is complete.
     pub reason: Option<String>,
     pub seed: u64,
-    /// Version of pgdyno.
+    /// Version of pgdyno that made the run.
     pub pgdyno_version: String,
     /// Shell command that repeats the run.
     pub command: String,
@@ -87,29 +87,29 @@ pub enum RunState {
 /// Combined results of a cell's valid trials.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CellResult {
-    /// Absent without a valid trial.
+    /// Results of all operations together; absent without a valid trial.
     pub total: Option<OperationResult>,
     /// Results in the order of the cell's operations; empty without a valid trial.
     pub operations: Vec<OperationResult>,
-    /// Path to PostgreSQL, the generator first.
+    /// Metrics of the nodes on the path to PostgreSQL, the generator first.
     pub hops: Vec<HopMetrics>,
-    /// Replicas of the last node, in the order of their names.
+    /// Metrics of the replicas of the last node, in the order of their names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub replicas: Vec<HopMetrics>,
     /// At most ten statements, the most expensive first; empty without `pg_stat_statements`.
     pub statements: Vec<StatementStats>,
 }
 
-/// Results of one operation, or of all together. Quantiles are of merged histograms.
+/// Results of one operation, or of all operations together. Quantiles are those of merged histograms.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OperationResult {
-    /// Empty for all operations together.
+    /// Name of the operation; empty for all operations together.
     pub name: String,
-    /// Arrivals per second.
+    /// Offered load in arrivals per second.
     pub offered: PerSecond,
     /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// Part of `delivered` within the latency bound of an objective; absent without such an objective.
+    /// Rate of successful transactions within the latency bound of an objective; absent without such an objective.
     pub goodput: Option<PerSecond>,
     pub count: u64,
     pub response: Quantiles,
@@ -125,10 +125,10 @@ pub struct OperationResult {
     pub rows: Vec<StatementRows>,
 }
 
-/// Quantiles as in [`crate::summary::Distribution`].
+/// Quantiles of a distribution, with the rules of [`crate::summary::Distribution`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Quantiles {
-    /// Absent if all were answered.
+    /// Unanswered arrivals; absent if all were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unanswered: Option<Unanswered>,
     #[serde(rename = "mean_ns")]
@@ -151,26 +151,27 @@ pub struct Quantiles {
 /// window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HopMetrics {
-    /// Node name; `generator` for the first.
+    /// Node name; `generator` for the first node.
     pub node: String,
-    /// TLS version of connections into the node, as in RFCs, `1.3`; absent if unencrypted or unknown.
+    /// TLS version of connections into the node as in RFCs, such as `1.3`; absent if unencrypted or unknown.
     pub tls: Option<String>,
-    /// CPUs used.
+    /// Number of CPUs used.
     pub cpu: Option<f64>,
-    /// CPUs available: the node's quota, or the machine's CPUs.
+    /// Number of CPUs available: the node's quota, or the machine's CPUs.
     pub cpu_limit: Option<f64>,
-    /// Share of the quota's periods in which the node was throttled.
+    /// Share of the quota's periods in which the node was throttled, 0..=1.
     pub throttled: Option<f64>,
-    /// Transactions that run here: active sessions in PostgreSQL, server connections in use in a pooler.
+    /// Number of transactions that run in the node: active sessions in PostgreSQL, server connections in use in a
+    /// pooler.
     pub busy: Option<f64>,
-    /// Transactions queued here for the next node.
+    /// Number of transactions queued in the node for the next node.
     pub queue: Option<f64>,
-    /// Mean time of a transaction in `busy` and `queue` together, by Little's law, without the time in the next nodes.
+    /// Mean time of a transaction in this node, running or queued, without the time in the next nodes. By Little's law.
     #[serde(rename = "time_ns")]
     pub time: Option<Nanos>,
 }
 
-/// Statement of `pg_stat_statements` within the window; medians over the valid trials.
+/// Statement of `pg_stat_statements` within the window; figures are medians over the valid trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StatementStats {
     /// Normalised text; untrusted input.
@@ -185,7 +186,7 @@ pub struct StatementStats {
     /// Share of the time of all statements, 0..=1.
     pub share: f64,
     pub rows: f64,
-    /// Blocks of 8 KiB found in shared buffers; `read` counts those that were not.
+    /// Number of 8 KiB blocks found in shared buffers; `read` is the number of blocks that were not found there.
     #[serde(rename = "blocks_hit")]
     pub hit: Option<f64>,
     #[serde(rename = "blocks_read")]
@@ -195,15 +196,15 @@ pub struct StatementStats {
 /// Result of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialResult {
-    /// Number in the store, from 1.
+    /// Number of the trial in the store, from 1.
     pub id: u32,
     pub cell: usize,
     pub repetition: u32,
-    /// Step of a search that this trial is, if any.
+    /// Search step that the trial measured; absent for trials outside a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<SearchStep>,
     pub started_ms: u64,
-    /// `None` while the trial runs.
+    /// Status at the trial's end; `None` while the trial runs.
     pub status: Option<TrialStatus>,
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
@@ -214,11 +215,11 @@ pub struct TrialResult {
     pub tps: Option<PerSecond>,
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
-    /// Effects of the injected faults, if there were any.
+    /// Effects of the injected faults; absent without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault_injection: Option<FaultInjection>,
     pub charts: Charts,
-    /// Probes that could not be read, and other notes: subject and text.
+    /// Notes as subject and text, such as a probe that could not be read.
     pub notes: Vec<(String, String)>,
 }
 
@@ -227,7 +228,7 @@ pub struct TrialResult {
 pub struct Environment {
     /// Facts about the machine in reading order: a key such as `cpu_model`, and its value.
     pub machine: Vec<(String, String)>,
-    /// Nodes of all trials, once per configuration.
+    /// Nodes of all trials; each configuration is listed once.
     pub nodes: Vec<NodeInfo>,
 }
 
@@ -240,10 +241,10 @@ pub struct NodeInfo {
     pub program: Option<String>,
     pub transport: String,
     pub limits: Limits,
-    /// Limits that were not applied, and why.
+    /// Limits that could not be applied, each with the reason.
     pub unapplied_limits: Vec<String>,
-    /// Indexes of the cells with this configuration.
+    /// Indexes of the cells that use this configuration.
     pub cells: Vec<usize>,
-    /// Names and texts of the rendered files.
+    /// Names and texts of the rendered configuration files.
     pub configuration: Vec<(String, String)>,
 }

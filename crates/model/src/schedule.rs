@@ -4,34 +4,34 @@ use crate::plan::{ThinkTime, UserStage};
 use crate::{Nanos, PerSecond, ScriptId, Spacing};
 use std::ops::Add;
 
-/// Condition that starts the next transaction.
+/// Schedule of transactions: the condition for the start of the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Schedule {
-    /// End of the client's previous transaction, plus `think`.
+    /// Closed model: a client's next transaction starts `think` after the end of the previous one.
     Closed { think: Nanos },
     /// Closed model with users that arrive and leave, with think time and pacing.
     Users(UserRamp),
-    /// Time of the curve, regardless of responses.
+    /// Open model: transactions start at the times of the curve, regardless of responses.
     Open { curve: Curve, spacing: Spacing },
-    /// Several curves at once.
+    /// Open model with several curves at once.
     Streams(Vec<Stream>),
 }
 
-/// Number of users over time, and their think time and pacing.
+/// Number of users over time, with their think time and pacing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserRamp {
-    /// Consecutive stages; their total is the window.
+    /// Consecutive stages; their total duration is the window.
     pub stages: Vec<UserStage>,
-    /// Time from the end of a transaction to the user's next one.
+    /// Time from the end of a user's transaction to the start of the next one.
     pub think: ThinkTime,
-    /// Minimum time from one start to the same user's next one.
+    /// Minimum time between two starts of one user.
     pub pacing: Option<Nanos>,
-    /// Maximum transactions per second of all users together, above 0.
+    /// Maximum rate of transactions per second of all users together, above 0.
     pub rate_max: Option<PerSecond>,
 }
 
 impl UserRamp {
-    /// Time from the first stage's start to the last one's end.
+    /// Total duration of all stages.
     pub fn duration(&self) -> Nanos {
         self.stages.iter().map(|it| it.duration).fold(Nanos::ZERO, Nanos::add)
     }
@@ -42,12 +42,12 @@ impl UserRamp {
     }
 }
 
-/// Arrivals of one operation, or of all operations without a schedule of their own.
+/// Arrivals of one operation, or of all operations without a separate schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     pub curve: Curve,
     pub spacing: Spacing,
-    /// Script of the arrivals; `None` draws one by weight for each arrival.
+    /// Script that the arrivals run; `None` draws a script by weight for each arrival.
     pub script: Option<ScriptId>,
 }
 
@@ -68,14 +68,14 @@ impl Schedule {
 /// Arrival rate over time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Curve {
-    /// Linear change from one rate to another; constant if they are equal, a pause if both are 0.
+    /// Linear change from one rate to another. Equal rates mean a constant load; two rates of 0 mean a pause.
     Ramp { from: PerSecond, to: PerSecond, duration: Nanos },
-    /// Consecutive curves.
+    /// Curves that follow one another.
     Chain(Vec<Curve>),
 }
 
 impl Curve {
-    /// Time from the first ramp's start to the last one's end.
+    /// Total duration of the curve.
     pub fn duration(&self) -> Nanos {
         match self {
             Curve::Ramp { duration, .. } => *duration,

@@ -1,28 +1,28 @@
-//! Search for the maximum: steps, results, limiter, and trends of a soak.
+//! Search for the maximum: steps, results and limiters; trends of a soak.
 //!
-//! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level. A step's
-//! result is a [`StepResult`]; the answer is a function of all results.
+//! A *subject* is a cell, unchanged or with one perturbation. A *step* is one trial of a subject at one level, and its
+//! result is a [`StepResult`]. The answer of a search is a function of all step results.
 
 use crate::plan::LoadScale;
 use crate::{Nanos, PerSecond};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Trial of a search.
+/// Step of a search: one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
     pub scale: LoadScale,
-    /// Arrivals per second of all operations together, or clients.
+    /// Level of the load: arrivals per second of all operations together, or number of clients.
     pub level: f64,
     #[serde(alias = "stage")]
     pub purpose: StepPurpose,
-    /// Measured duration.
+    /// Duration of the measured window.
     #[serde(rename = "window_ns")]
     pub window: Nanos,
-    /// Difference from the cell's setup; `None` if there is none.
+    /// Difference from the cell's setup; `None` if the setup is unchanged.
     #[serde(alias = "nudge")]
     pub perturbation: Option<Perturbation>,
-    /// Number of the search of its subject, from 0; an experiment's `repeat` asks for several.
+    /// Number of the search of this subject, from 0. An experiment's `repeat` sets the number of searches.
     pub round: u32,
 }
 
@@ -30,20 +30,20 @@ pub struct SearchStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepPurpose {
-    /// Increasing levels up to the first that is not sustained.
+    /// Ramp: increasing levels up to the first that is not sustained.
     Ramp,
-    /// Level low enough that a system recovers from overload.
+    /// Rest: a level low enough for the system to recover from overload.
     Rest,
-    /// Levels between a sustained one and one that is not.
+    /// Narrowing: levels between a sustained level and one that is not sustained.
     Narrow,
-    /// Confirmation of the answer, with fresh state.
+    /// Confirmation of the answer in a fresh state.
     Hold,
-    /// Smooth ramp to a level, then a hold.
+    /// Smooth ramp to a level, then a hold at that level.
     Confirm,
     Soak,
 }
 
-/// Deliberate change of one knob, to see whether it is the limiter.
+/// Perturbation: a deliberate change of one knob that shows whether the knob limits the maximum.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Perturbation {
     #[serde(alias = "turn")]
@@ -58,27 +58,27 @@ pub struct Perturbation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Knob {
-    /// CPUs of a node's quota.
+    /// CPU quota of a node, in CPUs.
     Cpu { node: String },
-    /// Reads per second of a node's quota.
+    /// Quota of disk reads of a node, per second.
     ReadIops { node: String },
-    /// Writes per second of a node's quota.
+    /// Quota of disk writes of a node, per second.
     WriteIops { node: String },
-    /// Bytes of a node's memory limit.
+    /// Memory limit of a node, in bytes.
     Memory { node: String },
-    /// Server connections of a pooler or balancer.
+    /// Number of server connections of a pooler or balancer.
     PoolSize { node: String },
-    /// Number in a service's environment, such as its pool size or thread count.
+    /// Number in a service's environment, such as a pool size or thread count.
     ServiceEnv { node: String, variable: String },
     /// `max_connections` of PostgreSQL.
     Slots { node: String },
-    /// Clients, or the in-flight cap.
+    /// Number of clients, or the in-flight cap.
     Clients,
-    /// PostgreSQL setting, such as `synchronous_commit` to `off`.
+    /// PostgreSQL setting and its value, such as `synchronous_commit` and `off`.
     Setting { name: String, value: String },
-    /// Additional index.
+    /// Additional index, created by this statement.
     Index { ddl: String },
-    /// Rows of a feed: the original number, or as many as its table has.
+    /// Number of rows of a feed: the original number, or that of its table.
     FeedRows { feed: String },
 }
 
@@ -89,7 +89,7 @@ pub struct StepResult {
     pub outcome: LevelOutcome,
     /// Successful transactions within the window, per second.
     pub delivered: PerSecond,
-    /// Response time; absent with too few samples.
+    /// 99th percentile of the response time; absent with too few samples.
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
     #[serde(rename = "mean_ns")]
@@ -97,7 +97,7 @@ pub struct StepResult {
 }
 
 impl StepResult {
-    /// Result of a step that was not measured, or not to its end.
+    /// Result of a step that was not measured to its end, or not at all.
     pub fn from_failed_trial(step: SearchStep, why: String) -> StepResult {
         let outcome = LevelOutcome::Invalid { reason: SearchStopReason::Failed { reason: why } };
         StepResult { step, outcome, delivered: PerSecond(0.0), p99: None, mean: None }
@@ -120,14 +120,14 @@ pub enum LevelOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum OverloadReason {
-    /// Objective that was violated.
+    /// Violated objective.
     Objective { text: String },
-    /// Delivered share of the offered load (0..=1) is too low.
+    /// Delivered share of the offered load (0..=1) that is too low.
     FellBehind { share: f64 },
-    /// All clients were busy and response times rose, so more clients would only queue.
+    /// Saturated clients: all were busy and response times rose, so more clients would only queue.
     ClientsSaturated { clients: u32 },
-    /// Number of transactions in flight grew until the end of the window, and response times with it. Growth per
-    /// second.
+    /// Number of transactions in flight that grew until the end of the window, as did response times. The value is the
+    /// growth per second.
     InFlightGrows { per_second: f64 },
     /// Stop rule that fired.
     Rule { rule: String },
@@ -137,21 +137,21 @@ pub enum OverloadReason {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum SearchStopReason {
-    /// Generator was late or saturated.
+    /// Late or saturated generator.
     Generator,
-    /// File descriptors or local ports ran out.
+    /// Exhausted file descriptors or local ports.
     Descriptors,
-    /// All clients were busy while the load was still delivered: the test was no longer open-loop.
+    /// Clients that were all busy while the load was still delivered: the test was no longer open-loop.
     ClientCap { clients: u32 },
-    /// Level `most` was reached and sustained.
+    /// Sustained level at the upper bound of the search.
     #[serde(alias = "most")]
     MaxLevelHeld { level: f64 },
-    /// Lowest level was not sustained.
+    /// Lowest level of the search, which was not sustained.
     #[serde(alias = "least")]
     MinLevelFailed { level: f64 },
-    /// Contradictory results at one level in several trials: the system has two states.
+    /// Contradictory results of several trials at one level: the system has two states.
     Undecided { level: f64 },
-    /// Trials failed, or the user interrupted them.
+    /// Trials that failed or were interrupted by the user.
     Failed {
         #[serde(alias = "why")]
         reason: String,
@@ -164,17 +164,17 @@ pub struct SearchResult {
     pub scale: LoadScale,
     /// Highest sustained level; `None` if something else stopped the search.
     pub level: Option<f64>,
-    /// 95 % confidence interval.
+    /// 95 % confidence interval of the level.
     pub interval: Option<(f64, f64)>,
-    /// Throughput at that level.
+    /// Throughput at the level, per second.
     pub delivered: Option<PerSecond>,
-    /// Confirming trials at the answer: sustained, total.
+    /// Numbers of confirming trials at the level: sustained, total.
     pub confirmed: (u32, u32),
-    /// Most frequent reason for overload above the answer.
+    /// Most frequent reason for overload above the level.
     pub overload: Option<OverloadReason>,
-    /// Reason why there is no answer, or no higher one.
+    /// Reason for which there is no level, or no higher one.
     pub stop_reason: Option<SearchStopReason>,
-    /// Number of trials; `measured` is the sum of their windows.
+    /// Number of trials; `measured` is the total duration of their windows.
     pub trials: u32,
     #[serde(rename = "measured_ns")]
     pub measured: Nanos,
@@ -190,28 +190,28 @@ pub struct Maximum {
     pub answer: SearchResult,
     /// Steps of the unchanged cell in order of time.
     pub steps: Vec<StepResult>,
-    /// Throughput against clients; closed model only.
+    /// Throughput as a function of the number of clients; closed model only.
     pub scalability: Option<Scalability>,
-    /// Perturbations, the most informative first.
+    /// Proofs by perturbation, the most informative first.
     pub proofs: Vec<Proof>,
     pub cause: Cause,
 }
 
-/// Limiter of a cell.
+/// Cause that limits a cell's throughput.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Cause {
-    /// Proven: the perturbation moved the maximum.
+    /// Proven limiter: the perturbation moved the maximum.
     ///
-    /// `proof` is an index into `proofs`. `by` is the work that saturates PostgreSQL's CPU, if it is known and no knob
-    /// changes it.
+    /// `proof` is an index into `proofs`. `by` is the work that saturates PostgreSQL's CPU. It is absent if the work is
+    /// unknown or a knob changes it.
     Proven {
         proof: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
         #[serde(rename = "root_cause")]
         by: Option<Limit>,
     },
-    /// Suspected from samples, not proven: no perturbation was tried, or its result is undecided.
+    /// Limiter suspected from samples but not proven: no perturbation was tried, or its result is undecided.
     Suspected { suspect: Suspect },
     #[default]
     NotKnown,
@@ -220,10 +220,10 @@ pub enum Cause {
 /// Suspected limiter, derived from samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suspect {
-    /// Perturbation that would prove it; `None` if there is no knob.
+    /// Perturbation that would prove the limiter; `None` if there is no knob for it.
     #[serde(alias = "nudge")]
     pub perturbation: Option<Perturbation>,
-    /// Limiter that is suspected.
+    /// Suspected limiter.
     pub limit: Limit,
 }
 
@@ -236,7 +236,7 @@ pub struct CellSuspects {
     pub suspects: Vec<Suspect>,
 }
 
-/// Kind of limiter.
+/// Resource or setting that limits the throughput.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Limit {
@@ -252,9 +252,9 @@ pub enum Limit {
     Writes {
         node: String,
     },
-    /// WAL flush.
+    /// Flushes of WAL to the disk.
     WalFlush,
-    /// Synchronous replicas.
+    /// Confirmations by synchronous replicas.
     SyncReplicas,
     /// Memory too small for the requested data.
     Memory {
@@ -264,7 +264,7 @@ pub enum Limit {
     Pool {
         node: String,
     },
-    /// Connection pool of a service.
+    /// Connection pool within a service.
     ServicePool {
         node: String,
     },
@@ -280,37 +280,37 @@ pub enum Limit {
     RowLocks {
         statement: Option<String>,
     },
-    /// Statement that scans a whole table.
+    /// Sequential scan by a statement.
     Scan {
         table: String,
         ddl: Option<String>,
     },
     /// Checkpoints.
     Checkpoints,
-    /// Too few closed-loop clients.
+    /// Number of closed-loop clients.
     Clients,
     /// In-flight cap of an open-loop test.
     ClientCap,
-    /// Feed that fits into the cache.
+    /// Feed whose data fits into the cache.
     Feed {
         feed: String,
     },
-    /// Saturated CPUs of the machine.
+    /// CPUs of the machine, which are saturated.
     Host,
     Generator,
 }
 
-/// Maximum with one perturbation compared with the unchanged maximum, in interleaved trials.
+/// Proof of a limiter: the maximum with one perturbation compared with the unchanged maximum, in interleaved trials.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Proof {
     pub limit: Limit,
     pub perturbation: Perturbation,
-    /// Unchanged maximum, measured again together with the perturbed one.
+    /// Unchanged maximum, measured again in trials that alternate with the perturbed ones.
     pub base: SearchResult,
     pub changed: SearchResult,
-    /// Changed ÷ base, with its 95 % confidence interval.
+    /// Ratio of the perturbed maximum to the unchanged one, with its 95 % confidence interval.
     pub ratio: Option<(f64, Option<(f64, f64)>)>,
-    /// Elasticity d ln X / d ln Q, with its 95 % confidence interval; absent for switches.
+    /// Elasticity d ln X / d ln Q of the maximum, with its 95 % confidence interval; absent for switches.
     pub elasticity: Option<(f64, Option<(f64, f64)>)>,
     pub verdict: ProofVerdict,
 }
@@ -318,35 +318,35 @@ pub struct Proof {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofVerdict {
-    /// Interval is above the values expected from chance and from an unrelated resource.
+    /// The knob limits: the interval is above the values expected from chance and from an unrelated resource.
     Limits,
-    /// Interval is near 0.
+    /// The knob does not limit: the interval is near 0.
     DoesNotLimit,
-    /// Interval includes both, or one of the maxima was not found.
+    /// Undecided: the interval includes both, or one of the maxima was not found.
     Undecided,
 }
 
-/// Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), fitted to the measured points. Not extrapolated
-/// beyond the measured clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
+/// Fit of the Universal Scalability Law, X(N) = λN / (1 + σ(N − 1) + κN(N − 1)), to measured points. The fit is not
+/// extrapolated beyond the measured clients. Source: N. Gunther, "Guerrilla Capacity Planning" (2007).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Scalability {
-    /// Measured points: clients and throughput.
+    /// Measured points: number of clients and throughput per second.
     pub points: Vec<(f64, f64)>,
-    /// Points of the fitted law at each measured number of clients.
+    /// Throughput of the fitted law at each measured number of clients.
     pub law: Vec<(f64, f64)>,
-    /// Throughput of one client, per second.
+    /// Throughput λ of one client, per second.
     pub lambda: FittedValue,
-    /// Contention.
+    /// Contention σ, dimensionless.
     pub sigma: FittedValue,
-    /// Coherency.
+    /// Coherency κ, dimensionless.
     pub kappa: FittedValue,
-    /// Number of clients at the peak, if it lies within the measured range.
+    /// Number of clients at the peak of the law; absent if the peak is outside the measured range.
     pub peak: Option<f64>,
-    /// Share of the variance that the law explains.
+    /// Coefficient of determination: share of the variance that the law explains.
     pub r2: f64,
 }
 
-/// Value with its 95 % confidence interval.
+/// Fitted value with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FittedValue {
     pub value: f64,
@@ -359,7 +359,7 @@ pub struct Trend {
     pub metric: TrendMetric,
     /// Slope per hour in the metric's unit, by the Theil–Sen estimator.
     pub per_hour: FittedValue,
-    /// Values of the fitted line at the start and the end.
+    /// Value of the fitted line at the start; `to` is the value at the end.
     pub from: f64,
     pub to: f64,
     pub verdict: TrendVerdict,
@@ -368,11 +368,11 @@ pub struct Trend {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TrendMetric {
-    /// Bytes.
+    /// Memory of a node in bytes.
     Memory {
         node: String,
     },
-    /// Response time in seconds.
+    /// Median of the response time in seconds.
     Median,
     P99,
     Connections {
@@ -381,12 +381,12 @@ pub enum TrendMetric {
     DeadRows {
         table: String,
     },
-    /// Bytes of a table with its indexes, or of the database if `table` is empty.
+    /// Size in bytes of a table with its indexes, or of the database if `table` is empty.
     Size {
         table: String,
     },
     Throughput,
-    /// Open files of a node.
+    /// Number of open files of a node.
     Files {
         node: String,
     },
@@ -395,22 +395,22 @@ pub enum TrendMetric {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrendVerdict {
-    /// Growth without a bound: the resource is not released.
+    /// Leak: the metric grows without a bound because a resource is not released.
     Leak,
-    /// Movement of a metric that is not a held resource.
+    /// Drift: a metric moves that is not a held resource.
     Drift,
     Steady,
-    /// Too short or too noisy to decide.
+    /// Unknown: the trial is too short or the metric too noisy to decide.
     Unknown,
 }
 
-/// Level held for a long time, with the trends during it.
+/// Result of a soak: a level held for a long time, with trends of metrics.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SoakResult {
     pub cell: usize,
     pub purpose: StepPurpose,
     pub level: f64,
-    /// Share of the maximum, if it is known.
+    /// Held level as a share of the maximum; absent if the maximum is unknown.
     #[serde(rename = "share_of_maximum")]
     pub of_maximum: Option<f64>,
     #[serde(rename = "duration_ns")]
@@ -419,30 +419,30 @@ pub struct SoakResult {
     pub trends: Vec<Trend>,
 }
 
-/// Conclusion from a grid of settings.
+/// Conclusion from a sweep over a grid of settings.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Plateau {
-    /// True if `points` are maxima or the throughput of a closed load; otherwise p99 response times in seconds.
+    /// True if `points` are maxima or the throughput of a closed load; false if they are p99 response times in seconds.
     pub maxima: bool,
-    /// Figure and interval by cell; absent if there is none.
+    /// Figure of each cell with its interval; `None` for a cell without the figure.
     pub points: Vec<Option<FittedValue>>,
-    /// Cells that the best one is not shown to beat, the best first.
+    /// Cells that are not measurably worse than the best one, the best first.
     pub plateau: Vec<usize>,
-    /// Smallest setting of the plateau: fewest threads, smallest pool.
+    /// Cell with the smallest setting of the plateau: fewest threads, smallest pool.
     pub recommended: Option<usize>,
     pub needs: Option<RequiredConnections>,
 }
 
-/// Number of connections that the rate requires, by Little's law.
+/// Number of connections that a transaction rate requires, by Little's law.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RequiredConnections {
-    /// Transactions per second.
+    /// Transaction rate per second.
     pub rate: f64,
-    /// Seconds for which a transaction holds a connection.
+    /// Time in seconds for which a transaction holds a connection.
     #[serde(rename = "hold_time_s")]
     pub hold_time: f64,
-    /// Product of rate and hold time.
+    /// Required connections: product of rate and hold time.
     pub connections: f64,
-    /// CPUs available to PostgreSQL.
+    /// Number of CPUs available to PostgreSQL.
     pub processors: f64,
 }

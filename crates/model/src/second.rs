@@ -2,12 +2,12 @@
 
 use crate::{HistogramSum, Interval, ScriptCounts, SparseHistogram, Tick};
 
-/// Part of a [`Tick`] that sums and charts need; a tick itself takes megabytes.
+/// Part of a [`Tick`] that sums and charts need. A tick takes megabytes.
 #[derive(Clone, Debug, Default)]
 pub struct Second {
     /// Whole seconds since the window's start: 0 for the first.
     pub second: u64,
-    /// Transactions in flight at the end of the second.
+    /// Number of transactions in flight at the end of the second.
     pub in_flight: u64,
     pub interval: CompactInterval,
 }
@@ -15,11 +15,11 @@ pub struct Second {
 /// Measurement whose histograms hold only the buckets with counts.
 pub type CompactInterval = Interval<SparseHistogram>;
 
-/// Measurement of one operation.
+/// Measurement of one operation in one second.
 pub type OperationSecond = ScriptCounts<SparseHistogram>;
 
 impl CompactInterval {
-    /// Interval with the service times of `other`, which is the same interval, read separately.
+    /// Interval with the service times of `other`, which is the same interval read separately.
     pub fn with_service_of(mut self, other: CompactInterval) -> CompactInterval {
         for (counts, other) in self.scripts.iter_mut().zip(other.scripts) {
             counts.service = other.service;
@@ -39,7 +39,7 @@ impl From<&Tick> for Second {
     }
 }
 
-/// Sum of seconds.
+/// Sum of several seconds.
 #[derive(Debug)]
 pub struct SecondSum {
     sum: Interval<HistogramSum>,

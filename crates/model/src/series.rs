@@ -1,39 +1,40 @@
-//! Names of sampled series that several crates use.
+//! Names of the sampled series that several crates use.
 //!
-//! Series of poolers and balancers are normalised: they have the same name and meaning for every product, and are
-//! absent where a product does not report them ([`crate::product::Product::series`]).
+//! Series of poolers and balancers are normalised: a name has one meaning for all products. A product that does not
+//! report a series lacks it ([`crate::product::Product::series`]).
 
-/// Pool size, by configured database. A sample exists as soon as the console answers.
+/// Pool size, by configured database. A sample exists as soon as the console responds.
 pub const POOL_SIZE: &str = "pool_size";
-/// Clients of a pooler that do not wait for a server connection. By pool, as all series of a pooler.
+/// Clients of a pooler that do not wait for a server connection, by pool. All pooler series are by pool.
 pub const POOL_CLIENTS_ACTIVE: &str = "pool_clients_active";
-/// Clients that have sent a request and wait for a server connection.
+/// Clients that have sent a request and wait for a server connection, by pool.
 pub const POOL_CLIENTS_WAITING: &str = "pool_clients_waiting";
-/// Time for which the first of the waiting clients has waited, seconds.
+/// Waiting time of the client that has waited longest, in seconds, by pool.
 pub const POOL_LONGEST_WAIT: &str = "pool_longest_wait";
-/// Server connections that are assigned to a client.
+/// Server connections that are assigned to a client, by pool.
 pub const POOL_SERVERS_ACTIVE: &str = "pool_servers_active";
-/// Server connections that are free.
+/// Server connections that are not assigned to a client, by pool.
 pub const POOL_SERVERS_IDLE: &str = "pool_servers_idle";
-/// Completed transactions (counter).
+/// Completed transactions, by pool (counter).
 pub const POOL_TRANSACTIONS: &str = "pool_transactions";
-/// Time in transactions, seconds (counter).
+/// Time spent in transactions, in seconds, by pool (counter).
 pub const POOL_TRANSACTION_TIME: &str = "pool_transaction_time";
-/// Time that clients waited for a server connection, seconds (counter).
+/// Time that clients waited for a server connection, in seconds, by pool (counter).
 pub const POOL_WAIT_TIME: &str = "pool_wait_time";
-/// Assignments of a server connection to a client (counter).
+/// Assignments of a server connection to a client, by pool (counter).
 pub const POOL_ASSIGNMENTS: &str = "pool_assignments";
 
-/// Sessions of a balancer that are open, and that began. By proxy and server; those of clients end in `/FRONTEND`.
+/// Open sessions of a balancer, by proxy and server. Labels of client sessions end in `/FRONTEND`. The next series
+/// counts sessions that began.
 pub const BALANCER_SESSIONS: &str = "balancer_sessions";
 pub const BALANCER_SESSIONS_BEGUN: &str = "balancer_sessions_begun";
-/// Connections that wait for a server of a balancer. By proxy and server; under `BACKEND`, those without a chosen
-/// server.
+/// Connections that wait for a server of a balancer, by proxy and server. Connections without a chosen server are under
+/// `BACKEND`.
 pub const BALANCER_QUEUE: &str = "balancer_queue";
-/// Mean time of the last connections in the queue, seconds. By proxy and server.
+/// Mean time of recent connections in the queue, in seconds, by proxy and server.
 pub const BALANCER_QUEUE_TIME: &str = "balancer_queue_time";
 
-/// Connections that a service's pool may have. By pool.
+/// Maximum number of connections of a service's pool, by pool.
 pub const SERVICE_POOL_SIZE: &str = "service_pool_size";
 pub const SERVICE_POOL_BUSY: &str = "service_pool_busy";
 pub const SERVICE_POOL_WAITING: &str = "service_pool_waiting";
@@ -42,17 +43,17 @@ pub const SERVICE_THREADS_SIZE: &str = "service_threads_size";
 pub const SERVICE_THREADS_BUSY: &str = "service_threads_busy";
 pub const SERVICE_THREADS_WAITING: &str = "service_threads_waiting";
 
-/// Client sessions by state, from the server's view: `active`, `idle`, `idle in transaction`, …
+/// Client sessions by state, as the server reports them: `active`, `idle`, `idle in transaction`, …
 pub const PG_SESSIONS: &str = "pg_sessions";
 pub const PG_USED: &str = "pg_connections_used";
-/// Active sessions by wait event: `Lock/transactionid`; `running` if they do not wait.
+/// Active sessions by wait event, such as `Lock/transactionid`; `running` means no wait.
 pub const PG_WAITS: &str = "pg_active_waits";
 /// Sessions that wait for a lock, by queryid of the waiting statement, followed by its text.
 pub const PG_LOCK_WAITERS: &str = "pg_lock_waiters";
-/// Age of the oldest open transaction, seconds.
+/// Age of the oldest open transaction, in seconds.
 pub const PG_LONGEST_TRANSACTION: &str = "pg_longest_transaction";
 pub const PG_LONGEST_LOCK_WAIT: &str = "pg_longest_lock_wait";
-/// Rows of statements, by queryid; without a queryid for all statements.
+/// Rows returned or changed by statements, by queryid. The value without a queryid is for all statements together.
 pub const PG_STATEMENT_ROWS: &str = "pg_statement_rows";
 pub const PG_STATEMENT_TEXT: &str = "pg_statement_text";
 pub const PG_STATEMENT_CALLS: &str = "pg_statement_calls";
@@ -60,34 +61,34 @@ pub const PG_STATEMENT_TIME: &str = "pg_statement_time";
 pub const PG_STATEMENT_HIT: &str = "pg_statement_hit";
 pub const PG_STATEMENT_READ: &str = "pg_statement_read";
 pub const PG_SETS: &str = "pg_sets";
-/// Blocks read from outside shared buffers, by database, like the six series that follow.
+/// Blocks read from outside shared buffers, by database. The next six series are by database too.
 pub const PG_BLOCKS_READ: &str = "pg_blocks_read";
 pub const PG_COMMITS: &str = "pg_commits";
 pub const PG_ROLLBACKS: &str = "pg_rollbacks";
-/// Transactions of the monitoring session, which the two counters above include.
+/// Transactions of the monitoring session, which the two preceding counters include.
 pub const PG_MONITOR_TRANSACTIONS: &str = "pg_monitor_transactions";
 pub const PG_DEADLOCKS: &str = "pg_deadlocks";
 pub const PG_SESSIONS_BEGUN: &str = "pg_sessions_begun";
 pub const PG_DATABASE_SIZE: &str = "pg_database_size";
-/// Scans of whole tables, by table.
+/// Sequential scans, by table.
 pub const PG_SCANS: &str = "pg_table_scans";
 pub const PG_SCANNED_ROWS: &str = "pg_table_scanned_rows";
-/// Dead row versions, summed over all tables.
+/// Dead row versions, as a sum over all tables.
 pub const PG_DEAD_ROWS: &str = "pg_dead_rows";
 pub const PG_LIVE_ROWS: &str = "pg_live_rows";
 pub const PG_VACUUMS: &str = "pg_vacuums";
 pub const PG_CHECKPOINTS: &str = "pg_checkpoints";
-/// Sessions idle in transaction for longer than a second: all of them, those that hold back vacuum, sessions that wait
-/// for them, and the longest idle time.
+/// Sessions that are idle in transaction for longer than a second. The next three series are those that hold back
+/// vacuum, the sessions that wait for them, and the longest idle time.
 pub const PG_IDLE_TRANSACTIONS: &str = "pg_idle_transactions";
 pub const PG_IDLE_HORIZON: &str = "pg_idle_transactions_horizon";
 pub const PG_IDLE_BLOCKED: &str = "pg_idle_transactions_blocked";
 pub const PG_IDLE_LONGEST: &str = "pg_idle_transaction_longest";
-/// Buffers written, by the process that wrote them.
+/// Buffers written, by the kind of process that wrote them.
 pub const PG_BUFFERS_WRITTEN: &str = "pg_buffers_written";
-/// WAL that a replica has not replayed, bytes. By replica.
+/// Amount of WAL that a replica has not replayed, in bytes, by replica.
 pub const PG_REPLICATION_UNREPLAYED: &str = "pg_replication_unreplayed";
-/// Time until a replica shows a write, seconds.
+/// Time until a replica shows a write, in seconds.
 pub const REPLICA_VISIBLE_AFTER: &str = "replica_visible_after";
 
 pub const CGROUP_CPU: &str = "cgroup_cpu";

@@ -4,16 +4,16 @@ use crate::StatementKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Sizes below it have a bucket each.
+/// Lower bound of the shared buckets; every smaller size has a separate bucket.
 const EXACT_BELOW: u64 = 16;
-/// Buckets per power of two: a bucket's width is 1/16 of its lower bound.
+/// Number of buckets per power of two: a bucket's width is at most 1/16 of its lower bound.
 const BUCKETS_PER_OCTAVE: usize = 16;
-/// Octaves from 16 to 2⁴⁰; larger sizes count in the last bucket.
+/// Number of octaves, from 16 to 2⁴⁰; larger sizes count in the last bucket.
 const OCTAVES: usize = 36;
 const BUCKETS: usize = EXACT_BELOW as usize + OCTAVES * BUCKETS_PER_OCTAVE;
 
-/// Histogram of sizes, in bytes or rows: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are
-/// exact. 4.6 KiB.
+/// Histogram of sizes in bytes or rows: exact below 16, otherwise within 1/16. Count, sum, minimum and maximum are
+/// exact. A histogram takes 4.6 KiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeHistogram {
     counts: Box<[u64]>,
@@ -60,7 +60,7 @@ impl SizeHistogram {
         self.sum
     }
 
-    /// Minimum; `None` without samples.
+    /// Smallest size; `None` without samples.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
@@ -80,17 +80,17 @@ impl SizeHistogram {
         found.map(|(at, _)| upper(at).clamp(self.min, self.max))
     }
 
-    /// Number of samples of at most this size, including all of the size's own bucket.
+    /// Number of samples of at most this size, including all samples in the bucket of this size.
     pub fn count_at_most(&self, size: u64) -> u64 {
         self.counts[..=bucket(size)].iter().sum()
     }
 
-    /// Index and count of every bucket with samples, ascending.
+    /// Index and count of each bucket with samples, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.counts.iter().copied().enumerate().filter(|it| it.1 > 0)
     }
 
-    /// Smallest and largest size of each bucket with samples, and its count; ascending.
+    /// Smallest size, largest size and count of each bucket with samples, ascending.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
         self.buckets().map(|(at, count)| (lower(at), upper(at), count))
     }
@@ -119,16 +119,16 @@ impl Default for SizeHistogram {
     }
 }
 
-/// Unit of the sizes of an answer.
+/// Unit of answer sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeUnit {
-    /// Bytes of the bodies of HTTP responses, as received.
+    /// Bytes of HTTP response bodies, as received.
     Bytes,
     /// Rows that a statement returned or changed.
     Rows(StatementKind),
 }
 
-/// Answer sizes of one command of an operation.
+/// Sizes of the answers to one command of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerSizes {
     /// Index of the operation; `command` is the index of the command in its script.
@@ -144,7 +144,7 @@ impl AnswerSizes {
         AnswerSizes { operation, command, unit: SizeUnit::Bytes, sizes: SizeHistogram::new() }
     }
 
-    /// Kind of the statement, if the sizes are rows.
+    /// Kind of the statement if the sizes are rows; otherwise `None`.
     pub fn statement(&self) -> Option<StatementKind> {
         match self.unit {
             SizeUnit::Bytes => None,
@@ -172,7 +172,7 @@ impl AnswerSizes {
         (self.operation, self.command)
     }
 
-    /// Adds the sizes of `addends`; both are sorted by key.
+    /// Adds the sizes of `addends` to `all`; both are sorted by key.
     pub fn merge(all: &mut Vec<AnswerSizes>, addends: &[AnswerSizes]) {
         for other in addends {
             match all.binary_search_by_key(&other.key(), AnswerSizes::key) {
@@ -187,7 +187,8 @@ impl AnswerSizes {
     }
 }
 
-/// Figures of a histogram of sizes. Quantiles are accurate to 1/16, and absent with fewer than ten answers beyond them.
+/// Figures of a histogram of sizes. Quantiles are accurate to 1/16; a quantile is absent with fewer than ten answers
+/// beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SizeFigures {
     pub count: u64,
@@ -197,7 +198,7 @@ pub struct SizeFigures {
     pub max: u64,
 }
 
-/// Rows of the answers to a statement.
+/// Figures of the rows of a statement's answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StatementRows {
     /// Index of the operation; `command` is the index of the command in its script.

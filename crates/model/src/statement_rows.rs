@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Kind of a statement by the command tag of its answer.
+/// Kind of a statement, derived from the command tag of its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
@@ -15,9 +15,9 @@ pub enum StatementKind {
     Copy,
     /// FETCH or MOVE.
     Cursor,
-    /// Statement with `SKIP LOCKED`, which takes rows from a queue that may be empty.
+    /// Statement with `SKIP LOCKED`, which takes rows from a queue; the queue may be empty.
     Queue,
-    /// Statements that one command or pipeline sends together.
+    /// Several statements that one command or pipeline sends together.
     Mixed,
 }
 
@@ -49,8 +49,9 @@ impl StatementKind {
         })
     }
 
-    /// True if a benchmark whose statements of this kind find no row usually has wrong keys or an empty table. The other
-    /// kinds rightly find none: a DELETE of old rows, an INSERT with `ON CONFLICT DO NOTHING`, an empty queue.
+    /// True if statements of this kind should find rows. If they do not, a benchmark usually has wrong keys or an empty
+    /// table. Other kinds rightly find none: a DELETE of old rows, an INSERT with `ON CONFLICT DO NOTHING`, an empty
+    /// queue.
     pub fn needs_rows(self) -> bool {
         matches!(
             self,
@@ -59,7 +60,7 @@ impl StatementKind {
     }
 }
 
-/// Statement most of whose answers have no row, or have none from some second on.
+/// Statement whose answers mostly have no row, in the whole window or from some second on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmptyStatement {
     /// Index of the operation; `command` is the index of the command in its script.

@@ -1,20 +1,20 @@
-//! Times of successes within about a second.
+//! Times of successful transactions within about one second.
 
 use crate::Nanos;
 
-/// log2 of a bucket's length in nanoseconds: 8.4 ms.
+/// Base-2 logarithm of a bucket's length in nanoseconds; a bucket is 8.4 ms long.
 const SHIFT: u32 = 23;
-/// Index of the last bucket, which also represents all later ones.
+/// Index of the last bucket, which also represents all later times.
 const LAST: u64 = 127;
 
-/// Times of successful transactions: first, last, and which buckets of 8.4 ms in between had a success.
+/// Times of successful transactions: the first, the last, and a bit for each bucket of 8.4 ms between them.
 ///
-/// In an interval longer than 1.07 s, the remainder is one bucket.
+/// In an interval longer than 1.07 s, the last bucket represents the remainder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Successes {
     pub first: Nanos,
     pub last: Nanos,
-    /// Bit n is the n-th bucket, counted from that of the first success.
+    /// Bit n is set if the n-th bucket after that of the first success had a success.
     buckets: u128,
 }
 
@@ -23,7 +23,7 @@ impl Successes {
         Successes { first: moment, last: moment, buckets: 1 }
     }
 
-    /// Adds a success; those of one thread are in order of time.
+    /// Adds a success. Successes of one thread must be added in order of time.
     #[inline]
     pub fn add(&mut self, moment: Nanos) {
         if moment < self.first {
@@ -33,14 +33,14 @@ impl Successes {
         self.buckets |= 1 << (bucket(moment) - bucket(self.first)).min(LAST);
     }
 
-    /// Adds the successes of another thread or of the following interval.
+    /// Adds successes of another thread or of the following interval.
     pub fn merge(&mut self, other: &Successes) {
         let first = self.first.min(other.first);
         self.buckets = self.since(first) | other.since(first);
         (self.first, self.last) = (first, self.last.max(other.last));
     }
 
-    /// Buckets, counted from that of `first`.
+    /// Bits of the buckets, shifted so that bit 0 is the bucket of `first`.
     fn since(&self, first: Nanos) -> u128 {
         let shift = bucket(self.first) - bucket(first);
         if shift > LAST {
@@ -50,8 +50,8 @@ impl Successes {
         self.buckets << shift | u128::from(beyond > 0) << LAST
     }
 
-    /// Periods between the first and the last success whose buckets had none, in order. Each is shorter than the time
-    /// without a success by at most one bucket per side.
+    /// Gaps: periods between the first and the last success whose buckets had none, in order of time. A gap is shorter
+    /// than the actual time without a success, by at most one bucket per side.
     pub fn gaps(self) -> impl Iterator<Item = (Nanos, Nanos)> {
         let begin = bucket(self.first);
         let moment = move |number: u64| Nanos((begin + number) << SHIFT);
@@ -80,7 +80,7 @@ mod tests {
         successes
     }
 
-    /// Gaps of 20 ms and more, in tenths of a second.
+    /// Gaps of at least 20 ms, in tenths of a second.
     fn gaps(successes: Successes) -> Vec<(u64, u64)> {
         let tenth = |it: Nanos| (it.as_millis_f64() / 100.0).round() as u64;
         let long = successes.gaps().filter(|(from, to)| *to - *from >= Nanos::from_millis(20));
@@ -94,7 +94,7 @@ mod tests {
             (&[5_000, 5_010, 5_020], &[]),
             (&[5_000, 5_850], &[(50, 58)]),
             (&[5_000, 5_100, 5_105, 5_500, 6_000], &[(50, 51), (51, 55), (55, 60)]),
-            // Beyond a second there is one bucket.
+            // Times beyond one second share a bucket.
             (&[5_000, 5_900, 6_500, 9_000], &[(50, 59), (59, 61)]),
         ] {
             assert_eq!(gaps(of(millis)), expected, "{millis:?}");

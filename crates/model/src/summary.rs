@@ -1,8 +1,8 @@
 //! Summary of one benchmark.
 //!
-//! Facts with their evidence, no sentences. Durations are whole nanoseconds; their serialised names end in `_ns`.
-//! Shares are 0..=1. A quantile is absent if fewer than [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie
-//! beyond it.
+//! A summary contains facts with their evidence, and no sentences. Durations are whole nanoseconds; their serialised
+//! names end in `_ns`. Shares are 0..=1. A quantile is absent if fewer than
+//! [`crate::LatencyHistogram::MIN_TAIL_SAMPLES`] samples lie beyond it.
 
 use crate::validity::Validity;
 use crate::{EmptyStatement, Nanos, Outage, PerSecond, Spacing, StatementRows, is_quantile_unanswered};
@@ -20,10 +20,10 @@ pub struct Summary {
     pub total: GroupSummary,
     /// Per-script results in the order of `plan.scripts`.
     pub scripts: Vec<ScriptSummary>,
-    /// Failures of all scripts by code, the most frequent first.
+    /// Failures of all scripts together by code, the most frequent first.
     pub failures: Vec<Failure>,
     pub connects: ConnectSummary,
-    /// Periods without a success that chance does not explain.
+    /// Periods without a success that are too long to be chance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
     /// Rows by statement, in the order of operations and commands.
@@ -32,7 +32,7 @@ pub struct Summary {
     /// Statements whose answers have no row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_statements: Vec<EmptyStatement>,
-    /// Absent without clients and in the open model, where any idle client serves an arrival.
+    /// Fairness among clients. Absent without clients, and in the open model, where any idle client serves an arrival.
     pub fairness: Option<Fairness>,
     pub generator: GeneratorSummary,
     pub validity: Validity,
@@ -41,14 +41,14 @@ pub struct Summary {
 /// Server that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Server {
-    /// Version as the server reports it, e.g. `15.18 (Debian 15.18-0+deb12u1)`.
+    /// Version as the server reports it, such as `15.18 (Debian 15.18-0+deb12u1)`.
     pub version: String,
-    /// Source of the server's programs, if known: `attached`, a directory, `embedded`.
+    /// Source of the server's programs: `attached`, `embedded` or a directory. Absent if unknown.
     pub origin: Option<String>,
     pub transport: ServerTransport,
     /// Host name, address or socket directory, with the port.
     pub address: String,
-    /// Database name; empty for an HTTP service, whose version is its own `Server` name, e.g. `nginx/1.22.1`.
+    /// Database name; empty for an HTTP service, whose `version` is its `Server` header, such as `nginx/1.22.1`.
     pub database: String,
 }
 
@@ -66,7 +66,7 @@ pub enum ServerTransport {
     #[default]
     UnixSocket,
     Tcp,
-    /// TCP with TLS; the version as in RFCs, e.g. `1.3`.
+    /// TCP with TLS; the version is written as in RFCs, such as `1.3`.
     TcpTls {
         version: String,
     },
@@ -82,26 +82,26 @@ pub struct BenchPlan {
     pub query_mode: QueryMode,
     pub clients: u32,
     pub threads: u32,
-    /// Attempts per transaction; 0 is unlimited.
+    /// Maximum number of attempts per transaction; 0 means unlimited.
     pub max_tries: u32,
     #[serde(alias = "until")]
     pub end: EndCondition,
     pub model: LoadModelSummary,
-    /// True if each transaction opens its own connection.
+    /// True if each transaction opens a new connection.
     #[serde(alias = "connect_each")]
     pub reconnect: bool,
-    /// Latency limit: slower transactions are counted, and late arrivals dropped.
+    /// Latency limit. Slower transactions are counted, and arrivals later than the limit are dropped.
     #[serde(rename = "latency_limit_ns")]
     pub latency_limit: Option<Nanos>,
     pub seed: u64,
-    /// Name of the driver, or `simulator`.
+    /// Name of the I/O driver, or `simulator`.
     pub driver: String,
 }
 
 /// Script of the mix.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Script {
-    /// `<builtin: select only>`, or the file's name.
+    /// Name of the script: `<builtin: select only>`, or the file's name.
     pub name: String,
     pub weight: u32,
     /// First line of each command; empty unless commands are measured individually.
@@ -131,19 +131,19 @@ pub enum QueryMode {
     Prepared,
 }
 
-/// Condition that ends the run.
+/// Condition on which the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndCondition {
-    /// Each client has run this many transactions.
+    /// Each client completed this number of transactions.
     Transactions(u32),
     #[serde(rename = "time_ns")]
     Time(Nanos),
-    /// Last arrival of the schedule has its outcome.
+    /// Every arrival of the schedule has an outcome.
     ScheduleEnds,
 }
 
-/// Load model, with its think time or schedule.
+/// Load model with its think time or schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum LoadModelSummary {
@@ -158,17 +158,17 @@ pub enum LoadModelSummary {
     },
 }
 
-/// Results of one script's arrivals, or of all scripts.
+/// Results of the arrivals of one script, or of all scripts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GroupSummary {
     pub counts: OutcomeCounts,
-    /// Successful transactions within the window, divided by its length.
+    /// Rate of successful transactions within the window.
     pub tps: PerSecond,
-    /// Time from the intended start, of successful transactions and unanswered arrivals.
+    /// Time from the intended start, for successful transactions and unanswered arrivals.
     pub response: Distribution,
-    /// Time from the send, of the same arrivals.
+    /// Time from the send, for the same arrivals.
     pub service: Distribution,
-    /// Mean time from the intended start to the send, of the same arrivals.
+    /// Mean time from the intended start to the send, for the same arrivals.
     #[serde(rename = "lag_mean_ns")]
     pub lag_mean: Nanos,
 }
@@ -178,7 +178,7 @@ pub struct GroupSummary {
 pub struct ScriptSummary {
     #[serde(flatten)]
     pub group: GroupSummary,
-    /// Share of the total's `ok`.
+    /// Share of the total number of successful transactions, 0..=1.
     pub share: f64,
     pub failures: Vec<Failure>,
     /// Per-command results in the order of the script.
@@ -191,25 +191,25 @@ pub struct OutcomeCounts {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Part of failed, unknown and dropped: arrivals that no server answered.
+    /// Number of failed, unknown and dropped arrivals that no server answered.
     pub unanswered: u64,
-    /// Transactions that were tried more than once; `retries` counts all tries beyond the first.
+    /// Number of transactions that were tried more than once; `retries` counts all tries beyond the first.
     pub retried: u64,
     pub retries: u64,
-    /// Part of `failed`: SQLSTATE 40001; `deadlock` is 40P01.
+    /// Number of failures with SQLSTATE 40001; `deadlock` is the number with 40P01.
     pub serialization: u64,
     pub deadlock: u64,
-    /// Part of `ok` with a response time above the latency limit.
+    /// Number of successful transactions with a response time above the latency limit.
     pub above_limit: u64,
 }
 
 impl OutcomeCounts {
-    /// Sum of all outcomes; every arrival has exactly one.
+    /// Number of arrivals: the sum of all outcomes, of which every arrival has exactly one.
     pub fn arrivals(&self) -> u64 {
         self.ok + self.failed + self.unknown + self.dropped
     }
 
-    /// Arrivals that reached the server, or may have.
+    /// Number of arrivals that reached the server, or may have reached it.
     pub fn executed(&self) -> u64 {
         self.ok + self.failed + self.unknown
     }
@@ -217,8 +217,8 @@ impl OutcomeCounts {
 
 /// Summary of a distribution of durations.
 ///
-/// A quantile is absent if too few samples lie beyond it or it falls among the unanswered. In the latter case mean and
-/// max are absent too.
+/// A quantile is absent if too few samples lie beyond it, or if it falls among the unanswered arrivals. In the latter
+/// case mean and maximum are absent too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Distribution {
     /// Number of answered samples.
@@ -246,42 +246,43 @@ pub struct Distribution {
     pub max: Option<Nanos>,
 }
 
-/// Arrivals that were never answered, treated as longer than any bound.
+/// Arrivals without an answer; statistics treat them as longer than any bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unanswered {
     pub count: u64,
-    /// Known lower bound of their durations: the window, or the longest answered one.
+    /// Lower bound of their durations: the window, or the longest answered duration.
     #[serde(rename = "longer_than_ns")]
     pub longer_than: Nanos,
-    /// Mean of the answered ones; absent if there are none.
+    /// Mean duration of the answered arrivals; absent if there are none.
     #[serde(rename = "mean_of_answered_ns")]
     pub mean_of_answered: Option<Nanos>,
 }
 
 impl Summary {
-    /// Most frequent failure; if there is none, the most frequent reason for a refused connection.
+    /// Most frequent failure. Without failures, the most frequent reason for a refused connection.
     pub fn top_failure(&self) -> Option<&Failure> {
         self.failures.first().or(self.connects.refused.first())
     }
 
-    /// Sets the message of each failure to the first message with its code.
+    /// Sets the message of each failure; `message_for` returns the first message with a code.
     pub fn set_messages(&mut self, message_for: impl Fn(&str) -> Option<String>) {
         let script_failures = self.scripts.iter_mut().flat_map(|it| &mut it.failures);
-        for it in self.failures.iter_mut().chain(&mut self.connects.refused).chain(script_failures) {
-            it.message = message_for(&it.code);
+        for failure in self.failures.iter_mut().chain(&mut self.connects.refused).chain(script_failures) {
+            failure.message = message_for(&failure.code);
         }
     }
 }
 
 impl Distribution {
-    /// Lower bound of the quantile `q` (0..=1) if it falls among the unanswered; `q` = 1 is the maximum.
+    /// Lower bound of the quantile `q` (0..=1) if the quantile falls among the unanswered arrivals. `q` = 1 is the
+    /// maximum.
     pub fn longer_than(&self, q: f64) -> Option<Nanos> {
         self.unanswered?.longer_than(q, self.count)
     }
 }
 
 impl Unanswered {
-    /// Lower bound as in [`Distribution::longer_than`], given `answered` answered samples.
+    /// Lower bound as in [`Distribution::longer_than`]; `answered` is the number of answered samples.
     pub fn longer_than(&self, q: f64, answered: u64) -> Option<Nanos> {
         (q == 1.0 || is_quantile_unanswered(q, answered, self.count)).then_some(self.longer_than)
     }
@@ -300,9 +301,9 @@ pub struct CommandSummary {
 /// Failures with one code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Failure {
-    /// SQLSTATE or `net 104`; `other` for the codes beyond those that are counted individually.
+    /// SQLSTATE or `net 104`; `other` for all codes that are not counted individually.
     pub code: String,
-    /// Condition name from appendix A of PostgreSQL's manual, or errno name; absent for an unknown code.
+    /// Condition name (PostgreSQL's manual, appendix A) or errno name; absent for an unknown code.
     pub name: Option<&'static str>,
     pub class: FailureClass,
     pub count: u64,
@@ -312,88 +313,89 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Code and message, such as `42601 syntax error at or near "SELEC"`. Without a message, the condition's name
-    /// replaces it.
+    /// Text of code and message, such as `42601 syntax error at or near "SELEC"`. The condition's name replaces a
+    /// missing message.
     pub fn describe(&self) -> String {
         let words = self.message.as_deref().or(self.name).unwrap_or_default();
         format!("{} {words}", self.code).trim_end().to_owned()
     }
 }
 
-/// Effect of a failed transaction.
+/// Class of a failure by the effect that the transaction may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// No effect.
+    /// The transaction has no effect.
     Failed,
-    /// Effect unknown: the connection broke after the request was sent.
+    /// The effect is unknown: the connection broke after the request was sent.
     Unknown,
-    /// No connection was opened.
+    /// The transaction has no effect: no connection was opened.
     Refused,
 }
 
 /// Connection times and refusals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectSummary {
-    /// Time from the first `connect` to the last login before the window.
+    /// Time from the first `connect` to the end of the last login before the window.
     #[serde(rename = "initial_ns")]
     pub initial: Nanos,
-    /// Time from `connect` to the end of login, within the window.
+    /// Time from `connect` to the end of login, for connections opened within the window.
     pub each: Distribution,
     pub refused: Vec<Failure>,
-    /// Closed-model clients that never succeeded, if connections were refused.
+    /// Number of closed-model clients without any success, if connections were refused.
     #[serde(rename = "clients_without_success")]
-    pub turned_away: u32,
+    pub clients_without_success: u32,
 }
 
-/// Evenness of service: successful transactions within the window, by client.
+/// Evenness of service, measured by the number of successful transactions of each client within the window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Fairness {
     pub fewest: u64,
     pub median: u64,
     pub most: u64,
-    /// Jain's index (Σx)² / (n Σx²): 1 if all are equal, 1/n if one client is served alone.
+    /// Jain's index (Σx)² / (n Σx²): 1 if all clients are served equally, 1/n if only one client is served.
     pub jain: f64,
 }
 
 /// CPU cost and lateness of the generator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct GeneratorSummary {
-    /// Send lag of arrivals that found an idle client: the generator's own lateness.
+    /// Send lag of arrivals that found an idle client: the lateness of the generator.
     pub send_lag: Distribution,
-    /// Wait of arrivals for an idle client.
+    /// Time that arrivals waited for an idle client.
     pub backlog_wait: Distribution,
-    /// Maximum of both.
+    /// Maximum of send lag and backlog wait.
     #[serde(rename = "lag_max_ns")]
     pub lag_max: Nanos,
-    /// Timer jitter of the host: lateness of a thread that only sleeps.
+    /// Timer jitter of the host: the lateness of a thread that only sleeps.
     pub jitter: Distribution,
     /// CPU time of all threads per executed transaction; absent if none was executed.
     pub per_transaction: Option<CpuCost>,
-    /// Per-thread results.
+    /// Results by thread.
     pub threads: Vec<ThreadSummary>,
-    /// Clients that aborted because their script could not continue.
+    /// Number of clients that aborted because their script could not continue.
     pub aborted_clients: u32,
 }
 
-/// CPU time of one transaction. `spun` is part of `user` and `system`.
+/// CPU time of one transaction; `spun` is included in `user` and `system`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CpuCost {
     #[serde(rename = "user_ns")]
     pub user: Nanos,
     #[serde(rename = "system_ns")]
     pub system: Nanos,
-    /// Spinning until a timer that is about to expire.
+    /// CPU time spent spinning until a timer expired.
     #[serde(rename = "spun_ns")]
     pub spun: Nanos,
 }
 
-/// Window of one thread.
+/// Load of one thread during the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ThreadSummary {
-    /// Share of the window in which the thread worked: CPU time without spinning.
+    /// Share of the window during which the thread worked, 0..=1: its CPU time without spinning.
     pub busy: f64,
-    /// Share of the window in which the thread was runnable but had no CPU. Absent if the kernel does not report it.
+    /// Share of the window during which the thread was runnable but had no CPU, 0..=1. Absent if the kernel does not
+    /// report it.
     pub starved: Option<f64>,
     /// Number of returns from the kernel's wait.
     pub wakeups: u64,
@@ -401,10 +403,10 @@ pub struct ThreadSummary {
     pub longest_stall: Nanos,
 }
 
-/// Progress line, for the time since the previous one.
+/// Progress line: figures for the time since the previous line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Progress {
-    /// Time since the start of the window.
+    /// End of the reported time, relative to the start of the window.
     #[serde(rename = "at_ns")]
     pub at: Nanos,
     pub tps: PerSecond,
@@ -415,7 +417,7 @@ pub struct Progress {
     pub deviation: Nanos,
     #[serde(rename = "p99_ns")]
     pub p99: Option<Nanos>,
-    /// Failed and unknown transactions.
+    /// Number of failed transactions and of transactions with unknown outcome.
     pub failed: u64,
     /// Mean time from the intended start to the send.
     #[serde(rename = "lag_ns")]
@@ -425,15 +427,15 @@ pub struct Progress {
     pub retries: u64,
 }
 
-/// Aggregate of one interval of the log, for one line.
+/// Aggregate of one interval, for one line of the transaction log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LogAggregate {
     /// Start of the interval, Unix time in seconds.
     pub from_epoch_secs: u64,
     pub ok: u64,
-    /// Response times.
+    /// Sums of the response times.
     pub latency: DurationSums,
-    /// Times from the intended start to the send.
+    /// Sums of the times from the intended start to the send.
     pub lag: DurationSums,
     pub dropped: u64,
     pub retried: u64,

@@ -6,9 +6,9 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
-/// Nanoseconds: a duration, or a time relative to the start of the run's clock.
+/// Duration in nanoseconds, or time in nanoseconds since the start of the run's clock.
 ///
-/// Subtraction saturates at zero: two readings of a monotonic clock are never in reverse order.
+/// Subtraction saturates at zero, because two readings of a monotonic clock are never in reverse order.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -30,7 +30,7 @@ impl Nanos {
         Nanos(secs * 1_000_000_000)
     }
 
-    /// Nearest integer nanosecond; negative values and NaN become zero, too large ones [`Nanos::MAX`].
+    /// Nearest integer nanosecond. Negative values and NaN become zero; too large values become [`Nanos::MAX`].
     pub fn from_secs_f64(secs: f64) -> Nanos {
         Nanos((secs * 1e9).round() as u64)
     }
@@ -80,7 +80,7 @@ impl From<Nanos> for Duration {
     }
 }
 
-/// Events per second, at least 0.
+/// Rate in events per second, at least 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 pub struct PerSecond(pub f64);
 

@@ -1,4 +1,4 @@
-//! Totals of a run since its start.
+//! Totals of a run since the run's start.
 
 use crate::Nanos;
 use std::collections::BTreeMap;
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 pub struct Totals {
     /// Totals by operation name.
     pub operations: BTreeMap<String, OperationTotals>,
-    /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of a second.
+    /// Failed and unknown transactions by code; `other` for codes beyond the first sixteen of each second.
     pub failures: BTreeMap<String, u64>,
     /// Refused connections by code.
     pub refused: BTreeMap<String, u64>,
     pub send_lag: Buckets,
     pub backlog_wait: Buckets,
-    /// Ended trials by status: `complete`, `stopped`, …
+    /// Number of ended trials by status: `complete`, `stopped`, …
     pub trials: BTreeMap<&'static str, u64>,
-    /// Trial that is being set up or measured.
+    /// Trial that is currently set up or measured; `None` between trials.
     pub trial: Option<CurrentTrial>,
-    /// Transactions in flight.
+    /// Number of transactions in flight.
     pub in_flight: u64,
     /// Most recent values of the probes, by node and probe.
     pub probes: BTreeMap<(String, &'static str), ProbeValues>,
@@ -26,7 +26,7 @@ pub struct Totals {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentTrial {
-    /// Label such as `transaction, 125`; untrusted input.
+    /// Label of the cell, such as `transaction, 125`; untrusted input.
     pub cell: String,
     pub repetition: u32,
 }
@@ -38,8 +38,8 @@ pub struct OperationTotals {
     pub failed: u64,
     pub unknown: u64,
     pub dropped: u64,
-    /// Response times of `ok` transactions and unanswered arrivals. The latter exceed all bounds and are not in the
-    /// sum.
+    /// Response times of `ok` transactions and unanswered arrivals. Unanswered arrivals exceed all bounds and are not
+    /// in the sum.
     pub response: Buckets,
     /// Service times of `ok` transactions.
     pub service: Buckets,
@@ -48,30 +48,30 @@ pub struct OperationTotals {
 /// Histogram of durations with fixed bounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Buckets {
-    /// Ascending bounds.
+    /// Upper bounds in ascending order.
     pub bounds: &'static [Nanos],
-    /// Number of durations that do not exceed each bound.
+    /// Number of durations at or below each bound.
     pub at_most: Vec<u64>,
     pub count: u64,
-    /// Sum in nanoseconds.
+    /// Sum of all durations in nanoseconds.
     pub sum: u128,
 }
 
-/// Values of one sample of a probe.
+/// Most recent sample of a probe.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeValues {
     pub at: Nanos,
-    /// Values by series and label.
+    /// Values by series name and label.
     pub values: BTreeMap<(String, String), f64>,
 }
 
-/// Bounds of response and service time: 98 µs to 69 s, two per doubling.
+/// Bounds of response and service times: 98 µs to 69 s, two per doubling.
 pub const RESPONSE_TIME_BOUNDS: &[Nanos] = &doubling_bounds::<40>(16, true);
-/// Bounds of the generator's own lateness: 1 µs to 1.1 s, one per doubling.
+/// Bounds of the generator's send lag: 1 µs to 1.1 s, one per doubling.
 pub const SEND_LAG_BOUNDS: &[Nanos] = &doubling_bounds::<21>(10, false);
 
-/// Bounds `2^from − 1`, doubling; with `halves` also `1.5 · 2^from − 1` and so on in between. Each is the last
-/// nanosecond of a histogram bucket, so the counts are exact.
+/// Bounds `2^from − 1`, doubling. With `halves` also the bounds `1.5 · 2^from − 1` and so on between them. Each bound
+/// is the last nanosecond of a histogram bucket, so the counts are exact.
 const fn doubling_bounds<const N: usize>(from: u32, halves: bool) -> [Nanos; N] {
     let mut all = [Nanos::ZERO; N];
     let mut n = 0;

@@ -1,19 +1,19 @@
-//! Dates and times of day in UTC
+//! Conversion between Unix time and UTC dates with times of day
 
 use time::macros::format_description;
 use time::{Date, Time, UtcDateTime};
 
-/// Date and time of a Unix time in seconds; the end of the year 9999 if it is later.
+/// Date and time of a Unix time in seconds. A time after the year 9999 becomes the end of that year.
 pub fn utc(unix_seconds: i64) -> UtcDateTime {
     UtcDateTime::from_unix_timestamp(unix_seconds).unwrap_or(UtcDateTime::MAX)
 }
 
-/// Unix time in seconds of `2024-01-01` or `2024-01-01 12:00:00`, years 1 to 9999.
+/// Unix time in seconds of `2024-01-01` or `2024-01-01 12:00:00` in UTC; the year is 1 to 9999.
 pub fn parse_utc(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
     let date = Date::parse(date, format_description!("[year]-[month]-[day]")).ok()?;
     let time = Time::parse(time, format_description!("[hour]:[minute]:[second]")).ok()?;
-    // The crate also accepts a year with a sign.
+    // The crate also accepts a signed year.
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit()) && date.year() > 0;
     is_plain.then(|| UtcDateTime::new(date, time).unix_timestamp())
 }

@@ -1,14 +1,14 @@
-//! Validity of a measurement: verdict, reasons and doubts
+//! Validity of a measurement: verdict, reasons and doubts.
 
 use crate::{Nanos, StatementKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Validity of the measurement.
+/// Validity of a measurement, with reasons and doubts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Validity {
     pub verdict: Verdict,
-    /// True if `reasons` is empty, even if no transaction succeeded.
+    /// True if `reasons` is empty. The measurement is then valid even if no transaction succeeded.
     #[serde(skip)]
     pub valid: bool,
     pub reasons: Vec<InvalidReason>,
@@ -19,12 +19,12 @@ pub struct Validity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Describes the server, perhaps with doubts.
+    /// The measurement describes the server, perhaps with doubts.
     Valid,
-    /// Describes the generator, its host or a smaller load, for the given reasons.
+    /// The measurement describes the generator, its host or a smaller load; the reasons say which.
     #[default]
     Invalid,
-    /// No transaction succeeded.
+    /// The measurement contains no successful transaction.
     Failed,
 }
 
@@ -32,8 +32,8 @@ pub enum Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum InvalidReason {
-    /// Late sends that the host alone does not explain. `lag` is the send lag at `quantile` (0..=1); `jitter` is the
-    /// timer jitter there, absent with too few samples.
+    /// Sends were late, and the host alone does not explain it. `lag` is the send lag at `quantile` (0..=1). `jitter`
+    /// is the timer jitter at that quantile, absent with too few samples.
     Late {
         quantile: f64,
         #[serde(rename = "lag_ns")]
@@ -41,24 +41,24 @@ pub enum InvalidReason {
         #[serde(rename = "jitter_ns")]
         jitter: Option<Nanos>,
     },
-    /// Saturated generator thread: it worked in this share of the window.
+    /// Generator thread was saturated: it worked during the share `busy` (0..=1) of the window.
     Saturated { thread: usize, busy: f64 },
-    /// Connections that could not be opened because file descriptors or local ports ran out.
+    /// Connections could not be opened because file descriptors or local ports ran out.
     ResourcesExhausted { connections: u64 },
-    /// Suspended machine.
+    /// Machine was suspended.
     Suspended {
         #[serde(rename = "duration_ns")]
         duration: Nanos,
     },
-    /// Generator throttled by its own CPU limit, in this share of the quota's periods.
+    /// Generator was throttled by its CPU limit in this share of the quota's periods, 0..=1.
     Throttled { share: f64 },
-    /// Thread that did not read the clock for this long although work was due.
+    /// Thread did not read the clock for this time although work was due.
     Stalled {
         thread: usize,
         #[serde(rename = "duration_ns")]
         duration: Nanos,
     },
-    /// Clients that aborted because their script could not continue; the load was smaller than planned.
+    /// Clients aborted because their script could not continue; the load was smaller than planned.
     Aborted {
         clients: u32,
         #[serde(rename = "total_clients")]
@@ -66,11 +66,11 @@ pub enum InvalidReason {
     },
 }
 
-/// Fact without which a valid measurement is easily misread.
+/// Doubt: a fact without which a valid measurement is easily misread.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Doubt {
-    /// Late sends on a host with late timers: fields as in [`InvalidReason::Late`].
+    /// Sends were late on a host with late timers; fields are as in [`InvalidReason::Late`].
     HostLate {
         quantile: f64,
         #[serde(rename = "lag_ns")]
@@ -78,19 +78,19 @@ pub enum Doubt {
         #[serde(rename = "jitter_ns")]
         jitter: Nanos,
     },
-    /// CPU steal: 0.1 is a tenth of one CPU.
+    /// Hypervisor took CPU time (steal): 0.1 is a tenth of one CPU.
     Stolen { processors: f64 },
-    /// Thread that was runnable but had no CPU, in this share of the window.
+    /// Thread was runnable but had no CPU, in this share of the window, 0..=1.
     Starved { thread: usize, share: f64 },
-    /// In-flight cap reached: of `arrivals`, `waited` were delayed until a client was idle, and `dropped` were never
-    /// sent. The test was no longer open-loop.
+    /// In-flight cap was reached. Of `arrivals`, `waited` were delayed until a client was idle, and `dropped` were
+    /// never sent. The test was no longer open-loop.
     InFlightCapReached { arrivals: u64, waited: u64, dropped: u64 },
-    /// Uneven service: some clients completed hardly any transactions.
+    /// Service was uneven: some clients completed hardly any transactions.
     UnevenClients { jain: f64, fewest: u64, most: u64 },
     /// No transaction succeeded.
     NoSuccess,
-    /// Outages: `count` of them, `duration` in total. The longest one was between `from` and `to`, relative to the
-    /// start of the window.
+    /// Outages: `count` of them, with a total of `duration`. The longest one was between `from` and `to`, relative to
+    /// the start of the window.
     Outage {
         count: usize,
         #[serde(rename = "duration_ns")]
@@ -100,8 +100,8 @@ pub enum Doubt {
         #[serde(rename = "to_ns")]
         to: Nanos,
     },
-    /// Load that ended early because a feed was used up: each of its `rows` is used only once. The load ended `at` this
-    /// time instead of the `planned` one; both count from the start of the window.
+    /// Load ended early because a feed was exhausted: each of its `rows` is used only once. The load ended at `at`
+    /// instead of `planned`; both are relative to the start of the window.
     FeedExhausted {
         rows: u64,
         #[serde(rename = "at_ns")]
@@ -111,8 +111,8 @@ pub enum Doubt {
     },
     /// Too few samples for a 99th percentile.
     FewSamples { count: u64 },
-    /// Share (0..=1) of expected HTTP responses with the smaller of two distinct sizes, as error and login pages have.
-    /// Sizes in bytes.
+    /// Expected HTTP responses have two distinct sizes, as error and login pages cause. The share (0..=1) is that of
+    /// the smaller size; sizes are in bytes.
     SmallAnswers {
         #[serde(rename = "small_bytes")]
         small: u64,
@@ -120,8 +120,8 @@ pub enum Doubt {
         large: u64,
         share: f64,
     },
-    /// Statement whose answers have no row: the most frequent of `statements` such statements, as in
-    /// `EmptyStatement`.
+    /// Statement answers have no row. The fields describe the most frequent of `statements` such statements, as in
+    /// [`EmptyStatement`](crate::EmptyStatement).
     NoRows {
         operation: u16,
         command: u16,
@@ -131,20 +131,21 @@ pub enum Doubt {
         share: f64,
         second: Option<u64>,
     },
-    /// Wall clock of the generator was stepped by `step` nanoseconds, backwards if negative. No duration depends on it.
+    /// Wall clock of the generator was stepped by `step` nanoseconds; negative steps go back. No duration depends on
+    /// it.
     ClockStepped {
         #[serde(rename = "step_ns")]
         step: i64,
     },
-    /// Node of the path that counted none or far fewer of the transactions: the load took another path.
+    /// Node of the path counted none or far fewer of the transactions: the load took another path.
     NodeNotUsed { node: String },
-    /// Transaction log that lacks transactions, because a file of it could not be written.
+    /// Transaction log lacks transactions, because one of its files could not be written.
     LogIncomplete,
 }
 
 impl Doubt {
-    /// True if the verdict names the doubt: the load ceased or had no effect within the planned window, it took another
-    /// path, or its log is incomplete.
+    /// True if the verdict names the doubt. Such a doubt means that the load ceased or had no effect, took another
+    /// path, or has an incomplete log.
     pub fn is_in_verdict(&self) -> bool {
         matches!(
             self,

@@ -304,13 +304,14 @@ impl ObjectiveMetric {
             ObjectiveMetric::Dropped | ObjectiveMetric::Tps => 0.0,
         });
         // Each client is equally likely to be the arriving user.
-        let turned_away = match self {
+        let clients_without_success = match self {
             ObjectiveMetric::Errors => {
-                f64::from(summary.connects.turned_away) / f64::from(summary.plan.clients.max(1))
+                f64::from(summary.connects.clients_without_success) / f64::from(summary.plan.clients.max(1))
             }
             _ => 0.0,
         };
-        let least = unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited).chain([turned_away]);
+        let least =
+            unanswered.map(Nanos::as_secs_f64).into_iter().chain(waited).chain([clients_without_success]);
         least.max_by(f64::total_cmp).filter(|it| *it > 0.0)
     }
 }

@@ -55,7 +55,7 @@ pub fn summarise(measured: &Measurement, server: Server, plan: BenchPlan) -> Sum
             initial: measured.connect_time,
             each: distribution(&interval.connects),
             refused: failures(&interval.refused, FailureClass::Refused),
-            turned_away: if constant && interval.refused.total() > 0 {
+            clients_without_success: if constant && interval.refused.total() > 0 {
                 never_served(&measured.clients)
             } else {
                 0

@@ -30,7 +30,7 @@ pub fn read<W: Write>(
     };
     let columns = match columns {
         Some(columns) => columns.to_vec(),
-        None if !next(&mut record)? => return Err(Diagnostic::new(0, "it holds no row")),
+        None if !next(&mut record)? => return Err(Diagnostic::new(0, "no rows; write at least one")),
         None => {
             check_count(record.len())?;
             let first = record.get(0).unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn read<W: Write>(
         packing.push(record.iter()).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
     match packing.rows() {
-        0 => Err(Diagnostic::new(0, "it holds no row")),
+        0 => Err(Diagnostic::new(0, "no rows; write at least one")),
         _ => Ok(packing),
     }
 }

@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{BufRead, Read, Write};
 
-/// Writes each object as a row. Strings are decoded, null becomes empty, other values are kept as written.
+/// Writes each object as a row. Strings are decoded, null becomes an empty field, and other values keep their text.
 ///
-/// Without `columns`, the columns are the members of the first object, in its order.
+/// Without `columns`, the columns are the members of the first object, in the object's order.
 pub fn read<W: Write>(
     columns: Option<&[String]>,
     source: &mut dyn BufRead,
@@ -32,7 +32,7 @@ pub fn read<W: Write>(
         let object: HashMap<String, &RawValue> = serde_json::from_slice(trimmed).map_err(|_| {
             Diagnostic::new(
                 line,
-                format!("\"{}\" is no object; write one such as {{\"id\": 1}}", excerpt(trimmed)),
+                format!("\"{}\" is not an object; write one such as {{\"id\": 1}}", excerpt(trimmed)),
             )
         })?;
         if let Some(out) = out.take() {
@@ -43,16 +43,16 @@ pub fn read<W: Write>(
         let packing = packing.as_mut().expect("the first object created it");
         let missing = packing.columns().iter().find(|it| !object.contains_key(it.as_str()));
         if let Some(name) = missing {
-            return Err(Diagnostic::new(line, format!("there is no \"{name}\" in it")));
+            return Err(Diagnostic::new(line, format!("the object has no member \"{name}\"")));
         }
         let values: Vec<Vec<u8>> = packing.columns().iter().map(|it| unquote(object[it.as_str()])).collect();
         check_nul(line, values.iter().map(Vec::as_slice), packing.columns())?;
         packing.push(values.iter().map(Vec::as_slice)).map_err(|it| Diagnostic::from_io_error(line, &it))?;
     }
-    packing.ok_or_else(|| Diagnostic::new(0, "it holds no row"))
+    packing.ok_or_else(|| Diagnostic::new(0, "no rows; write at least one"))
 }
 
-/// Names of the members in the order of the text, given by the positions of their values.
+/// Names of the object's members in the order of the text, which the addresses of their values give.
 fn member_names(object: &HashMap<String, &RawValue>) -> Vec<String> {
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|it| it.1.get().as_ptr());

@@ -1,7 +1,7 @@
-//! Token: text that proves which write created a row.
+//! Token: text in a row that proves which write created the row.
 //!
-//! `0000002a.00000000000003e7.5c2f90d1b6a84e37`: session, sequence and seal in hexadecimal. Its length is fixed, so it
-//! can be found within any text. Its characters have no special meaning in SQL, JSON or a URL.
+//! A token such as `0000002a.00000000000003e7.5c2f90d1b6a84e37` is session, sequence and seal in hexadecimal. Its
+//! length is fixed, so it can be found within any text. Its characters have no special meaning in SQL, JSON or a URL.
 
 use super::WriteKey;
 use crate::SplitMix64;
@@ -36,7 +36,7 @@ impl Token {
         self.join(b'.')
     }
 
-    /// Equally long and unique text that contains no token, for writes that are not in a ledger.
+    /// Unique text of the same length that contains no token, for writes that are not in a ledger.
     #[inline]
     pub fn decoy(self) -> [u8; Token::LENGTH] {
         self.join(b'-')
@@ -57,10 +57,10 @@ impl Token {
     }
 }
 
-/// Hexadecimal digits of the session; `WORD` for the two other parts.
+/// Number of hexadecimal digits of the session; `WORD` is the number for sequence and seal.
 const SESSION: usize = 8;
 const WORD: usize = 16;
-/// Offsets of the sequence and the seal.
+/// Offsets of the sequence and the seal within the text.
 const SEQUENCE: usize = SESSION + 1;
 const SEAL: usize = SEQUENCE + WORD + 1;
 
@@ -86,23 +86,24 @@ fn write_hex(mut number: u64, to: &mut [u8]) {
 
 /// Parses at most sixteen digits; `None` for any other character.
 fn parse_hex(digits: &[u8]) -> Option<u64> {
-    digits.iter().try_fold(0, |number, it| {
-        let digit = match it {
-            b'0'..=b'9' => it - b'0',
-            b'a'..=b'f' => it - b'a' + 10,
+    digits.iter().try_fold(0, |number, character| {
+        let digit = match character {
+            b'0'..=b'9' => character - b'0',
+            b'a'..=b'f' => character - b'a' + 10,
             _ => return None,
         };
         Some(number << 4 | u64::from(digit))
     })
 }
 
-/// Injective in the sequence and in the session separately, so two keys of one session never share a seal.
+/// Computes the seal of a key. It is injective in sequence and session separately, so keys of one session never share a
+/// seal.
 #[inline]
 fn seal(key: WriteKey, secret: u64) -> u64 {
     mix(mix(mix(secret) ^ u64::from(key.session)) ^ key.sequence)
 }
 
-/// First number that the generator returns for this seed; not 0 for the seed 0.
+/// First number of the generator for this seed; not 0 for the seed 0.
 #[inline]
 fn mix(seed: u64) -> u64 {
     SplitMix64(seed).next_u64()
@@ -133,8 +134,8 @@ mod tests {
     #[test]
     fn round_trips_through_text() {
         let ends = [key(0, 0), key(u32::MAX, u64::MAX), key(0, 1 << 63), key(1, 9)];
-        for it in ends.into_iter().chain(keys()) {
-            let token = Token::new(it, SECRET);
+        for key in ends.into_iter().chain(keys()) {
+            let token = Token::new(key, SECRET);
             assert_eq!(Token::find(&token.to_text()), Some(token));
             assert!(token.is_authentic(SECRET));
             assert!(!token.is_authentic(SECRET + 1), "a token of another ledger");
@@ -143,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Rows with this text may be read back a year later.
+    /// Rows with this text may be read back a year later, so the format must not change.
     #[test]
     fn text_format_is_stable() {
         let text = Token::new(key(42, 999), SECRET).to_text();
@@ -153,10 +154,10 @@ mod tests {
     /// A combination of parts of two tokens is not an authentic token.
     #[test]
     fn rejects_parts_of_another_token() {
-        for it in keys() {
-            let other = key(it.session ^ 1, it.sequence);
-            let next = key(it.session, it.sequence.wrapping_add(1));
-            for (first, second) in [(it, other), (it, next), (other, next)] {
+        for original in keys() {
+            let other = key(original.session ^ 1, original.sequence);
+            let next = key(original.session, original.sequence.wrapping_add(1));
+            for (first, second) in [(original, other), (original, next), (other, next)] {
                 let (first, second) =
                     (Token::new(first, SECRET).to_text(), Token::new(second, SECRET).to_text());
                 for at in [SEQUENCE, SEAL] {
@@ -167,8 +168,8 @@ mod tests {
                 }
             }
             // One digit differs.
-            let mut text = Token::new(it, SECRET).to_text();
-            let at = (it.sequence % SESSION as u64) as usize;
+            let mut text = Token::new(original, SECRET).to_text();
+            let at = (original.sequence % SESSION as u64) as usize;
             text[at] = if text[at] == b'0' { b'1' } else { b'0' };
             assert!(!Token::find(&text).expect("the text has the form of a token").is_authentic(SECRET));
         }
@@ -212,8 +213,8 @@ mod tests {
         let alphabet = b"0123456789abcdef....\xff";
         for seed in 0..2_000 {
             let bytes: Vec<u8> = (0..100).map(|n| alphabet[(mix(seed << 8 | n) % 21) as usize]).collect();
-            if let Some(it) = Token::find(&bytes) {
-                assert!(bytes.windows(Token::LENGTH).any(|window| window == it.to_text()));
+            if let Some(token) = Token::find(&bytes) {
+                assert!(bytes.windows(Token::LENGTH).any(|window| window == token.to_text()));
             }
         }
     }

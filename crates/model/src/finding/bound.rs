@@ -1,20 +1,20 @@
-//! Limiters of the throughput without a finding of their own.
+//! Limiters of the throughput that have no separate finding.
 //!
-//! Slots, a pooler's pool and CPU, and PostgreSQL's CPU have their own findings.
+//! Separate findings report connection slots, a pooler's pool and CPU, and PostgreSQL's CPU.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limiter of a cell's throughput.
 ///
-/// Medians over the cell's valid trials, under full load. Shares are of active sessions, 0..=1.
+/// Figures are medians over the cell's valid trials, under full load. Shares are of active sessions, 0..=1.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bound {
-    /// CPU of a service.
+    /// A service is CPU-bound.
     Service {
         node: String,
-        /// CPUs used; `cpu_limit` is the number available.
+        /// CPUs used by the service; `cpu_limit` is the number available to it.
         cpu: f64,
         cpu_limit: f64,
         /// Share of the quota's periods in which the service was throttled.
@@ -22,51 +22,51 @@ pub enum Bound {
         /// CPUs lost to throttling.
         throttled_cpu: Option<f64>,
     },
-    /// Connection pool of a service: all connections are in use, and requests are queued.
+    /// A service's connection pool is exhausted: all connections are in use, and requests are queued.
     ServicePool {
         node: String,
         /// Pool name that the service reports.
         pool: String,
         size: f64,
         busy: f64,
-        /// Requests that wait for a connection; `None` if the service does not report it.
+        /// Number of requests that wait for a connection; `None` if the service does not report it.
         waiting: Option<f64>,
-        /// Share of requests that had to wait; `None` if the service does not count them.
+        /// Share of requests that had to wait, 0..=1; `None` if the service does not count them.
         waited: Option<f64>,
     },
-    /// Threads of a service: all are busy, and requests are queued.
+    /// All threads of a service are busy, and requests are queued.
     ServiceThreads {
         node: String,
         size: f64,
         busy: f64,
-        /// Requests that wait for a thread; `None` if the service does not report it.
+        /// Number of requests that wait for a thread; `None` if the service does not report it.
         waiting: Option<f64>,
     },
-    /// Disk reads.
+    /// Disk reads limit the throughput.
     Reads {
         node: String,
         /// Reads per second.
         per_second: Option<f64>,
-        /// Quota in the same unit.
+        /// Disk quota in the unit of `per_second`.
         quota: Option<f64>,
-        /// Share of active sessions that wait for a block.
+        /// Share of active sessions that wait until a block is read.
         waits: Option<f64>,
-        /// True if both figures are in bytes per second.
+        /// True if `per_second` and `quota` are in bytes per second.
         in_bytes: bool,
     },
-    /// Disk writes other than WAL.
+    /// Disk writes other than WAL limit the throughput.
     Writes {
         node: String,
         per_second: Option<f64>,
         quota: Option<f64>,
-        /// Share of active sessions that wait for a block or the WAL to be written.
+        /// Share of active sessions that wait until a block or WAL is written.
         waits: Option<f64>,
         in_bytes: bool,
     },
-    /// Memory limit: evicted data is read again.
+    /// A memory limit causes evicted data to be read again.
     Memory {
         node: String,
-        /// Bytes in use.
+        /// Memory in use, in bytes.
         #[serde(rename = "used_bytes")]
         used: f64,
         #[serde(rename = "limit_bytes")]
@@ -89,39 +89,39 @@ pub enum Bound {
         /// At most three statements that waited most often, without constants; untrusted input.
         statements: Vec<String>,
     },
-    /// Sequential scans that return few rows.
+    /// Sequential scans read many rows and return few.
     Scans {
         /// `schema.table` from which the most rows are read.
         table: String,
-        /// Scans per transaction; `rows` is the number of rows read per scan.
+        /// Number of scans per transaction; `rows` is the number of rows read per scan.
         #[serde(rename = "scans_per_transaction")]
         scans: f64,
         #[serde(rename = "rows_per_scan")]
         rows: f64,
-        /// Share of the CPUs available to PostgreSQL.
+        /// Share of the CPUs available to PostgreSQL that are in use, 0..=1.
         #[serde(rename = "cpu_share")]
         cpu: Option<f64>,
     },
-    /// Checkpoints caused by WAL volume, or a drop in throughput during checkpoints.
+    /// WAL volume causes checkpoints, or throughput drops during checkpoints.
     Checkpoints {
-        /// Checkpoints per trial that the WAL volume caused.
+        /// Number of checkpoints per trial that the WAL volume caused.
         requested: f64,
-        /// Share of seconds with a running checkpoint.
+        /// Share of seconds during which a checkpoint runs, 0..=1.
         share: f64,
         /// Throughput during checkpoints ÷ throughput otherwise; `None` with too few seconds of either.
         #[serde(rename = "throughput_ratio")]
         slowed: Option<f64>,
     },
-    /// Number of closed-loop clients; no resource is saturated.
+    /// The number of closed-loop clients limits the throughput; no resource is saturated.
     Clients {
         clients: u32,
-        /// Mean response time in seconds; clients ÷ mean bounds the throughput.
+        /// Mean response time in seconds. The number of clients divided by the mean bounds the throughput.
         #[serde(rename = "mean_s")]
         mean: f64,
-        /// Throughput bound per second; `delivered` is the actual throughput.
+        /// Upper bound of the throughput per second; `delivered` is the actual throughput.
         throughput_bound: f64,
         delivered: f64,
-        /// Idle share of the CPUs available to PostgreSQL.
+        /// Idle share of the CPUs available to PostgreSQL, 0..=1.
         idle: f64,
     },
 }

@@ -1,6 +1,4 @@
-//! Circumstances of a measurement.
-//!
-//! They do not limit the throughput, but determine its meaning.
+//! Circumstances of a measurement: facts that determine the meaning of the throughput without limiting it.
 
 use super::ReadVolume;
 use crate::EventKind;
@@ -16,7 +14,7 @@ use serde::Serialize;
 pub enum Circumstance {
     /// Trials of the cell found different data on the attached server.
     DataChanged {
-        /// Size of all tables in the trials with the least and the most data.
+        /// Size of all tables in bytes in the trial with the least data; `most_bytes` is that with the most.
         least_bytes: u64,
         most_bytes: u64,
         /// True if tables were created, dropped, truncated or rewritten between trials.
@@ -25,57 +23,59 @@ pub enum Circumstance {
         restarted: bool,
         trials: u32,
     },
-    /// Data that the feed touches fits into the server's memory, but its table does not: a cache was measured.
+    /// The feed's data fits into the server's memory, but the table does not, so a cache was measured.
     FeedFitsCache {
         feed: String,
         rows: u64,
         distinct: u64,
-        /// Share of the table's rows, 0..=1.
+        /// Share of the table's rows that the feed touches, 0..=1.
         share: f64,
-        /// Bytes that the feed touches; `bytes` is the size of its table, `memory` the memory that the server may use.
+        /// Bytes that the feed touches; `bytes` is the size of its table, and `memory` is the memory that the server
+        /// may use.
         #[serde(rename = "touched_bytes")]
         touched: u64,
         #[serde(rename = "table_bytes")]
         bytes: u64,
         #[serde(rename = "memory_bytes")]
         memory: u64,
-        /// Data read during the measurement.
+        /// Data read per transaction.
         read: ReadVolume,
     },
-    /// Service with more connections than the pool of the next pooler: its connections queue in the pooler.
+    /// A service has more connections than the pool of the next pooler, so its connections queue in the pooler.
     ChainedPools {
         service: String,
-        /// Maximum number of connections of all the service's instances.
+        /// Maximum number of connections of all instances of the service together.
         connections: f64,
         pooler: String,
         pool: u32,
-        /// Assignments of a server connection to a client per transaction; `None` if the console does not report them.
+        /// Number of assignments of a server connection to a client, per transaction; `None` if the console does not
+        /// report them.
         #[serde(rename = "assignments_per_transaction")]
         lent: Option<f64>,
-        /// SET, RESET and DISCARD statements per transaction.
+        /// Number of SET, RESET and DISCARD statements per transaction.
         #[serde(rename = "sets_per_transaction")]
         sets: Option<f64>,
-        /// Connections of the service that wait in the pooler.
+        /// Number of the service's connections that wait in the pooler.
         waiting: Option<f64>,
     },
     /// Connections are opened constantly, or statements are cancelled.
     ConnectionStorm {
         /// PostgreSQL sessions started, per second and per transaction.
         logins: Option<NormalizedRate>,
-        /// Cancelled statements (57014) per thousand transactions.
+        /// Number of cancelled statements (57014) per thousand transactions.
         #[serde(rename = "cancelled_per_thousand")]
         cancelled: f64,
     },
     /// Trials are invalid because the generator was late or saturated.
     GeneratorLate {
-        /// First reason that was found.
+        /// First reason that makes the trials invalid.
         reason: InvalidReason,
         trials: u32,
         total_trials: u32,
     },
     /// Noisy host: CPU steal or late timers.
     NoisyHost {
-        /// CPUs that the hypervisor gave to other virtual machines.
+        /// Number of CPUs that the hypervisor gave to other virtual machines.
         #[serde(rename = "stolen_cpu")]
         stolen: Option<f64>,
         /// 99th percentile of the timer jitter, in seconds.
@@ -84,61 +84,61 @@ pub enum Circumstance {
     },
     /// Dead rows accumulate from trial to trial, or tables were vacuumed during trials.
     Bloat {
-        /// Dead rows in the first trial; `to` is the number in the last one.
+        /// Number of dead rows in the first trial; `to` is the number in the last one.
         from: f64,
         to: f64,
-        /// Live rows.
+        /// Number of live rows.
         live: f64,
-        /// Vacuums of tables within trials.
+        /// Number of table vacuums within trials.
         vacuums: f64,
         trials: u32,
     },
-    /// Sessions that are idle in transaction for longer than a second and keep their locks. Their client forgot to
-    /// commit, or does other work within the transaction.
+    /// Sessions are idle in transaction for longer than a second and keep their locks. Their clients do not commit, or
+    /// do other work within the transaction.
     IdleTransactions {
-        /// Mean number of such sessions.
+        /// Mean number of idle sessions.
         sessions: f64,
         /// Longest observed idle time, in seconds.
         #[serde(rename = "longest_s")]
         longest: f64,
-        /// Sessions that hold back vacuum's horizon: they have written, or have a snapshot.
+        /// Number of idle sessions that hold back vacuum's horizon: they have written, or have a snapshot.
         horizon: f64,
-        /// Sessions that wait for their locks.
+        /// Number of sessions that wait for a lock of an idle session.
         blocked: f64,
-        /// Pool size, and clients that wait for a server connection. `None` without a pooler, or if its console does
-        /// not report them.
+        /// Pool size, and number of clients that wait for a server connection. `None` without a pooler, or if its
+        /// console does not report them.
         pool: Option<(u32, f64)>,
     },
-    /// Violation of Little's law: a node's concurrency, rate and time contradict each other. A client that holds a
+    /// A node's concurrency, rate and time contradict each other, which violates Little's law. A client that holds a
     /// server connection for longer than the trial causes this.
     LittlesLawViolation {
         node: String,
         #[serde(rename = "concurrency")]
         number: f64,
-        /// Expected number: `rate` × `time`.
+        /// Concurrency expected by Little's law: `rate` × `time`.
         expected: f64,
         /// Transactions per second.
         #[serde(rename = "per_second")]
         rate: f64,
-        /// Seconds.
+        /// Mean time of a transaction in the node, in seconds.
         #[serde(rename = "time_s")]
         time: f64,
     },
-    /// Pooler or server counted none or far fewer of the transactions that clients completed, or the balancer had no
-    /// session: the load took another path.
+    /// The load took another path. The pooler or server counted none or far fewer of the transactions that clients
+    /// completed, or the balancer had no session.
     NotUsed {
         node: String,
-        /// Transactions that clients completed in the trials in which the node was probed.
+        /// Number of transactions that clients completed in the trials in which the node was probed.
         transactions: u64,
         /// Quantity that the node counts.
         counter: UsageCounter,
-        /// Count of the node in these trials, without the transactions of the monitoring.
+        /// Count that the node reports for these trials, without the transactions of the monitoring.
         counted: u64,
         trials: u32,
         total_trials: u32,
     },
-    /// Errors in PostgreSQL's log, by the path of the sessions that caused them. By kind, the most frequent origin
-    /// first.
+    /// Errors in PostgreSQL's log by the path of the sessions that caused them. Errors of one kind are sorted by
+    /// origin, the most frequent first.
     ErrorOrigins { errors: Vec<LoggedErrors> },
     /// Rules that were skipped because an input is missing.
     RulesSkipped {
@@ -163,19 +163,19 @@ pub struct LoggedErrors {
     pub lines: u64,
 }
 
-/// Path of a session at PostgreSQL.
+/// Path on which a session reached PostgreSQL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "through")]
 pub enum SessionOrigin {
-    /// Through this pooler, balancer or service, which is next to PostgreSQL.
+    /// Session through this pooler, balancer or service, which is next to PostgreSQL.
     Node { node: String },
-    /// A client of the load, without a node in between.
+    /// Session of a load client, without a node in between.
     Direct,
-    /// pgdyno itself, such as its monitoring.
+    /// Session of pgdyno itself, such as its monitoring.
     Own,
-    /// Another program.
+    /// Session of another program.
     Other { application: String, client: String },
-    /// The line does not name its session.
+    /// Session that the log line does not name.
     Unknown,
 }
 
@@ -209,22 +209,22 @@ pub enum FindingRule {
     Feed,
 }
 
-/// Input that a rule needs and did not get.
+/// Input that a rule needs but that was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingInput {
-    /// Control group, or the processes of a node that runs elsewhere.
+    /// Figures of the control group, or of the processes of a node that runs elsewhere.
     Group,
-    /// Quota or number of CPUs.
+    /// CPU quota or number of CPUs.
     Quota,
     /// Statistics of the server's sessions and tables.
     Server,
     /// Statistics of the pooler's console.
     Console,
-    /// `/stats` of the service.
+    /// Statistics that the service publishes at `/stats`.
     Stats,
     /// Statistics of the machine.
     Machine,
-    /// Column in which a feed's values occur.
+    /// Table column in which a feed's values occur.
     Column,
 }

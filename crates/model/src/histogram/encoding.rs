@@ -4,7 +4,7 @@ use super::LatencyHistogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use std::fmt;
 
-/// Histogram in HdrHistogram's compressed format V2, with the exact values that the format does not hold.
+/// Histogram in HdrHistogram's compressed format V2, with exact values that the format cannot store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EncodedHistogram {
     pub count: u64,
@@ -12,15 +12,15 @@ pub struct EncodedHistogram {
     pub sum: u128,
     /// Sum of the squares of all samples in ns².
     pub sum_of_squares: f64,
-    /// Nanoseconds; [`u64::MAX`] without samples.
+    /// Shortest sample in nanoseconds; [`u64::MAX`] without samples.
     pub min: u64,
-    /// Nanoseconds; zero without samples.
+    /// Longest sample in nanoseconds; zero without samples.
     pub max: u64,
-    /// "V2 compressed" bytes that other HdrHistogram libraries can read; values are nanoseconds.
+    /// Bytes in the "V2 compressed" format that other HdrHistogram libraries can read; values are nanoseconds.
     pub v2: Vec<u8>,
 }
 
-/// Error: the bytes are not a histogram with our bounds.
+/// Error for bytes that are not a histogram with our bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError;
 
@@ -75,10 +75,10 @@ pub(super) const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 /// Source: `AbstractHistogram.java` of HdrHistogram, `ENCODING_HEADER_SIZE`.
 pub(super) const HEADER_LENGTH: usize = 40;
 
-/// Upper bound of the encoded counts: more than ours has, at nine bytes each.
+/// Upper bound of the length of the encoded counts; nine bytes for each of our buckets fit into it.
 pub(super) const MAX_LENGTH: u32 = 1 << 20;
 
-/// True if a 40-byte header is of a histogram with our bounds and `length` bytes of counts.
+/// True if the 40-byte header describes a histogram with our bounds and `length` bytes of counts.
 pub(super) fn has_our_bounds(header: &[u8], length: usize) -> bool {
     let word = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let long = |at: usize| (u64::from(word(at)) << 32) | u64::from(word(at + 4));
@@ -130,7 +130,7 @@ mod tests {
             assert!(back.histogram == original.histogram, "{values:?}");
             let reference: Histogram<u64> = Deserializer::new()
                 .deserialize(&mut packed.v2.as_slice())
-                .expect("the other implementation reads it");
+                .expect("the HdrHistogram crate decodes our encoding");
             assert!(reference == original.histogram, "{values:?}");
         }
     }
@@ -142,8 +142,8 @@ mod tests {
         direct.merge(&b);
         let mut pack = HistogramEncoder::new();
         let mut merged = LatencyHistogram::new();
-        for it in [&a, &b] {
-            merged.merge(&LatencyHistogram::decode(&pack.encode(it)).expect("the encoding is complete"));
+        for part in [&a, &b] {
+            merged.merge(&LatencyHistogram::decode(&pack.encode(part)).expect("the encoding is complete"));
         }
         assert_eq!(pack.encode(&merged), pack.encode(&direct));
     }
@@ -164,7 +164,7 @@ mod tests {
         for row in rows {
             assert!(LatencyHistogram::decode(&row).is_err(), "{row:?}");
         }
-        // Damage to the cookie or the length before the compressed bytes.
+        // Damaged bytes: the cookie or the length before the compressed bytes.
         for at in 0..8 {
             let mut v2 = good.v2.clone();
             v2[at] ^= 1;

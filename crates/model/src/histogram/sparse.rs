@@ -1,7 +1,7 @@
 //! Sparse histograms and their fast summation.
 //!
-//! A [`LatencyHistogram`] takes 270 KiB, of which one second's samples fill about a hundred buckets. This code visits
-//! only those.
+//! A [`LatencyHistogram`] takes 270 KiB. The samples of one second fill about a hundred of its buckets; this code
+//! visits only those buckets.
 
 use super::encoding::{COMPRESSED_COOKIE, HEADER_LENGTH, MAX_LENGTH, has_our_bounds};
 use super::{DecodeError, EncodedHistogram, LatencyHistogram};
@@ -13,13 +13,13 @@ use flate2::{Decompress, FlushDecompress, Status};
 const BUCKETS_PER_DOUBLING: u64 = 1 << 10;
 /// Number of buckets of a histogram with our bounds.
 const BUCKETS: usize = 33 * BUCKETS_PER_DOUBLING as usize;
-/// Number of buckets whose sum is also stored.
+/// Number of buckets in a block; the sum of each block is also stored.
 const BLOCK_SIZE: usize = 64;
 
 /// Histogram that stores only the buckets with samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseHistogram {
-    /// Bucket index and count, ascending.
+    /// Index and count of each bucket, in ascending order of the index.
     buckets: Vec<(u32, u64)>,
     count: u64,
     sum: u128,
@@ -64,7 +64,7 @@ impl From<&LatencyHistogram> for SparseHistogram {
 #[derive(Debug)]
 pub struct HistogramDecoder {
     inflater: Decompress,
-    /// Buffer for the longest histogram: inflating in one call avoids another copy.
+    /// Buffer for the longest histogram; inflating in one call avoids another copy.
     bytes: Vec<u8>,
 }
 
@@ -76,7 +76,7 @@ impl HistogramDecoder {
         }
     }
 
-    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
+    /// Decodes a histogram. The bytes may be untrusted: time and memory are bounded.
     pub fn decode(&mut self, encoded: &EncodedHistogram) -> Result<SparseHistogram, DecodeError> {
         let (cookie, rest) = encoded.v2.split_first_chunk().ok_or(DecodeError)?;
         let (length, packed) = rest.split_first_chunk().ok_or(DecodeError)?;
@@ -98,12 +98,14 @@ impl HistogramDecoder {
         let (mut places, mut at, mut count) = (Vec::new(), 0, 0u64);
         while !rest.is_empty() {
             match read_zigzag(&mut rest).ok_or(DecodeError)? {
-                // Number of consecutive empty buckets.
-                it @ i64::MIN..0 => at += usize::try_from(it.unsigned_abs()).map_err(|_| DecodeError)?,
+                // A negative number is the length of a run of empty buckets.
+                empty @ i64::MIN..0 => {
+                    at += usize::try_from(empty.unsigned_abs()).map_err(|_| DecodeError)?;
+                }
                 0 => at += 1,
-                it => {
-                    places.push((at as u32, it as u64));
-                    count = count.checked_add(it as u64).ok_or(DecodeError)?;
+                samples => {
+                    places.push((at as u32, samples as u64));
+                    count = count.checked_add(samples as u64).ok_or(DecodeError)?;
                     at += 1;
                 }
             }
@@ -125,17 +127,18 @@ impl Default for HistogramDecoder {
     }
 }
 
-/// Reads a zig-zag LEB128 number whose ninth byte has eight value bits. `None` if the bytes end before the number does.
+/// Reads a zig-zag LEB128 number whose ninth byte has eight value bits. Returns `None` if the bytes end within the
+/// number.
 fn read_zigzag(rest: &mut &[u8]) -> Option<i64> {
-    let (mut it, mut shift) = (0u64, 0);
+    let (mut number, mut shift) = (0u64, 0);
     loop {
         let (&byte, after) = rest.split_first()?;
         *rest = after;
         let is_last = shift == 56 || byte < 0x80;
-        it |= u64::from(if shift == 56 { byte } else { byte & 0x7f }) << shift;
+        number |= u64::from(if shift == 56 { byte } else { byte & 0x7f }) << shift;
         shift += 7;
         if is_last {
-            return Some((it >> 1) as i64 ^ -((it & 1) as i64));
+            return Some((number >> 1) as i64 ^ -((number & 1) as i64));
         }
     }
 }
@@ -156,11 +159,11 @@ fn bucket_upper_bound(place: usize) -> u64 {
     ((place % BUCKETS_PER_DOUBLING + BUCKETS_PER_DOUBLING + 1) << doublings) - 1
 }
 
-/// Sum of histograms, equal to a [`LatencyHistogram`] of all their samples.
+/// Sum of histograms, with the same results as a [`LatencyHistogram`] of all their samples.
 #[derive(Clone, Debug)]
 pub struct HistogramSum {
     counts: Vec<u64>,
-    /// Sums of [`BLOCK_SIZE`] counts each.
+    /// Sums of the counts of [`BLOCK_SIZE`] buckets each.
     blocks: Vec<u64>,
     count: u64,
     sum: u128,
@@ -207,22 +210,22 @@ impl HistogramSum {
         self.count
     }
 
-    /// Maximum; `None` without samples.
+    /// Longest sample; `None` without samples.
     pub fn max(&self) -> Option<Nanos> {
         (self.count > 0).then_some(Nanos(self.max))
     }
 
-    /// Mean; `None` without samples.
+    /// Mean of all samples; `None` without samples.
     pub fn mean(&self) -> Option<Nanos> {
         (self.count > 0).then(|| Nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// Quantile as in [`LatencyHistogram::quantile`].
+    /// Same result as [`LatencyHistogram::quantile`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.quantile_with_unanswered(q, 0)
     }
 
-    /// Quantile as in [`LatencyHistogram::quantile_with_unanswered`].
+    /// Same result as [`LatencyHistogram::quantile_with_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         let all = self.count + unanswered;
         let beyond = (all as f64 * (1.0 - q)).round() as u64;
@@ -231,21 +234,21 @@ impl HistogramSum {
             return None;
         }
         let mut cumulative = 0;
-        let full = |it: &u64| {
-            cumulative += it;
+        let full = |count: &u64| {
+            cumulative += count;
             cumulative >= rank
         };
         let block = self.blocks.iter().position(full)?;
         cumulative -= self.blocks[block];
         let first = block * BLOCK_SIZE;
-        let place = self.counts[first..first + BLOCK_SIZE].iter().position(|it| {
-            cumulative += it;
+        let place = self.counts[first..first + BLOCK_SIZE].iter().position(|count| {
+            cumulative += count;
             cumulative >= rank
         })?;
         Some(Nanos(bucket_upper_bound(first + place).min(self.max)))
     }
 
-    /// Count as in [`LatencyHistogram::count_above`].
+    /// Same result as [`LatencyHistogram::count_above`].
     pub fn count_above(&self, limit: Nanos) -> u64 {
         let last = (bucket_index(limit.0) as usize).min(BUCKETS - 1);
         let (blocks, rest) = (last / BLOCK_SIZE, last / BLOCK_SIZE * BLOCK_SIZE);
@@ -282,7 +285,7 @@ impl From<&SparseHistogram> for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// Decodes a histogram. Accepts untrusted bytes: time and memory are bounded.
+    /// Decodes a histogram. The bytes may be untrusted: time and memory are bounded.
     pub fn decode(encoded: &EncodedHistogram) -> Result<LatencyHistogram, DecodeError> {
         HistogramDecoder::new().decode(encoded).map(|it| (&it).into())
     }
@@ -293,7 +296,7 @@ mod tests {
     use super::*;
     use crate::{HistogramEncoder, SplitMix64};
 
-    /// Histogram of `count` values of up to `bits` bits, from this seed.
+    /// Histogram of `count` random values of up to `bits` bits, generated from `seed`.
     fn latency(seed: u64, count: usize, bits: u32) -> LatencyHistogram {
         let mut rng = SplitMix64(seed);
         let mut histogram = LatencyHistogram::new();

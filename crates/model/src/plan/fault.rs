@@ -5,7 +5,7 @@ use crate::product::Product;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fault that is injected during the window.
+/// Fault that pgdyno injects during the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     #[serde(alias = "when")]
@@ -14,13 +14,13 @@ pub struct Fault {
     pub action: FaultAction,
 }
 
-/// Time at which a fault is injected.
+/// Trigger of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultTrigger {
-    /// Delay from the start of the window.
+    /// Injection after this delay from the start of the window.
     At(Nanos),
-    /// Delay from the first such event after the previous fault in the list.
+    /// Injection after this delay from the first such event that follows the previous fault of the list.
     After(TriggerEvent, Nanos),
 }
 
@@ -28,36 +28,36 @@ pub enum FaultTrigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TriggerEvent {
-    /// A former replica accepts writes.
+    /// Promotion: a former replica accepts writes.
     Promoted,
-    /// A former primary follows another server.
+    /// Rejoin: a former primary follows another server.
     Rejoined,
 }
 
-/// Effect of a fault.
+/// Action that a fault performs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultAction {
-    /// SIGKILL.
+    /// Kill processes with SIGKILL.
     Kill {
         #[serde(alias = "whom")]
         target: FaultTarget,
         #[serde(alias = "part")]
         scope: FaultScope,
     },
-    /// Stop all processes for a time, then continue them.
+    /// Suspend all processes for a time, then continue them.
     Pause {
         #[serde(alias = "whom")]
         target: FaultTarget,
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
-    /// Regular stop and start.
+    /// Stop and start the node regularly.
     Restart {
         #[serde(alias = "whom")]
         target: FaultTarget,
     },
-    /// Planned switchover; `None` promotes the best replica.
+    /// Switch over to another server as planned maintenance does; `None` promotes the best replica.
     Switchover {
         #[serde(alias = "to")]
         target: Option<FaultTarget>,
@@ -70,14 +70,14 @@ pub enum FaultAction {
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
-    /// Full disk: writes that need space fail.
+    /// Fill the disk, so that writes that need space fail.
     FillDisk {
         #[serde(alias = "whom")]
         target: FaultTarget,
         #[serde(rename = "duration_ns", alias = "lasting")]
         duration: Nanos,
     },
-    /// Block WAL from the primary to all replicas. Writes acknowledged by the primary alone then exist only there.
+    /// Block WAL from the primary to all replicas. Writes that the primary then acknowledges alone exist only there.
     #[serde(alias = "withhold")]
     BlockReplication {
         #[serde(rename = "duration_ns", alias = "lasting")]
@@ -94,7 +94,7 @@ pub enum FaultTarget {
     Replica,
     /// Node name, such as `postgres-2` or `pooler`.
     Node(String),
-    /// All servers of the cluster manager's consensus store. Stored as its key.
+    /// All servers of the cluster manager's consensus store. The stored form is the store's key.
     #[serde(untagged)]
     Store(&'static Product),
 }
@@ -103,12 +103,12 @@ pub enum FaultTarget {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultScope {
-    /// All processes at once, as in a power failure.
+    /// All processes of the node at once, as in a power failure.
     #[default]
     Node,
-    /// Postmaster of PostgreSQL.
+    /// PostgreSQL's postmaster.
     Postmaster,
-    /// Cluster manager of the server. Stored as its key.
+    /// Cluster manager of the server. The stored form is the manager's key.
     #[serde(untagged)]
     Manager(&'static Product),
 }

@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// Measure each cell under its own load.
+    /// Measure each cell under its configured load.
     #[default]
     Once,
     /// Find the highest level that each cell sustains.
     Max(MaxSearch),
-    /// Ramp up smoothly to a level and hold it.
+    /// Ramp up smoothly to a level and hold that level.
     Confirm(Confirm),
     /// Hold a level for hours and look for leaks and drift.
     Soak(Soak),
-    /// Compare the points of a grid to find out which setting suffices, and why.
+    /// Compare the points of a grid to find which setting suffices.
     Sweep(Sweep),
-    /// Check after the faults that no acknowledged write is lost, once per repetition. The controls
-    /// ([`control_of`](super::Cell::control_of)) are among the cells.
+    /// Check that no fault loses an acknowledged write, once per repetition. The experiment's cells include the
+    /// controls ([`control_of`](super::Cell::control_of)).
     Failover,
 }
 
@@ -28,9 +28,9 @@ pub enum Goal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MaxSearch {
     pub scale: LoadScale,
-    /// First level; derived from the cell's load when `None`.
+    /// First level; `None` derives it from the cell's load.
     pub from: Option<f64>,
-    /// Upper bound of the search.
+    /// Upper bound of the levels that the search tries.
     #[serde(alias = "most")]
     pub limit: Option<f64>,
     /// Relative precision of the answer: 0.05 is 5 %.
@@ -49,10 +49,10 @@ pub struct MaxSearch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadScale {
-    /// Arrivals per second of all operations together, in proportion; open model.
+    /// Arrivals per second of the open model; rates of all operations change in proportion.
     #[default]
     Rate,
-    /// Clients of the closed model.
+    /// Number of clients of the closed model.
     Clients,
 }
 
@@ -74,27 +74,27 @@ pub struct Soak {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// Search for the maximum of each point. When `None`, the sweep compares results under each point's own load.
+    /// Search for the maximum of each point; `None` compares results under the load of each point.
     pub max: Option<MaxSearch>,
 }
 
-/// Level to hold, or how to determine it.
+/// Level to hold, or a rule that determines it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetLevel {
-    /// Fixed level; `maximum` is the maximum, if known from elsewhere.
+    /// Fixed level; `maximum` is the maximum if the user knows it.
     #[serde(alias = "given")]
     Absolute {
         level: f64,
         #[serde(alias = "of")]
         maximum: Option<f64>,
     },
-    /// Share of the maximum, which is searched for first.
+    /// Level relative to the maximum; a search finds the maximum first.
     Share { share: f64, max: MaxSearch },
 }
 
 impl Goal {
-    /// Search with which the goal begins, if there is one.
+    /// Search at the beginning of the goal; `None` if the goal has none.
     pub fn max_search(&self) -> Option<&MaxSearch> {
         match self {
             Goal::Max(it) | Goal::Sweep(Sweep { max: Some(it) }) => Some(it),
@@ -116,7 +116,7 @@ impl Goal {
 }
 
 impl MaxSearch {
-    /// Precision of 5 %, windows of 20 s, hold of one minute.
+    /// Defaults: precision 5 %, trial window 20 s, hold 60 s.
     pub const DEFAULT: MaxSearch = MaxSearch {
         scale: LoadScale::Rate,
         from: None,

@@ -1,4 +1,4 @@
-//! Load of a trial: model, duration, timeouts, users.
+//! Load of a trial: model, duration, timeouts and users.
 
 use crate::{Nanos, Spacing};
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     pub model: LoadModel,
-    /// Duration of the window; `None` if the schedule determines it.
+    /// Duration of the window; `None` if the schedule or the stages determine it.
     #[serde(rename = "duration_ns", alias = "duration")]
     pub duration: Option<Nanos>,
-    /// Duration of the same load before the window; not measured.
+    /// Duration of the unmeasured load before the window.
     #[serde(rename = "warmup_ns", alias = "warmup")]
     pub warmup: Nanos,
     /// Generator threads, at least 1.
@@ -19,18 +19,18 @@ pub struct Load {
     /// True if each transaction opens its own connection.
     #[serde(alias = "connect_each")]
     pub reconnect: bool,
-    /// Timeout for opening a connection, including login; 30 s when `None`.
+    /// Timeout for opening a connection, including login; `None` means 30 s.
     #[serde(default)]
     #[serde(rename = "connect_timeout_ns", alias = "connect_timeout")]
     pub connect_timeout: Option<Nanos>,
-    /// Timeout for the first byte of an HTTP response, from the time when its request is due to be sent.
+    /// Timeout for the first byte of an HTTP response, from the time at which its request is due.
     #[serde(default)]
     #[serde(rename = "first_byte_timeout_ns", alias = "first_byte_timeout")]
     pub first_byte_timeout: Option<Nanos>,
-    /// True if each client stores a service's cookies and sends them back.
+    /// True if each client stores cookies of the service and returns them.
     #[serde(default)]
     pub cookies: bool,
-    /// Timeout of a transaction from its send; its connection is closed.
+    /// Timeout of a transaction, counted from its send. Its connection is closed on expiry.
     #[serde(rename = "timeout_ns", alias = "timeout")]
     pub timeout: Option<Nanos>,
     /// Attempts per transaction after serialization failures and deadlocks; 1 means no retry.
@@ -48,21 +48,21 @@ pub enum LoadModel {
     },
     /// Closed model with stages, think time distribution and pacing.
     Users {
-        /// Consecutive stages, at least one. [`Load::duration`] is their total.
+        /// Consecutive stages, at least one. [`Load::duration`] is their total duration.
         stages: Vec<UserStage>,
-        /// Time from the end of a transaction to the user's next one.
+        /// Time from the end of a user's transaction to the start of the next one.
         think: ThinkTime,
-        /// Minimum time from start to start of the same user; the longer of this and the think time applies.
+        /// Minimum time between two starts of one user. The longer of this time and the think time applies.
         #[serde(rename = "pacing_ns", alias = "pacing")]
         pacing: Option<Nanos>,
-        /// Maximum transactions per second of all users together, above 0. Starts beyond it are delayed.
+        /// Maximum rate of transactions per second of all users together, above 0. Starts beyond it are delayed.
         rate_max: Option<f64>,
     },
     Open {
         /// Schedule in Yandex.Tank's grammar.
         schedule: String,
         arrivals: Spacing,
-        /// Number of clients, each with one transaction at a time.
+        /// Number of clients; each has at most one transaction in flight.
         max_in_flight: u32,
     },
 }
@@ -71,10 +71,10 @@ pub enum LoadModel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserStage {
     pub users: u32,
-    /// Users that arrive per second until the target is reached, above 0; all at once when `None`. Surplus users leave
-    /// at the same rate, each after its transaction.
+    /// Number of users that arrive per second until the target is reached, above 0; `None` means all at once. Surplus
+    /// users leave at the same rate, each after its transaction.
     pub spawn_rate: Option<f64>,
-    /// Duration until the next stage, including the arrival and departure of users.
+    /// Duration of the stage, including the arrival and departure of users.
     #[serde(rename = "duration_ns", alias = "lasting")]
     pub duration: Nanos,
 }
@@ -88,12 +88,12 @@ pub enum ThinkTime {
         #[serde(rename = "mean_ns", alias = "mean")]
         mean: Nanos,
     },
-    /// Log-normal: the underlying normal distribution's mean is the logarithm of `median`.
+    /// Log-normal distribution: the mean of the underlying normal distribution is the logarithm of `median`.
     LogNormal {
         #[serde(rename = "median_ns", alias = "median")]
         median: Nanos,
-        /// Standard deviation of the normal distribution: with 0.5, 95 % of all values lie between 0.38 and 2.7
-        /// medians.
+        /// Standard deviation of the underlying normal distribution. With 0.5, 95 % of all values are between 0.38 and
+        /// 2.7 times the median.
         sigma: f64,
     },
 }
@@ -112,7 +112,7 @@ impl LoadModel {
         }
     }
 
-    /// True if arrivals do not wait for responses.
+    /// True if arrivals are independent of responses.
     pub fn is_open(&self) -> bool {
         matches!(self, LoadModel::Open { .. })
     }

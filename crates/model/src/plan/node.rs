@@ -22,7 +22,7 @@ pub struct Node {
 
 /// Kind of a node, with its settings.
 ///
-/// It is stored as an object with one key, which names the kind: `attached`, or the product's
+/// The stored form is an object with one key, which names the kind: `attached`, or the product's
 /// [`plan_key`](Product::plan_key).
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
@@ -30,42 +30,42 @@ pub enum NodeKind {
     Pooler(Pooler),
     Balancer(Balancer),
     Service(Service),
-    /// Attached node: pgdyno never starts, stops or limits it.
+    /// Attached node, which pgdyno never starts, stops or limits.
     Attached(AttachedNode),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Postgres {
-    /// Major version; the newest installed one when `None`.
+    /// Major version; `None` means the newest installed one.
     pub version: Option<u32>,
     pub max_connections: u32,
     /// Additional lines of `postgresql.conf`.
     pub settings: Vec<(String, String)>,
 }
 
-/// Connection pooler. Settings that its product does not have keep their defaults.
+/// Connection pooler. Settings that its product does not support keep their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pooler {
     /// Product with the role [`Role::Pooler`]. The stored key of the node's kind names it.
     #[serde(skip, default = "product::default_pooler")]
     pub product: &'static Product,
-    /// Minimum version, such as (1, 21); any version when `None`.
+    /// Minimum version, such as (1, 21); `None` means any version.
     #[serde(default)]
     pub version: Option<(u32, u32)>,
     pub mode: PoolMode,
-    /// Server connections per user and database.
+    /// Maximum number of server connections per user and database.
     pub size: u32,
-    /// Maximum number of clients at once.
+    /// Maximum number of simultaneous client connections.
     #[serde(alias = "client_max")]
     pub max_client_conn: u32,
     /// Worker threads, at least 1.
     #[serde(default = "default_workers")]
     pub workers: u32,
-    /// Longest time that a client may wait for a server connection; unlimited when zero.
+    /// Maximum time that a client may wait for a server connection; zero means unlimited.
     #[serde(default)]
     #[serde(rename = "pool_timeout_ns", alias = "pool_timeout")]
     pub pool_timeout: Nanos,
-    /// Additional settings in the pooler's own configuration file.
+    /// Additional settings for the pooler's configuration file.
     pub settings: Vec<(String, String)>,
 }
 
@@ -75,15 +75,15 @@ pub struct Balancer {
     /// Product with the role [`Role::Balancer`]. The stored key of the node's kind names it.
     #[serde(skip, default = "product::default_balancer")]
     pub product: &'static Product,
-    /// Maximum number of connections to the server; further ones are queued. Unlimited when `None`.
+    /// Maximum number of connections to the server; further connections are queued. `None` means unlimited.
     pub maxconn: Option<u32>,
-    /// Longest time in the queue; then the balancer closes the connection.
+    /// Maximum time in the queue, after which the balancer closes the connection.
     #[serde(rename = "queue_timeout_ns", alias = "queue_timeout")]
     pub queue_timeout: Nanos,
-    /// Interval of the TCP health check; no check when `None`.
+    /// Interval of the TCP health check; `None` means no check.
     #[serde(rename = "check_ns", alias = "check")]
     pub check: Option<Nanos>,
-    /// Number of retries, one second apart, if the server refuses a connection; the product's default when `None`.
+    /// Number of retries, one second apart, if the server refuses a connection. `None` means the product's default.
     #[serde(default)]
     pub retries: Option<u32>,
 }
@@ -91,28 +91,28 @@ pub struct Balancer {
 /// HTTP service; the nodes after it are its database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Service {
-    /// Program and arguments; a relative path is relative to the directory of the experiment file. Empty for an
+    /// Program and arguments. A relative path is relative to the directory of the experiment file. Empty for an
     /// attached service.
     pub command: Vec<String>,
-    /// URL of an attached service, `http://host:port` or `https://…`. A service that pgdyno starts is assigned an
-    /// address.
+    /// URL of an attached service, `http://host:port` or `https://…`. pgdyno assigns an address to a service that it
+    /// starts.
     pub url: Option<String>,
     /// Environment variables in addition to `ADDRESS` and `DATABASE_URL`, which are always set.
     pub env: Vec<(String, String)>,
-    /// Number of instances, at least 1, each with the node's limits. With more than one, a balancer is placed before
-    /// them.
+    /// Number of instances, at least 1; the node's limits apply to each. A balancer is placed before several instances.
     pub copies: u32,
-    /// Path that answers 200 as soon as the service is ready, such as `/health`.
+    /// Path that returns status 200 as soon as the service is ready, such as `/health`.
     #[serde(alias = "ready")]
     pub ready_path: String,
-    /// Timeout for becoming ready. If `None`, 60 s of CPU time, thus 10 minutes at a quota of 0.1 CPU.
+    /// Timeout until the service is ready. `None` means 60 s of CPU time, thus 10 minutes at a quota of 0.1 CPU.
     #[serde(default)]
     #[serde(rename = "ready_timeout_ns", alias = "ready_within")]
     pub ready_timeout: Option<Nanos>,
     /// Path of the thread and connection statistics, see `services/README.md`; `None` if there is none.
     #[serde(alias = "stats")]
     pub stats_path: Option<String>,
-    /// `host:port` of an attached service, repeated as permission to load it although it is on another machine.
+    /// `host:port` of an attached service on another machine. It repeats the address as permission to load that
+    /// service.
     #[serde(default)]
     pub allow: Option<String>,
 }
@@ -122,14 +122,14 @@ pub struct Service {
 pub struct AttachedNode {
     /// Conninfo string or URI without a password.
     pub dsn: String,
-    /// Admin console of a pooler, in the same form.
+    /// Admin console of a pooler, as a conninfo string or URI without a password.
     pub admin: Option<String>,
     #[serde(alias = "role")]
     pub product: &'static Product,
-    /// `host:port/database`, repeated as permission to load a server on another machine.
+    /// `host:port/database` of a server on another machine. It repeats the address as permission to load that server.
     #[serde(default)]
     pub allow: Option<String>,
-    /// Number of other sessions that may be active when a server on another machine is attached.
+    /// Number of sessions of other programs that may be active when a server on another machine is attached.
     #[serde(default)]
     #[serde(alias = "others")]
     pub other_sessions: u32,
@@ -156,17 +156,17 @@ impl NodeKind {
         self.product().role
     }
 
-    /// Key in experiment files and node records: the product's, or `attached`.
+    /// Key in experiment files and node records: the product's key, or `attached`.
     pub fn key(&self) -> &'static str {
         if self.is_attached() { ATTACHED } else { self.product().key }
     }
 
-    /// True for an [`AttachedNode`]. A service with a URL is attached too, but is not one.
+    /// True for an [`AttachedNode`]; false for an attached service, which is a [`Service`] with a URL.
     pub fn is_attached(&self) -> bool {
         matches!(self, NodeKind::Attached(_))
     }
 
-    /// Pooler that pgdyno starts.
+    /// Settings of a pooler that pgdyno starts; `None` for other nodes.
     pub fn pooler(&self) -> Option<&Pooler> {
         match self {
             NodeKind::Pooler(it) => Some(it),
@@ -176,7 +176,7 @@ impl NodeKind {
 }
 
 impl Pooler {
-    /// CPUs that its threads can use; `None` if their number is unlimited.
+    /// Number of CPUs that the pooler's threads can use; `None` if the number of threads is unlimited.
     pub fn usable_cpus(&self) -> Option<f64> {
         match self.product.pooler.as_ref()?.threads {
             product::Threads::One => Some(1.0),

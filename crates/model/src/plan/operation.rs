@@ -10,15 +10,15 @@ pub struct Operation {
     pub name: String,
     /// Weight relative to the other operations.
     pub weight: u32,
-    /// Operations per second if the mix is given in rates; `weight` is derived from it.
+    /// Rate per second, if the mix is given in rates; `weight` is derived from it.
     pub rate: Option<f64>,
     /// Feed from which the operation draws a row; its columns become variables.
     pub feed: Option<String>,
-    /// Own arrivals in the open model, in the schedule's grammar. The operation is then not part of the mix, and its
-    /// weight is 0.
+    /// Separate schedule of this operation's arrivals, in the open model. The operation is then not part of the mix,
+    /// and its weight is 0.
     pub schedule: Option<String>,
-    /// Variables computed before the requests, in this order: name and expression as in pgbench's `\set`. Scripts have
-    /// their own.
+    /// Variables computed before the requests, in this order: name and expression as in pgbench's `\set`. Scripts
+    /// compute variables in their text.
     pub sets: Vec<(String, String)>,
     /// PostgreSQL server that receives the operation's SQL, if there are several.
     pub target: SqlTarget,
@@ -28,7 +28,7 @@ pub struct Operation {
     pub kind: OperationKind,
 }
 
-/// Server that receives an operation's SQL, determined when it is sent.
+/// Server that receives an operation's SQL; it is determined when the SQL is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SqlTarget {
@@ -38,7 +38,7 @@ pub enum SqlTarget {
     Any,
 }
 
-/// Stored form of an operation; the oldest runs have only `script`.
+/// Stored form of an operation. The oldest runs have only `script`.
 #[derive(Deserialize)]
 struct Stored {
     name: String,
@@ -72,24 +72,24 @@ impl From<Stored> for Operation {
     }
 }
 
-/// Work of an operation.
+/// Content of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
     Script {
         /// Text in pgbench's language.
         text: String,
-        /// Source file of the text, if any.
+        /// Path of the file that contained the text; `None` if there was no file.
         origin: Option<PathBuf>,
     },
-    /// Consecutive requests, at least one; the first failure ends the operation.
+    /// Consecutive HTTP requests, at least one; the first failure ends the operation.
     Http(Vec<HttpStep>),
-    /// Whole requests from the operation's feed.
+    /// Whole requests, each from a row of the operation's feed.
     Ammo,
 }
 
 impl Operation {
-    /// Script operation with defaults for everything else.
+    /// Script operation with this name, weight and text; all other fields have defaults.
     pub fn script(name: &str, weight: u32, text: &str) -> Operation {
         let work = OperationKind::Script { text: text.to_owned(), origin: None };
         Operation {
@@ -121,7 +121,7 @@ impl Operation {
 }
 
 impl HttpStep {
-    /// Request line such as `POST /login`, then headers and body.
+    /// Request as text: a request line such as `POST /login`, then headers and body.
     pub fn text(&self) -> String {
         let mut lines = vec![format!("{} {}", self.method, self.target)];
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
@@ -136,14 +136,14 @@ impl HttpStep {
     }
 }
 
-/// HTTP request. `${name}` is a variable in its target, headers and body.
+/// HTTP request. `${name}` in target, headers and body stands for a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HttpStep {
-    /// Name of one step among several; response times are reported under it.
+    /// Name of the step; response times are reported under it.
     pub name: Option<String>,
-    /// Method: `GET`, `POST`, …
+    /// HTTP method: `GET`, `POST`, …
     pub method: String,
-    /// Path and query.
+    /// Path and query of the URL.
     pub target: String,
     pub headers: Vec<(String, String)>,
     pub body: Option<RequestBody>,
@@ -153,7 +153,7 @@ pub struct HttpStep {
     /// Maximum number of redirects to follow, only within the same service.
     #[serde(default)]
     pub redirects: u8,
-    /// True if the request asks for a compressed body, and captures and checks read the decompressed one.
+    /// True if the request asks for a compressed body. Captures and checks then read the decompressed body.
     #[serde(default)]
     #[serde(alias = "unpack")]
     pub decompress: bool,
@@ -164,42 +164,42 @@ pub struct HttpStep {
 pub enum RequestBody {
     /// Text that is sent unchanged.
     Text(String),
-    /// `application/json`; variables occur within its strings and are escaped.
+    /// Body of type `application/json`; variables are escaped within its strings.
     Json(String),
-    /// `application/x-www-form-urlencoded`.
+    /// Body of type `application/x-www-form-urlencoded`.
     Form(Vec<(String, String)>),
 }
 
-/// Part of a response that becomes a variable.
+/// Part of a response whose value is assigned to a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureSource {
     /// JSON pointer, RFC 6901: `/token`.
     Json(String),
     Header(String),
-    /// First group of a regular expression, or the whole match if it has no group.
+    /// Match of a regular expression: the first group, or the whole match without a group.
     Regex(String),
 }
 
 /// Conditions that a response must meet; otherwise the request fails.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
-    /// First and last status of each range; 200 to 399 when empty.
+    /// Accepted statuses, as first and last status of each range; empty means 200 to 399.
     pub status: Vec<(u16, u16)>,
     /// Text that the body must contain.
     pub contains: Option<String>,
 }
 
-/// Rows of values.
+/// Feed: rows of values that operations draw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Feed {
     pub name: String,
     pub source: FeedSource,
-    /// Column names if the source has none; otherwise the subset of columns to use.
+    /// Column names, if the source has none; otherwise the columns to use. `None` uses all columns of the source.
     pub columns: Option<Vec<String>>,
     pub order: FeedOrder,
-    /// Table column that the values refer to, as `schema.table.column`. From it pgdyno reports before the run how much
-    /// of the table the feed can touch.
+    /// Table column that the values refer to, as `schema.table.column`. pgdyno reports before the run how much of the
+    /// table the feed can touch.
     #[serde(alias = "of")]
     pub lookup_column: Option<String>,
 }
@@ -212,13 +212,13 @@ pub enum FeedSource {
         #[serde(alias = "form")]
         format: FeedFormat,
     },
-    /// Query that PostgreSQL answers before the load begins; its column names are the feed's.
+    /// Query that PostgreSQL executes before the load begins; its column names are those of the feed.
     Query(String),
-    /// Rows in the experiment file, at least one, with a value for each of the feed's `columns`.
+    /// Rows of the experiment file, at least one, with a value for each of the feed's `columns`.
     Rows(Vec<Vec<String>>),
 }
 
-/// File format, parsed by `feed::Format`; any of them may be gzip-compressed.
+/// File format, parsed by `feed::Format`; a file in any format may be gzip-compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedFormat {
@@ -241,6 +241,6 @@ pub enum FeedOrder {
     Zipfian {
         s: f64,
     },
-    /// Each row once; the load ends when none is left.
+    /// Each row is used once; the load ends when all rows are used.
     Once,
 }

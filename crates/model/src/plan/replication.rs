@@ -1,4 +1,4 @@
-//! Replication: number of replicas, synchronous commit and failover.
+//! Replication: replicas, synchronous commit and failover.
 
 use super::Limits;
 use crate::Nanos;
@@ -15,26 +15,27 @@ pub struct Replication {
     pub replicas: u32,
     pub sync: SyncMode,
     pub manager: FailoverManager,
-    /// Limits of each replica.
+    /// Resource limits of each replica.
     pub limits: Limits,
-    /// True if a balancer closes the sessions of a server to which it routes no new ones.
+    /// True if a balancer closes existing sessions of a server as soon as it routes no new sessions there.
     pub shutdown_sessions: bool,
-    /// True if each server has its own network, so that it can be isolated.
+    /// True if each server has a separate network, so that a fault can isolate it.
     #[serde(alias = "apart")]
     pub separate_networks: bool,
-    /// True if each server has its own disk, so that the disk can be filled.
+    /// True if each server has a separate disk, so that a fault can fill it.
     #[serde(alias = "disks")]
     pub separate_disks: bool,
-    /// True if the run measures the staleness of reads on replicas. Costs a few writes and reads per second.
+    /// True if the run measures the staleness of reads on replicas. The measurement costs a few writes and reads per
+    /// second.
     #[serde(default)]
     pub freshness: bool,
 }
 
-/// Replicas that must confirm a commit, set in `synchronous_standby_names`.
+/// Replicas that must confirm a commit; stored in `synchronous_standby_names`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncMode {
-    /// No replica: only the primary's disk.
+    /// No replica: a commit waits only for the primary's disk.
     #[default]
     Async,
     /// The first k available replicas of the list: `FIRST k`.
@@ -54,7 +55,7 @@ pub enum FailoverManager {
 }
 
 impl FailoverManager {
-    /// Name of the program that promotes: `pgdyno` or a product.
+    /// Name of the program that promotes: `pgdyno`, or the product's name.
     pub fn product(&self) -> &'static str {
         match self {
             Self::Builtin(_) => "pgdyno",
@@ -63,10 +64,10 @@ impl FailoverManager {
     }
 }
 
-/// pgdyno's own promoter, which promotes a replica when the primary does not answer.
+/// pgdyno's promoter, which promotes a replica when the primary does not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Promoter {
-    /// Time without an answer after which the primary counts as failed.
+    /// Time without a response after which the primary counts as failed.
     #[serde(rename = "timeout_ns", alias = "patience")]
     pub timeout: Nanos,
     #[serde(alias = "choice")]
@@ -75,24 +76,24 @@ pub struct Promoter {
     pub fence: bool,
 }
 
-/// Choice of the replica to promote.
+/// Rule that selects the replica to promote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PromotionPolicy {
     /// Replica that has received the most WAL.
     #[default]
     Advanced,
-    /// Replica that has received the least WAL: deliberately wrong, so that the checker must detect a loss.
+    /// Replica that has received the least WAL. This deliberately wrong choice proves that the checker detects a loss.
     Laggard,
 }
 
-/// Cluster manager with a consensus store of its own.
+/// Cluster manager, with a consensus store if its product needs one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "StoredManager", into = "StoredManager")]
 pub struct ClusterManager {
     /// Product with the role [`product::Role::Manager`].
     pub product: &'static Product,
-    /// Number of servers of its consensus store; 0 if it needs none.
+    /// Number of servers in the consensus store; 0 if the manager needs no store.
     pub store_servers: u32,
     pub settings: ManagerSettings,
 }
@@ -104,22 +105,22 @@ pub struct ManagerSettings {
     pub ttl: Nanos,
     pub loop_wait: Nanos,
     pub retry_timeout: Nanos,
-    /// Time that a crashed primary has to restart before a replica is promoted; zero promotes at once.
+    /// Time within which a crashed primary may restart before a replica is promoted; zero promotes at once.
     pub primary_start_timeout: Nanos,
     /// Maximum lag in bytes of WAL at which a replica may still be promoted.
     pub maximum_lag: u64,
-    /// True if no commit is acknowledged without a synchronous replica.
+    /// True if commits are acknowledged only with a synchronous replica.
     pub strict: bool,
 }
 
-/// Stored key of a failover manager that is not in the product table.
+/// Error: a stored failover manager has a key that is not in the product table.
 #[derive(Debug, Default)]
 struct UnknownManager(String);
 
-/// Stored form of a cluster manager: its settings by its key.
+/// Stored form of a cluster manager: a map from its key to its settings.
 type StoredManager = BTreeMap<String, StoredSettings>;
 
-/// Stored form of the settings: next to them, the number of servers by the key of the consensus store.
+/// Stored form of the settings, with the number of store servers under the key of the consensus store.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 struct StoredSettings {
     #[serde(flatten)]
@@ -129,7 +130,7 @@ struct StoredSettings {
 }
 
 impl Replication {
-    /// Replication with this many replicas and defaults for everything else.
+    /// Replication with this number of replicas; all other fields have defaults.
     pub fn with_defaults(replicas: u32, sync: SyncMode) -> Replication {
         Replication {
             replicas,
@@ -143,7 +144,7 @@ impl Replication {
         }
     }
 
-    /// Replication of the primary alone, before its replicas exist.
+    /// Same replication without replicas, for the primary before its replicas exist.
     pub fn primary_only(&self) -> Replication {
         Replication {
             separate_networks: self.separate_networks,
@@ -191,7 +192,7 @@ impl From<ClusterManager> for StoredManager {
 }
 
 impl ManagerSettings {
-    /// `maximum_lag` that no replica reaches: one tebibyte.
+    /// Value of `maximum_lag` that no replica reaches: one tebibyte.
     pub const ANY_LAG: u64 = 1 << 40;
 }
 
@@ -202,7 +203,7 @@ impl Default for Promoter {
 }
 
 impl ClusterManager {
-    /// This product with defaults for everything else.
+    /// Cluster manager of this product; all other fields have defaults.
     pub fn with_defaults(product: &'static Product) -> ClusterManager {
         let store = product.manager.as_ref().and_then(|it| it.store.as_ref());
         let store_servers = store.and_then(|it| it.servers.first()).copied().unwrap_or(0);

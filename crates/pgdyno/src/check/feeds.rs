@@ -41,7 +41,7 @@ pub fn columns(path: &Path, form: FeedFormat, given: Option<&[String]>) -> Colum
     while line.trim_ascii().is_empty() {
         line.clear();
         if (&mut text).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return Err("it holds no row".to_owned());
+            return Err("no rows; write at least one".to_owned());
         }
     }
     let form = match form {
@@ -87,6 +87,6 @@ mod tests {
         check("userid,name\n1,a\n", Some(&["id", "name"]), Err(message));
         check("userid,name\n1,a\n", Some(&["userid", "name"]), Err(message));
         check("1,a\n", Some(&["id", "name"]), Ok("id,name"));
-        check("1,a", Some(&["id"]), Err("line 1: \"1,a\" has 2 fields, and the columns are 1"));
+        check("1,a", Some(&["id"]), Err("line 1: \"1,a\" has 2 fields, but the number of columns is 1"));
     }
 }

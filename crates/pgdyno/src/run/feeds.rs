@@ -255,7 +255,7 @@ mod tests {
         let quoted = TempFile::new("quoted.csv", b"1,\"a,b\"\n");
         check(plan(file(&quoted, FeedFormat::Csv), Some(&["id", "name"])), "id+name: 1|a,b");
         let wrong = TempFile::new("wrong.csv", b"id,name\n1\n");
-        let message = "wrong.csv: line 2: \"1\" has 1 field, and the columns are 2";
+        let message = "wrong.csv: line 2: \"1\" has 1 field, but the number of columns is 2";
         check(plan(file(&wrong, FeedFormat::Csv), None), message);
         let none = TempFile::new("none.tsv", b"id\n");
         check(plan(file(&none, FeedFormat::Tsv), None), "feed f has no rows");
