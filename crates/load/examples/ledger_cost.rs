@@ -1,8 +1,8 @@
-//! Measures the cost of a ledger for the generator's thread: nanoseconds per transaction without it and with it, and of
-//! the ring alone
+//! Measures the cost of a ledger for the generator's thread, in nanoseconds per transaction: without a ledger, with
+//! one, and for the ring alone
 //!
-//! Usage: `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The simulated server answers at once, so
-//! the result is the generator's own work. A real server adds a few microseconds of kernel time per transaction.
+//! Usage: `cargo run --release -p load --example ledger_cost [TRANSACTIONS]`. The simulated server responds at once, so
+//! the result is the generator's work. A real server adds a few microseconds of kernel time per transaction.
 
 use load::ledger::{KeyedScript, LedgerConsumer, LedgerProducer, ledger_channel};
 use load::random::SeedSequence;
@@ -19,7 +19,7 @@ const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 const PARSED: &[u8] = b"1\0\0\0\x04";
 const ANSWER: &[u8] = b"2\0\0\0\x04C\0\0\0\x0fINSERT 0 1\0Z\0\0\0\x05I";
 
-/// Recorder that counts, and writes to a ledger if there is one.
+/// Recorder that counts transactions and writes them to a ledger if there is one.
 struct CountingRecorder(u64, Option<LedgerProducer>);
 
 impl Recorder for CountingRecorder {
@@ -97,7 +97,7 @@ fn ring(count: u64, mut tap: LedgerProducer) -> f64 {
     begun.elapsed().as_nanos() as f64 / count as f64
 }
 
-/// Runs 64 clients against a server that answers at once.
+/// Runs 64 clients against a simulated server that responds at once; returns nanoseconds per transaction.
 fn load(count: u64, tap: Option<LedgerProducer>) -> f64 {
     let text = "INSERT INTO t VALUES (:client_id, :token);\n";
     let sources = [ScriptSource::new("test", text)];

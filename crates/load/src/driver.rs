@@ -34,10 +34,10 @@ macro_rules! drivers {
         impl Driver {
             pub const ALL: [Driver; [$($name),+].len()] = [$(Driver::$variant),+];
 
-            /// Values of the user's option, separated by `|`.
+            /// Accepted values of the user's option, separated by `|`.
             pub const CHOICES: &str = concat!("auto" $(, "|", $name)+);
 
-            /// Name in options and reports.
+            /// Name of the driver in options and reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Driver::$variant => $name,)+
@@ -50,7 +50,7 @@ macro_rules! drivers {
                 }
             }
 
-            /// Drives `shard` on this thread until it is done.
+            /// Drives `shard` on this thread until the shard is done.
             ///
             /// Returns an error if the system refuses a resource of the driver. Errors of connections are reported to
             /// the shard.
@@ -67,7 +67,7 @@ macro_rules! drivers {
     };
 }
 
-// `Driver::for_load` takes the last driver that suits a load.
+// Order matters: `Driver::for_load` takes the last driver that suits a load.
 drivers! {
     epoll Epoll "epoll",
     uring IoUring "io_uring",
@@ -76,30 +76,30 @@ drivers! {
 /// Properties of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Properties {
-    /// Requirement beyond those of pgdyno itself.
+    /// Requirement in addition to those of pgdyno; `None` if there is none.
     pub requirement: Option<Requirement>,
-    /// True if it suits loads whose responses arrive one by one.
+    /// True if the driver suits loads whose responses arrive one by one.
     pub suits_few: bool,
-    /// True if it reserves a file descriptor for each possible connection, whether or not that is opened.
+    /// True if the driver reserves a file descriptor for each possible connection, opened or not.
     pub reserves_files: bool,
 }
 
 /// Requirement of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Requirement {
-    /// Description for users, such as `Linux 6.1 or newer`.
+    /// Description of the requirement for users, such as `Linux 6.1 or newer`.
     pub text: &'static str,
-    /// True if this system meets the requirement.
+    /// Check whether this system meets the requirement.
     pub is_met: fn() -> bool,
 }
 
 impl Driver {
-    /// Driver with this name.
+    /// Driver with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Driver> {
         Driver::ALL.into_iter().find(|driver| driver.name() == name)
     }
 
-    /// True if it works on this system.
+    /// True if the driver works on this system.
     pub fn is_available(self) -> bool {
         self.properties().requirement.is_none_or(|requirement| (requirement.is_met)())
     }
@@ -112,7 +112,7 @@ impl Driver {
     }
 }
 
-/// Clock of a run: monotonic nanoseconds since its start.
+/// Clock of a run: monotonic nanoseconds since the run's start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
@@ -127,7 +127,7 @@ impl Clock {
     }
 }
 
-/// Barrier at which the threads meet, so that one window begins for all.
+/// Barrier for all threads, so that the window begins for all at the same time.
 #[derive(Debug)]
 pub struct StartGate {
     threads: usize,
@@ -147,7 +147,7 @@ impl StartGate {
         self.settled.load(Ordering::Acquire) == self.threads
     }
 
-    /// Connected clients of the threads that are settled.
+    /// Number of connected clients of the threads that are settled.
     pub fn connected(&self) -> u32 {
         self.connected.load(Ordering::Acquire)
     }
@@ -178,13 +178,13 @@ pub struct DriverContext<'a> {
     pub services: &'a [Address],
     pub clock: Clock,
     pub gate: &'a StartGate,
-    /// Set to end the window at once.
+    /// Flag that ends the window at once.
     pub stop: &'a AtomicBool,
-    /// Set to cancel transactions in flight, whose outcome is then Unknown.
+    /// Flag that cancels transactions in flight; their outcome is then Unknown.
     pub abandon: &'a AtomicBool,
-    /// The driver spins for this long before a due time. Zero: it sleeps until the due time.
+    /// Time before a due time during which the driver spins instead of sleeping; zero means that it only sleeps.
     pub spin: Nanos,
-    /// Receiver of reported events; one sender per thread.
+    /// Channel for reported events; each thread has a sender.
     pub events: Sender<LoadEvent>,
 }
 
@@ -202,13 +202,13 @@ impl DriverContext<'_> {
 pub struct DriveResult<R> {
     pub shard: Shard<R>,
     pub effort: ThreadUsage,
-    /// Connections that could not be opened because file descriptors or local ports were exhausted.
+    /// Number of connections that could not be opened because file descriptors or local ports ran out.
     pub exhausted: u64,
     /// Time at which the last transaction had ended and the last connection was closed.
     pub finished: Nanos,
 }
 
-/// Maximum sleep of a driver; bounds its reaction to `stop` and the gate.
+/// Maximum sleep of a driver. It bounds the time until the driver sees `stop` and the gate.
 const MAX_SLEEP: Nanos = Nanos::from_millis(100);
 /// Maximum sleep of a driver before the gate opens.
 const MAX_SLEEP_BEFORE_START: Nanos = Nanos::from_millis(1);
@@ -243,7 +243,7 @@ impl DriverState {
         }
     }
 
-    /// Checks the gate, the stop flags and the tick.
+    /// Checks the gate, the stop flags and whether a tick is due.
     #[inline]
     fn update<R: Recorder>(&mut self, now: Nanos, shard: &mut Shard<R>, ground: &DriverContext<'_>) {
         if !self.started {
@@ -295,13 +295,13 @@ impl DriverState {
         self.max_sleep
     }
 
-    /// Resource usage of the thread since the window began.
+    /// CPU usage and stalls of the thread since the window began.
     fn finish(self, now: Nanos) -> ThreadUsage {
         self.meter.finish(now)
     }
 }
 
-/// Runs the command line of the shard's action. Blocks the thread, as pgbench does.
+/// Runs the command line of the shard's action. The command blocks the thread, as in pgbench.
 fn run_shell<R: Recorder>(
     shard: &mut Shard<R>,
     ground: &DriverContext<'_>,
@@ -313,7 +313,7 @@ fn run_shell<R: Recorder>(
     shard.shell_done(ground.clock.now(), conn, output.as_deref());
 }
 
-/// Runs a command line. With `keep` (`\setshell`), its output is returned; without (`\shell`), it must succeed.
+/// Runs a command line. With `keep` (`\setshell`), returns its output; without (`\shell`), the command must succeed.
 fn run_command(line: &str, keep: bool) -> Result<Vec<u8>, ShellError> {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(line).stdin(Stdio::null()).stderr(Stdio::inherit());
@@ -336,7 +336,7 @@ fn index(conn: ConnId) -> usize {
     conn.0 as usize
 }
 
-/// Message of the error, without its number.
+/// Error message of the operating system, without the error number.
 fn describe(error: rustix::io::Errno) -> String {
     io::Error::from(error).to_string()
 }

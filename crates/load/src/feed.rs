@@ -1,6 +1,6 @@
 //! Feeds: rows of which each transaction draws one
 //!
-//! All clients of all threads draw from one feed. They share only an atomic counter.
+//! All clients of all threads draw from one feed and share only an atomic counter.
 
 use crate::random::{Prng, permute, zipfian};
 use model::row_table::{Fields, Rows};
@@ -11,33 +11,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Feed {
     pub rows: Rows,
     pub order: DrawOrder,
-    /// Number of draws so far; used by orders that depend on it.
+    /// Number of draws so far, for orders that depend on it.
     draws: AtomicU64,
 }
 
 /// Order in which rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawOrder {
-    /// From the first row to the last, then again from the first.
+    /// Cyclic: from the first row to the last, then again from the first.
     Sequential,
-    /// Every row once in an order derived from the seed, then every row again in another order.
+    /// Permuted: every row once in an order derived from the seed, then every row again in another order.
     Shuffled { seed: i64 },
-    /// Uniform, from the client's generator.
+    /// Uniformly random, from the client's generator.
     Random,
-    /// Lower rows more often: `random_zipfian` with parameter `s`, in [`crate::random::ZIPFIAN_MIN`]..=1000.
+    /// Zipfian: lower rows more often, as `random_zipfian` with parameter `s`, in
+    /// [`crate::random::ZIPFIAN_MIN`]..=1000.
     Zipfian { s: f64 },
-    /// From the first row to the last, then none.
+    /// Single pass: from the first row to the last, then none.
     Once,
 }
 
 impl Feed {
-    /// Feed of at least one and fewer than 2⁶³ rows.
+    /// Feed of `rows`, of which there must be at least one and fewer than 2⁶³.
     pub fn new(rows: Rows, order: DrawOrder) -> Feed {
         assert!(!rows.is_empty() && i64::try_from(rows.len()).is_ok(), "a feed has rows");
         Feed { rows, order, draws: AtomicU64::new(0) }
     }
 
-    /// Up to a thousand rows, evenly spaced.
+    /// Evenly spaced sample of at most a thousand rows.
     pub fn sample(&self) -> impl Iterator<Item = Fields<'_>> {
         let rows = self.rows.len();
         (0..rows.min(1000)).map(move |n| {
@@ -49,7 +50,7 @@ impl Feed {
     #[inline]
     pub fn draw(&self, rng: &mut Prng) -> Option<u64> {
         let rows = self.rows.len();
-        // Relaxed: the order of draws is irrelevant; they only have to be distinct.
+        // Relaxed ordering: the order of draws is irrelevant; they only must be distinct.
         let count = || self.draws.fetch_add(1, Ordering::Relaxed);
         match self.order {
             DrawOrder::Sequential => Some(count() % rows),

@@ -10,22 +10,22 @@ use wire::{Template, TemplateBuilder};
 /// HTTP service under test.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// Value of the header `Host`.
+    /// Value of the `Host` header.
     pub host: String,
-    /// TLS client; plain TCP if `None`.
+    /// TLS client; `None` means plain TCP.
     pub tls: Option<HttpsClient>,
-    /// Time limit for opening a connection, TLS handshake included.
+    /// Timeout for opening a connection, including the TLS handshake.
     pub connect_timeout: Nanos,
-    /// Time limit from the intended send of a request to the first byte of its response; unlimited if `None`.
+    /// Timeout from the intended send of a request to the first byte of its response; `None` means unlimited.
     pub first_byte_timeout: Option<Nanos>,
-    /// Time limit for the whole response, preceding redirects included; unlimited if `None`.
+    /// Timeout for the whole response, including preceding redirects; `None` means unlimited.
     pub response_timeout: Option<Nanos>,
-    /// True if each client stores and sends cookies. Ammunition ignores this.
+    /// True if each client stores and sends cookies. Requests from ammunition ignore this flag.
     pub cookies: bool,
 }
 
 impl Service {
-    /// Service without TLS, with a connect timeout of 30 s and no other time limit.
+    /// Service without TLS, with a connect timeout of 30 s and no other timeout.
     pub fn without_tls(host: &str) -> Service {
         Service {
             host: host.to_owned(),
@@ -37,12 +37,12 @@ impl Service {
         }
     }
 
-    /// Origin of its requests.
+    /// Origin of the requests to this service.
     pub(crate) fn origin(&self) -> Origin<'_> {
         Origin { host: &self.host, tls: self.tls.is_some() }
     }
 
-    /// Shortest time limit that applies while a request is in flight.
+    /// Shortest timeout that applies while a request is in flight.
     pub(crate) fn shortest_timeout(&self) -> Nanos {
         [self.first_byte_timeout, self.response_timeout].into_iter().flatten().min().unwrap_or(Nanos::MAX)
     }
@@ -53,7 +53,7 @@ impl Service {
 pub(crate) struct HttpRequest {
     pub call: HttpCall,
     template: Template,
-    /// Template for ammunition without a body.
+    /// Template for an ammunition request without a body.
     without_body: Template,
     /// Templates for the target of a redirect, with the body and without it.
     redirected: Template,
@@ -63,16 +63,16 @@ pub(crate) struct HttpRequest {
     pub keep: Retain,
     /// Text that the body must contain.
     pub needle: Option<BodySearch>,
-    /// Index of the call's first regular expression among those of the workload; its other expressions follow.
+    /// Index of the call's first regular expression among those of the workload. The call's other expressions follow.
     pub finder: usize,
 }
 
-/// Argument number of a redirect's target.
+/// Argument number of the target of a redirect.
 pub(crate) const TARGET: u16 = u16::MAX;
-/// Argument number of the `Cookie` line.
+/// Argument number of the `Cookie` header line.
 pub(crate) const COOKIES: u16 = u16::MAX - 1;
 
-/// Request of a call that is in flight.
+/// Kind of the call's request that is in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum RedirectStep {
     /// First request of the call.
@@ -85,9 +85,10 @@ pub(crate) enum RedirectStep {
 }
 
 impl RedirectStep {
-    /// Next request after a response with this status to a request of this method; `None` if it is not a redirect.
+    /// Kind of the next request after a response with this status to a request of this method; `None` if the response
+    /// is not a redirect.
     ///
-    /// Behaves as browsers do: RFC 9110, section 15.4, and the Fetch standard, section 4.4.
+    /// The rules are those of browsers: RFC 9110, section 15.4, and the Fetch standard, section 4.4.
     pub fn next(self, status: u16, method: Method) -> Option<RedirectStep> {
         match status {
             301 | 302 | 303 | 307 | 308 if self == RedirectStep::AsGet => Some(RedirectStep::AsGet),
@@ -100,7 +101,7 @@ impl RedirectStep {
 }
 
 impl HttpRequest {
-    /// Compiles a call. `finder` counts the regular expressions of the calls before it.
+    /// Compiles a call. `finder` is the number of regular expressions in the preceding calls.
     pub fn new(call: &HttpCall, service: &Service, finder: usize) -> HttpRequest {
         let (args, [template, bare, moved, fetched]) = match &call.ammo {
             Some(ammo) => {
@@ -133,7 +134,7 @@ impl HttpRequest {
         }
     }
 
-    /// Method of the request. An unknown method of ammunition counts as POST, because it may not be idempotent.
+    /// Method of the request. An unknown method in ammunition counts as POST, because it may not be idempotent.
     #[inline]
     pub fn method(&self, hop: RedirectStep, variables: &Variables) -> Method {
         match (&self.call.ammo, hop) {

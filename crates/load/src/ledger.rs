@@ -1,8 +1,8 @@
 //! Lock-free transfer of write outcomes from the generator's threads to the ledger
 //!
-//! Each thread has a [`LedgerProducer`]: a ring of fixed-size records. The thread fills it, and the ledger's writer
-//! empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written, so the free
-//! slots also show the thread which reservations are on disk.
+//! Each thread has a [`LedgerProducer`] with a ring of fixed-size records. The thread fills the ring, and the writer of
+//! the ledger empties all rings through one [`LedgerConsumer`]. A slot becomes free only after its record was written.
+//! The number of free slots therefore also shows which reservations are on disk.
 
 use crate::script::{Program, Slot};
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
@@ -11,36 +11,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// Script whose transactions are writes with a key, acknowledged by the response to its last command.
+/// Variables of a script whose transactions are writes with a key. The response to its last command acknowledges them.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyedScript {
     /// Variable that holds the write's [`Token`](model::durability::Token), a new one for each transaction.
     ///
-    /// In SQL it stands for a value in any query mode. The token's session is the client's number.
+    /// In SQL, the variable stands for a value in any query mode. The session of the token is the number of the client.
     pub token: Slot,
-    /// Variable in which the script stores [`SERVER_IDENTITY_SQL`], as returned by the statement that writes.
+    /// Variable in which the script stores the value of [`SERVER_IDENTITY_SQL`] that the writing statement returned.
     pub server: Option<Slot>,
 }
 
 impl KeyedScript {
-    /// Names of its variables, which must be known when such a script is compiled.
+    /// Names of the variables, which must be defined when such a script is compiled.
     pub const VARIABLE_NAMES: [&str; 2] = ["token", "server"];
 
-    /// Slots of the variables in `program`; `None` unless it was compiled with [`KeyedScript::VARIABLE_NAMES`].
+    /// Slots of the variables in `program`; `None` unless the program was compiled with
+    /// [`KeyedScript::VARIABLE_NAMES`].
     pub fn from_program(program: &Program) -> Option<KeyedScript> {
         let [token, server] = KeyedScript::VARIABLE_NAMES.map(|it| program.slot(it));
         token.map(|token| KeyedScript { token, server })
     }
 }
 
-/// SQL expression for the identity of a server.
+/// SQL expression that returns the identity of a server.
 ///
-/// The writing statement must return it: behind a pooler or balancer, the next statement may reach another server.
+/// The writing statement must return it. Behind a pooler or balancer, the next statement may reach another server.
 pub const SERVER_IDENTITY_SQL: &str = "(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint \
     || '|' || ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int \
     || '|' || coalesce(host(inet_server_addr()), 'local') || ':' || current_setting('port')";
 
-/// Outcome of a write, from the client's outcome; `None` if there is no record.
+/// Converts the outcome of a transaction to the outcome of its write; `None` if there is no record.
 ///
 /// `sent` is true if at least one request was sent. `settled` is true if a statement before the last one succeeded
 /// outside of a transaction block. `local` is true if the server warned that it no longer waited for a standby.
@@ -50,7 +51,7 @@ pub(crate) fn write_outcome(
     settled: bool,
     local: bool,
 ) -> Option<WriteOutcome> {
-    // Certain failures: the server reports that it rolled the transaction back.
+    // Certain failures: the server reports that it rolled back the transaction.
     let certain = |code| match code {
         // These states leave the completion open (40003, 08007) or come from the client itself (38000).
         Code::SqlState(state) => !matches!(&state, b"40003" | b"08007" | b"38000") && !settled,
@@ -69,9 +70,9 @@ pub(crate) fn write_outcome(
     }
 }
 
-/// Capacity of one thread's ring, in records.
+/// Capacity of the ring of one thread, in records.
 const RING_CAPACITY: u64 = 1 << 16;
-/// Sequence numbers per reservation.
+/// Number of sequence numbers per reservation.
 pub const RESERVATION_SIZE: u64 = 1024;
 
 const WORDS_PER_RECORD: usize = 5;
@@ -79,14 +80,14 @@ const WORDS_PER_RECORD: usize = 5;
 #[derive(Debug)]
 struct Ring {
     records: Box<[[AtomicU64; WORDS_PER_RECORD]]>,
-    /// Number of pushed records; `written` counts those that were written.
+    /// Number of pushed records; `written` is the number of written ones.
     filled: AtomicU64,
     written: AtomicU64,
 }
 
-/// Producer of one thread's records.
+/// Producer of the records of one thread.
 ///
-/// If the ring is full, it waits for the consumer. A ledger with gaps would be worse than a late generator, which is
+/// It waits for the consumer if the ring is full. A ledger with gaps would be worse than a late generator, which is
 /// reported.
 #[derive(Debug)]
 pub struct LedgerProducer {
@@ -94,10 +95,10 @@ pub struct LedgerProducer {
     filled: u64,
     /// Limit up to which `filled` may grow before `written` must be read again.
     free: u64,
-    /// Reservations, by client of this thread.
+    /// Reservations by client of this thread.
     reserved: Vec<Reservation>,
     first: u32,
-    /// Receives a signal after each write.
+    /// Channel that carries a signal after each write.
     wake: Receiver<()>,
     servers: Arc<ServerTable>,
     /// Identities that servers returned, most recent first.
@@ -106,15 +107,15 @@ pub struct LedgerProducer {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Reservation {
-    /// Sequence numbers below this are reserved.
+    /// Upper bound (exclusive) of the reserved sequence numbers.
     until: u64,
-    /// Sequence numbers below this are reserved, and the reservation is written.
+    /// Upper bound (exclusive) of the sequence numbers whose reservation is on disk.
     safe: u64,
-    /// `filled` after the last reservation.
+    /// Value of `filled` after the last reservation.
     filled_at: u64,
 }
 
-/// All servers whose identity was returned.
+/// Table of all servers whose identity was returned.
 #[derive(Debug)]
 struct ServerTable {
     system: u64,
@@ -124,7 +125,7 @@ struct ServerTable {
 /// Consumer of the records of all threads.
 #[derive(Debug)]
 pub struct LedgerConsumer {
-    /// Rings, each with the number of records taken and the channel that wakes its thread.
+    /// Rings, each with the number of taken records and the channel that wakes its thread.
     rings: Vec<(Arc<Ring>, u64, SyncSender<()>)>,
     servers: Arc<ServerTable>,
     /// Number of servers already reported.
@@ -159,7 +160,7 @@ pub fn ledger_channel(threads: &[(u32, u32)], system: u64) -> (Vec<LedgerProduce
 }
 
 impl LedgerProducer {
-    /// Makes reservations for every client before the window, so that none has to wait for its first.
+    /// Reserves sequence numbers for every client before the window, so that no client waits for its first reservation.
     pub fn prepare(&mut self) {
         for client in 0..self.reserved.len() as u32 {
             if self.reserved[client as usize].until == 0 {
@@ -168,7 +169,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Reserves a sequence number; when this returns, the reservation is written.
+    /// Reserves a sequence number. The reservation is on disk when the function returns.
     #[inline]
     pub fn reserve(&mut self, client: ClientId, sequence: u64) {
         let of = client.0 - self.first;
@@ -181,7 +182,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Pushes the outcome of a write. `server` is the returned [`SERVER_IDENTITY_SQL`], or empty.
+    /// Pushes the outcome of a write. `server` is the returned value of [`SERVER_IDENTITY_SQL`], or empty.
     #[inline]
     pub fn push_attempt(&mut self, attempt: &WriteAttempt, server: &[u8]) {
         let (outcome, code) = match attempt.outcome {
@@ -203,7 +204,7 @@ impl LedgerProducer {
         (reservation.until, reservation.filled_at) = (until, self.filled);
     }
 
-    /// Waits until the last reservation is written, and marks it as safe.
+    /// Waits until the last reservation is on disk, and marks it as safe.
     #[cold]
     fn settle(&mut self, client: u32, sequence: u64) {
         let reservation = self.reserved[client as usize];
@@ -228,7 +229,7 @@ impl LedgerProducer {
         self.ring.filled.store(self.filled, Ordering::Release);
     }
 
-    /// Waits until the number of written records satisfies `enough`; returns at once if the consumer has ended.
+    /// Waits until the number of written records satisfies `enough`. Returns at once if the consumer was dropped.
     fn wait(&self, enough: impl Fn(u64) -> bool) -> u64 {
         loop {
             let written = self.ring.written.load(Ordering::Acquire);
@@ -250,7 +251,7 @@ impl LedgerProducer {
         }
     }
 
-    /// Number of a server other than the most recent one, after a failover or behind a balancer.
+    /// Number of a server that is not the most recent one, as after a failover or behind a balancer.
     #[cold]
     fn register_server(&mut self, identity: &[u8]) -> Option<ServerId> {
         if let Some(at) = self.server_ids.iter().position(|it| *it.0 == *identity) {
@@ -275,9 +276,9 @@ impl ServerTable {
 }
 
 impl LedgerConsumer {
-    /// Appends the records since the last call; those of each thread in its order.
+    /// Appends the records since the previous call to `to`. Records of one thread keep their order.
     pub fn take(&mut self, to: &mut Vec<LedgerEntry>) {
-        // Counts first, then servers: a server is registered before its first record is pushed.
+        // Counts are read before servers, because a server is registered before its first record is pushed.
         let filled: Vec<u64> = self.rings.iter().map(|it| it.0.filled.load(Ordering::Acquire)).collect();
         {
             let met = self.servers.servers.lock().expect("the lock is not poisoned");
@@ -298,7 +299,7 @@ impl LedgerConsumer {
     pub fn mark_written(&mut self) {
         for (ring, taken, wakes) in &self.rings {
             ring.written.store(*taken, Ordering::Release);
-            // If a signal is already queued, one is enough.
+            // One queued signal is enough.
             let _ = wakes.try_send(());
         }
     }
@@ -344,7 +345,7 @@ fn decode_code(encoded: u64) -> Code {
     }
 }
 
-/// Parses `started|timeline|address`.
+/// Parses a server identity in the format `started|timeline|address`.
 fn parse_server(identity: &[u8], system: u64) -> Option<ServerInstance> {
     let mut parts = std::str::from_utf8(identity).ok()?.splitn(3, '|');
     let (started_us, timeline) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -1,7 +1,7 @@
 //! Load generator: sends transactions on schedule and records their outcomes
 //!
-//! A [`Shard`] holds the clients and connections of one thread. It does no I/O and receives the time as an argument.
-//! Drivers (epoll, io_uring) transfer its bytes. The simulator runs it against simulated servers in simulated time.
+//! A [`Shard`] contains the clients and connections of one thread. It does no I/O and receives the time as an argument.
+//! Drivers (epoll, io_uring) transfer its bytes. The simulator runs shards against simulated servers in simulated time.
 
 pub mod driver;
 pub mod feed;

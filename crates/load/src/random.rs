@@ -1,4 +1,4 @@
-//! Pseudorandom numbers and distributions, bit for bit those of PostgreSQL 15's pgbench
+//! Pseudorandom numbers and distributions with the same results as PostgreSQL 15's pgbench
 //!
 //! The generator is xoroshiro128** seeded through splitmix64 (Blackman and Vigna, prng.di.unimi.it; `pg_prng.c`). The
 //! distributions repeat pgbench's arithmetic operation by operation, so that the same `--random-seed` gives the same
@@ -9,9 +9,9 @@ use std::f64::consts::PI;
 use std::fmt;
 use std::hint::black_box;
 
-/// Smallest parameter of `random_gaussian`; a smaller one would reject too many draws.
+/// Minimum parameter of `random_gaussian`; a smaller one would reject too many draws.
 pub const GAUSSIAN_MIN: f64 = 2.0;
-/// Range of the parameter of `random_zipfian`.
+/// Minimum parameter of `random_zipfian`; the next constant is the maximum.
 pub const ZIPFIAN_MIN: f64 = 1.001;
 pub const ZIPFIAN_MAX: f64 = 1000.0;
 
@@ -28,8 +28,8 @@ impl Prng {
         let mut seeds = SplitMix64(seed);
         let (s0, s1) = (seeds.next_u64(), seeds.next_u64());
         if s0 == 0 && s1 == 0 {
-            // The all-zero state would remain zero forever. PostgreSQL replaces it with the same pair, which is
-            // Knuth's.
+            // The all-zero state would remain zero forever. PostgreSQL replaces it with this pair of constants by
+            // Knuth.
             return Prng { s0: 0x5851_F42D_4C95_7F2D, s1: 0x1405_7B7E_F767_814F };
         }
         Prng { s0, s1 }
@@ -77,14 +77,14 @@ impl Prng {
 #[derive(Clone, Copy, Debug)]
 pub struct SeedSequence(Prng);
 
-/// The three generators of one thread.
+/// Random number generators of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadRngs {
-    /// Chooses the next script of a client (`Program::choose`).
+    /// Generator that draws the next script of a client (`Program::choose`).
     pub choose: Prng,
-    /// Chooses the next arrival ([`poisson`]).
+    /// Generator that draws the time of the next arrival ([`poisson`]).
     pub throttle: Prng,
-    /// Chooses the transactions that `--sampling-rate` logs.
+    /// Generator that draws the transactions which `--sampling-rate` logs.
     pub sample: Prng,
 }
 
@@ -109,12 +109,12 @@ impl SeedSequence {
     }
 }
 
-/// Invalid arguments of a distribution.
+/// Error in the arguments of a distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DrawError {
-    /// min > max.
+    /// The range is empty: min > max.
     EmptyRange,
-    /// max − min + 1 does not fit into 63 bits.
+    /// The range is too large: max − min + 1 does not fit into 63 bits.
     RangeTooLarge,
     Gaussian(f64),
     Exponential(f64),
@@ -147,7 +147,7 @@ impl fmt::Display for DrawError {
     }
 }
 
-/// Checks that `min..=max` is a range for draws.
+/// Checks that `min..=max` is a valid range for draws.
 #[inline]
 pub fn check_range(min: i64, max: i64) -> Result<(), DrawError> {
     if min > max {
@@ -292,7 +292,7 @@ pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Expected values: the output of pgbench 15 under `--random-seed=5432`, asserted by its own test.
+    /// Expected values are the output of pgbench 15 with `--random-seed=5432`, as in its test suite.
     #[test]
     fn draws_match_pgbench_for_seed_5432() {
         let rng = &mut SeedSequence::new(5432).client_rng();

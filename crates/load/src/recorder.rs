@@ -7,38 +7,38 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
 /// Receiver of a shard's results.
 ///
-/// The shard calls it on its own thread. Implementations must not allocate or block.
+/// The shard calls the methods on its thread. Implementations must not allocate or block.
 pub trait Recorder {
-    /// A client began a transaction.
+    /// Called when a client begins a transaction.
     fn transaction_started(&mut self) {}
-    /// Records one arrival; called once for each.
+    /// Records one arrival; called exactly once per arrival.
     fn record(&mut self, record: &Record);
-    /// Command `command` of a script completed after `service`.
+    /// Called when command `command` of a script completed; `service` is its service time.
     fn statement_finished(&mut self, _script: ScriptId, _command: u16, _service: Nanos) {}
-    /// Command `command` received the expected response, with a body of `bytes` bytes as received.
+    /// Called when command `command` received the expected response; `bytes` is the body's size as received.
     fn response_received(&mut self, _script: ScriptId, _command: u16, _bytes: u64) {}
-    /// The statements of command `command` succeeded; they returned or changed `rows` rows.
+    /// Called when the statements of command `command` succeeded; `rows` is the number of returned or changed rows.
     fn rows_counted(&mut self, _script: ScriptId, _command: u16, _kind: StatementKind, _rows: u64) {}
-    /// A request from a log was answered; the log `recorded` another answer.
+    /// Called when a replayed request was answered; `recorded` is the answer in the log.
     fn replayed(&mut self, _script: ScriptId, _recorded: Answer, _measured: Answer) {}
-    /// Command `command` failed; `again` is true if its transaction is retried.
+    /// Called when command `command` failed; `again` is true if its transaction is retried.
     fn statement_failed(&mut self, _script: ScriptId, _command: u16, _again: bool) {}
-    /// An arrival was sent `lag` after its intended start, although a client was idle.
+    /// Called when an arrival was sent `lag` after its intended start, although a client was idle.
     fn send_lag(&mut self, _lag: Nanos) {}
-    /// An arrival was sent `wait` after its intended start, because all clients were busy.
+    /// Called when an arrival was sent `wait` after its intended start, because all clients were busy.
     fn backlog_wait(&mut self, _wait: Nanos) {}
-    /// A connection was opened and logged in within this time.
+    /// Called when a connection was opened and logged in within this time.
     fn connected(&mut self, _took: Nanos) {}
-    /// A connection could not be opened.
+    /// Called when a connection could not be opened.
     fn refused(&mut self, _code: Code) {}
-    /// The window lies between these times. Its end is [`Nanos::MAX`] while it depends on the clients.
+    /// Called when the window is known. Its end is [`Nanos::MAX`] while it depends on the clients.
     fn window(&mut self, _start: Nanos, _ends: Nanos) {}
-    /// Another second of the window has passed.
+    /// Called once per second of the window.
     fn tick(&mut self, _now: Nanos) {}
-    /// A client is about to use this sequence number as a key. It does not use it before this call returns, which may
+    /// Called before a client uses this sequence number as a key. The client waits until the call returns, which may
     /// take long.
     fn reserve(&mut self, _client: ClientId, _sequence: u64) {}
-    /// A write with a key has ended; called before its record. `server` is the identity that its script stored.
+    /// Called when a write with a key has ended, before its record. `server` is the identity that the script stored.
     fn write_completed(&mut self, _attempt: &WriteAttempt, _server: &[u8]) {}
 }
 
@@ -48,21 +48,21 @@ impl Recorder for Vec<Record> {
     }
 }
 
-/// Recorder that counts into an [`Interval`] and exchanges it for an empty one at every tick.
+/// Recorder that counts into an [`Interval`] and exchanges the interval for an empty one at every tick.
 #[derive(Debug)]
 pub struct IntervalRecorder {
     interval: Box<Interval>,
-    /// Successful transactions that ended within the window, by client of this thread.
+    /// Number of successful transactions within the window, by client of this thread.
     clients: Vec<u64>,
     first: u32,
-    /// Latency limit: longer response times are counted.
+    /// Latency limit above which response times are counted.
     limit: Nanos,
     /// End of the window.
     end: Nanos,
     filled: SyncSender<Box<Interval>>,
     empty: Receiver<Box<Interval>>,
     log: Option<TransactionLog>,
-    /// Receives the writes with keys.
+    /// Producer for writes with keys; `None` without a ledger.
     ledger: Option<LedgerProducer>,
 }
 
@@ -77,7 +77,8 @@ pub struct TransactionLog {
 impl IntervalRecorder {
     /// Recorder for clients `first..first + clients`.
     ///
-    /// Response times above `limit` are counted. Full intervals go to `filled`; cleared ones return through `empty`.
+    /// Response times above `limit` are counted. Full intervals go to `filled`; cleared intervals return through
+    /// `empty`.
     pub fn new(
         (first, clients): (u32, u32),
         interval: Interval,
@@ -100,13 +101,13 @@ impl IntervalRecorder {
         }
     }
 
-    /// Sends writes with keys to a ledger.
+    /// Sends the outcomes of writes with keys to a ledger.
     pub fn with_ledger(mut self, tap: LedgerProducer) -> IntervalRecorder {
         self.ledger = Some(tap);
         self
     }
 
-    /// Returns the last interval, and the successful transactions by client.
+    /// Last interval, and number of successful transactions by client.
     pub fn finish(mut self, now: Nanos) -> (Box<Interval>, Vec<u64>) {
         self.interval.to = now;
         if let Some(log) = &mut self.log {
@@ -203,7 +204,7 @@ impl Recorder for IntervalRecorder {
         }
     }
 
-    /// Sends the interval that ends `now`. If the reader is behind, the interval continues until the next tick.
+    /// Sends the interval that ends at `now`. If the reader is behind, the interval continues until the next tick.
     fn tick(&mut self, now: Nanos) {
         let Ok(next) = self.empty.try_recv() else { return };
         self.interval.to = now;
@@ -216,7 +217,7 @@ impl Recorder for IntervalRecorder {
 }
 
 impl TransactionLog {
-    /// Records per batch.
+    /// Number of records per batch.
     pub const BATCH_SIZE: usize = 4096;
 
     pub fn new(filled: SyncSender<Vec<Record>>, empty: Receiver<Vec<Record>>) -> TransactionLog {
@@ -239,7 +240,7 @@ impl TransactionLog {
     fn flush(&mut self) {
         let next =
             self.empty_batches.try_recv().unwrap_or_else(|_| Vec::with_capacity(TransactionLog::BATCH_SIZE));
-        // A writer that has ended has reported its own error.
+        // A writer that has stopped has already reported its error.
         let _ = self.full_batches.send(std::mem::replace(&mut self.batch, next));
     }
 }

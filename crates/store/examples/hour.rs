@@ -1,7 +1,7 @@
-//! Measures the size of a run of one hour, and the cost of writing a second
+//! Measures the size of a run of one hour, and the time to write one second
 //!
-//! `cargo run --release -p store --example hour [DIRECTORY [TRANSACTIONS_PER_SECOND]]`: two operations, 60 samples per
-//! second. The file is kept if a directory is given.
+//! Usage: `cargo run --release -p store --example hour [DIRECTORY [TRANSACTIONS_PER_SECOND]]`. A second has two
+//! operations and 60 samples. The file is kept if a directory is given.
 
 #[path = "../tests/invent/mod.rs"]
 mod invent;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use store::{Run, RunStatus};
 
 const SECONDS: usize = 3600;
-/// Ticks that are queued at once; fewer than the writer's queue holds.
+/// Number of ticks that are queued at once; the writer's queue has room for more.
 const BATCH: usize = 8;
 
 fn main() {

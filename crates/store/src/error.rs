@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Error with the path of the file.
+/// Error in reading or writing a run file, with the path of the file.
 #[derive(Debug)]
 pub struct Error {
     pub path: PathBuf,
@@ -33,10 +33,10 @@ pub enum ErrorCause {
     UnreadableFact {
         /// Name of the kind.
         kind: String,
-        /// Number of the trial; `None`: the whole run.
+        /// Number of the trial; `None` for a fact of the whole run.
         trial: Option<u32>,
         reason: FactError,
-        /// Version of the pgdyno that created the file.
+        /// Version of pgdyno that created the file.
         program: String,
     },
     /// The schema contains an object that pgdyno does not create and that reading could execute.
@@ -55,7 +55,7 @@ pub enum ErrorCause {
     NotFound,
     /// The name matches several files.
     Ambiguous { names: Vec<String> },
-    /// The file is being written.
+    /// Another process is writing the file.
     Busy,
 }
 

@@ -11,14 +11,14 @@ use model::fact::Fact;
 use model::matrix::UnappliedLimit;
 use model::plan::GENERATOR;
 
-/// Payload of a fact, as JSON.
+/// Payload of a fact, as JSON text.
 pub(crate) fn payload(fact: &Fact) -> String {
     let mut json = Vec::new();
     fact.serialize_payload(&mut serde_json::Serializer::new(&mut json)).expect("facts have text keys only");
     String::from_utf8(json).expect("JSON is UTF-8")
 }
 
-/// Fact with this kind and payload.
+/// Parses a fact of this kind and version from its payload.
 fn parse(kind: &str, version: u32, payload: &str) -> std::result::Result<Fact, FactError> {
     let known = Fact::KINDS.iter().find(|it| it.name == kind).ok_or(FactError::UnknownKind)?;
     if !(1..=known.version).contains(&version) {
@@ -30,7 +30,7 @@ fn parse(kind: &str, version: u32, payload: &str) -> std::result::Result<Fact, F
 }
 
 impl Run {
-    /// Facts of the run and all its trials, in the order in which they were written.
+    /// Facts of the run and of all its trials, in the order in which they were written.
     pub fn facts(&self) -> Result<Vec<FactRecord>> {
         if let Some((_, facts)) = self.legacy_facts()? {
             return Ok(facts);
@@ -48,7 +48,7 @@ impl Run {
         rows.into_iter().map(read).collect()
     }
 
-    /// Notes for people, of the run and all its trials.
+    /// Notes of the run and of all its trials, which are texts for people.
     pub fn notes(&self) -> Result<Vec<Note>> {
         let mut notes = self.note_rows()?;
         if self.version < schema::FACTS_SINCE {
@@ -57,7 +57,7 @@ impl Run {
         Ok(notes)
     }
 
-    /// Notes for people, and facts, of a file that stores both as notes; `None` for a newer file.
+    /// Notes and facts of a file that stores both as notes; `None` for a newer file.
     pub(crate) fn legacy_facts(&self) -> Result<Option<(Vec<Note>, Vec<FactRecord>)>> {
         if self.version >= schema::FACTS_SINCE {
             return Ok(None);
@@ -113,16 +113,16 @@ const COMMAND: &str = "command";
 
 /// Fact that a file before version 4 stores as a note.
 struct LegacyFact<'a> {
-    /// Name of its kind.
+    /// Name of the fact's kind.
     kind: &'static str,
     note: &'a Note,
 }
 
 impl<'a> LegacyFact<'a> {
-    /// `None` for a note for people.
+    /// Fact that the note stores; `None` if the note is a text for people.
     ///
-    /// Such a note may have the same subject if it is about an operation with that name, or if it replaces a fact that
-    /// was too long. Its text is a sentence.
+    /// A text for people may have the subject of a fact: if it is about an operation of that name, or if it replaces a
+    /// fact that was too long. Its text is then a sentence.
     fn from_note(note: &'a Note) -> Option<LegacyFact<'a>> {
         let (_, kind) = *NOTE_SUBJECTS.iter().find(|(subject, _)| *subject == note.subject)?;
         let is_fact = match kind {
@@ -148,5 +148,5 @@ impl<'a> LegacyFact<'a> {
     }
 }
 
-/// Text between a limit and the reason why it was not applied.
+/// Text between a limit and the reason for which the limit was not applied.
 const NOT_LIMITED: &str = " is not limited: ";

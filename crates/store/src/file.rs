@@ -16,13 +16,13 @@ pub fn journal_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// True for `[a-z0-9-]{1,64}`.
+/// True if the name matches `[a-z0-9-]{1,64}`.
 pub fn is_valid_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }
 
-/// Creates the empty file `<name>-<UTC time>.dyno` in `dir`, which is created if missing.
+/// Creates the empty file `<name>-<UTC time>.dyno` in `dir`. Creates `dir` if it does not exist.
 ///
 /// The name is unique, even among concurrent callers. Only the owner may read the file.
 pub fn create_run_file(dir: &Path, name: &str, begun_ms: u64) -> Result<PathBuf> {
@@ -53,7 +53,7 @@ pub fn create_new(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).custom_flags(flags).open(path)
 }
 
-/// Reserved disk space, freed when the disk is full, so that the end of the run can still be recorded.
+/// Reserved disk space. The writer frees it when the disk is full, so that it can still record the end of the run.
 #[derive(Debug)]
 pub struct DiskReserve(#[expect(dead_code, reason = "dropping the file frees its space")] File);
 
@@ -68,7 +68,7 @@ impl DiskReserve {
             fs::remove_file(&place)?;
             let block = [0; 1 << 16];
             (0..DiskReserve::BYTES / block.len()).try_for_each(|_| file.write_all(&block))?;
-            // Reports a full disk now rather than later.
+            // A full disk is reported now instead of during the run.
             file.sync_data()?;
             Ok(DiskReserve(file))
         };
@@ -76,7 +76,7 @@ impl DiskReserve {
     }
 }
 
-/// Formats a time as in `20261121T115331Z`.
+/// Formats a Unix time in milliseconds, such as `20261121T115331Z`.
 pub fn format_utc(unix_ms: u64) -> String {
     let time = model::utc((unix_ms / 1000) as i64);
     let (year, month, day) = time.to_calendar_date();

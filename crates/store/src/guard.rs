@@ -19,17 +19,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Instructions before the schema is checked: enough for a few thousand entries.
+/// Number of SQLite instructions allowed before the schema is checked: enough for a few thousand schema entries.
 const WORK_BEFORE_CHECK: i64 = 100_000;
-/// Instructions for reading a file: a constant plus a number per byte.
+/// Number of SQLite instructions allowed for reading a file: a constant plus a number per byte.
 ///
 /// Reading a whole run takes about one instruction per byte, and no command reads a run more than ten times.
 const WORK: i64 = 2_000_000;
 const WORK_PER_BYTE: i64 = 40;
-/// Instructions between two checks of the budget.
+/// Number of instructions between two checks of the budget.
 const PROGRESS_INTERVAL: i32 = 1000;
 
-/// Other limits of SQLite; our own statements and tables are far below them.
+/// Further limits of SQLite, which are far above the needs of our statements and tables.
 ///
 /// Source: <https://sqlite.org/security.html>, "Untrusted SQLite Database Files".
 const LIMITS: [(Limit, i32); 9] = [
@@ -44,19 +44,19 @@ const LIMITS: [(Limit, i32); 9] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Remaining work of one connection, in instructions.
+/// Remaining work budget of one connection, in SQLite instructions.
 #[derive(Clone, Debug)]
 pub struct WorkBudget(Arc<AtomicI64>);
 
 impl WorkBudget {
-    /// Sets the budget to the work that all queries of a file of `bytes` bytes need.
+    /// Sets the budget to the work that all queries of a file of `bytes` bytes may need.
     pub fn refill(&self, bytes: u64) {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.0.store(WORK.saturating_add(bytes.saturating_mul(WORK_PER_BYTE)), Ordering::Relaxed);
     }
 }
 
-/// Applies all limits to this connection, before it has read a byte of the file.
+/// Applies all limits to a connection that has not yet read a byte of the file.
 pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     let work = Arc::new(AtomicI64::new(WORK_BEFORE_CHECK));
     let left = work.clone();
@@ -78,23 +78,23 @@ pub fn limit(connection: &mut Connection) -> rusqlite::Result<WorkBudget> {
     Ok(WorkBudget(work))
 }
 
-/// Removes the limit on work for writing, whose statements touch a few rows each.
+/// Removes the work limit for writing, whose statements affect only a few rows each.
 pub fn lift_work_limit(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.progress_handler(0, None::<fn() -> bool>)
 }
 
-/// Tables that a file must have.
+/// Set of tables that a file must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaCheck {
-    /// Tables of any version of the format.
+    /// The tables of any version of the format.
     Readable,
-    /// Exactly the tables of this version, so that the file can be written.
+    /// Exactly the tables of the current version, so that the file can be written.
     Writable,
 }
 
 /// Rejects a schema with executable objects that pgdyno does not create. Returns the number of entries.
 ///
-/// Tables and views that users added under other names are accepted, because they are never read.
+/// Tables and views with other names, which users added, are accepted because pgdyno never reads them.
 pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -> Result<usize> {
     let sql = "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema";
     let text = |row: &Row<'_>, at| row.get::<_, Option<String>>(at).map(Option::unwrap_or_default);
@@ -120,7 +120,7 @@ pub fn check_schema(connection: &Connection, path: &Path, tables: SchemaCheck) -
         let needed = match tables {
             // Rows are read in index order. Without the indexes, they would have to be sorted.
             SchemaCheck::Readable => statement.kind == "index" && has(statement.table),
-            // Resuming an older file adds the tables that it lacks.
+            // Resuming an older file adds the missing tables.
             SchemaCheck::Writable => {
                 statement.kind != "view"
                     && schema::ADDED_TABLES.iter().all(|(table, _)| *table != statement.name)
@@ -138,7 +138,7 @@ struct SchemaEntry {
     kind: String,
     name: String,
     table: String,
-    /// False for views and virtual tables.
+    /// True for tables and indexes; false for views and virtual tables.
     has_pages: bool,
     sql: String,
 }
@@ -177,7 +177,7 @@ impl std::fmt::Display for SchemaEntry {
     }
 }
 
-/// Bytes of a database header that hold its write and read versions; 2 means write-ahead log.
+/// Range of the bytes in a database header that hold the write and read versions; 2 means write-ahead log.
 ///
 /// Source: <https://sqlite.org/fileformat2.html>, "The Database Header".
 const MODES: std::ops::Range<usize> = 18..20;

@@ -1,9 +1,9 @@
-//! Ledger of attempted writes and their outcomes, which survives a kill of this process
+//! Ledger of attempted writes and their outcomes, which survives a kill of the generator
 //!
-//! Each trial has a file next to the run's: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended. Each has a
-//! checksum over itself and all frames before it. Entries written by [`LedgerFile::write`] survive this process; synced
-//! entries survive the host. A lost tail makes outcomes unknown. This can hide a lost write, but never reports one that
-//! was not lost.
+//! Each trial has a ledger file next to the run's file: `NAME.1.ledger` next to `NAME.dyno`. Frames are only appended.
+//! Each frame has a checksum over all preceding frames and the frame itself. Entries written by [`LedgerFile::write`]
+//! survive this process; synced entries survive the host. A lost tail makes outcomes unknown. It can hide a lost write,
+//! but never reports a loss that did not happen.
 //!
 //! ```text
 //! file   magic frame frame …
@@ -22,18 +22,19 @@ pub use writer::{EntrySource, LedgerStats, LedgerWriter, start_writer};
 
 use std::path::{Path, PathBuf};
 
-/// Identity of a ledger.
+/// Header of a ledger, which identifies it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LedgerHeader {
-    /// Random id of the run, contained in every row that it writes.
+    /// Random id of the run; every row that the run writes contains it.
     pub run: u128,
-    /// Content of `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its memory.
+    /// Boot id of the host from `/proc/sys/kernel/random/boot_id`. While it is unchanged, the host has not lost its
+    /// memory.
     pub boot: u128,
-    /// Unix time.
+    /// Start of the ledger, Unix time in milliseconds.
     pub started_ms: u64,
 }
 
-/// Path of the ledger for a trial, numbered from 1, of the run in `run`.
+/// Path of the ledger for a trial (numbered from 1) of the run whose file is `run`.
 pub fn ledger_path(run: &Path, trial: u32) -> PathBuf {
     run.with_extension(format!("{trial}.ledger"))
 }

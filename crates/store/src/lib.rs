@@ -1,8 +1,8 @@
 //! Storage of runs
 //!
-//! Each run is one SQLite file, written while the run is in progress. [`create`] returns a [`Writer`], and
-//! [`Run::open`] reads. Ticks are stored and returned as measured; nothing is derived from them. `docs/store.md`
-//! describes the file for users of other programs.
+//! Each run is one SQLite file, written while the run is in progress. [`create`] returns a [`Writer`]; [`Run::open`]
+//! returns a reader. Ticks are stored and returned as measured; nothing is derived from them. `docs/store.md` describes
+//! the file for users of other programs.
 
 mod bounds;
 mod error;

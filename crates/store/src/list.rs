@@ -10,15 +10,15 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Run in a list.
+/// Entry of the list of runs.
 #[derive(Debug)]
 pub struct RunEntry {
-    /// Name of the file, without `.dyno`.
+    /// Name of the run's file without `.dyno`.
     pub name: String,
     pub path: PathBuf,
-    /// Size, including the journal if there is one.
+    /// Size in bytes, including the journal if there is one.
     pub bytes: u64,
-    /// Summary of the run, or the error that prevents reading it.
+    /// Summary of the run, or the error that prevented reading it.
     pub overview: Result<RunOverview>,
 }
 
@@ -27,16 +27,17 @@ pub struct RunEntry {
 pub struct RunOverview {
     pub header: RunHeader,
     pub state: State,
-    /// Number of the experiment's cells.
+    /// Number of cells of the experiment.
     pub cells: usize,
     /// Number of trials that have begun.
     pub trials: usize,
 }
 
-/// Timeout for a run that is locked by its writer, so that the others can be listed.
+/// Timeout for a run that its writer has locked; the other runs are then still listed.
 const LIST_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Lists all `.dyno` files in `dir`, most recent start first, unreadable ones last. Empty if `dir` does not exist.
+/// Lists all `.dyno` files in `dir`, most recent start first and unreadable files last. The list is empty if `dir` does
+/// not exist.
 pub fn list(dir: &Path) -> Result<Vec<RunEntry>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -63,7 +64,7 @@ fn overview(run: &Run) -> Result<RunOverview> {
     Ok(RunOverview { header, cells, trials: run.progress()?.started as usize, state: run.state()? })
 }
 
-/// Finds the file for `run`: `last`, a listed name, an unambiguous prefix of one, or a path.
+/// Finds the file of a run. `run` is `last`, a listed name, an unambiguous prefix of a name, or a path.
 pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
     let unknown = || Error::new(Path::new(run), ErrorCause::NotFound);
     if run == "last" {
@@ -84,7 +85,7 @@ pub fn find(dir: &Path, run: &str) -> Result<PathBuf> {
     }
 }
 
-/// Finds the file with exactly this listed name. No `name` can refer to a file outside of `dir`.
+/// Finds the file of the run with exactly this listed name. No `name` can refer to a file outside of `dir`.
 pub fn find_exact(dir: &Path, name: &str) -> Result<PathBuf> {
     match run_names(dir)?.iter().any(|it| it == name) {
         true => Ok(run_path(dir, name)),
@@ -92,7 +93,7 @@ pub fn find_exact(dir: &Path, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Deletes the run with exactly this name in `dir`, and its journal, unless it is being written.
+/// Deletes the run with exactly this name in `dir`, and its journal. Fails if the run is being written.
 pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     let name = name.strip_suffix(".dyno").unwrap_or(name);
     let path = run_path(dir, name);
@@ -102,18 +103,18 @@ pub fn remove(dir: &Path, name: &str) -> Result<PathBuf> {
     }
     match Run::open(&path).and_then(|it| it.state()) {
         Ok(State::Running) => return Err(Error::new(&path, ErrorCause::Busy)),
-        // Files of other programs are not deleted, whatever their name.
+        // A file of another program is not deleted, whatever its name is.
         Err(error) if matches!(error.cause, ErrorCause::NotRunFile) => return Err(error),
         _ => {}
     }
     fs::remove_file(&path).map_err(Error::system(&path, "remove"))?;
-    // A journal is left only after a kill.
+    // Only a kill leaves a journal.
     let _ = fs::remove_file(journal_path(&path));
     stop_request::clear_request(&path);
     Ok(path)
 }
 
-/// Names of the runs; only regular files count.
+/// Names of the runs in `dir`; only regular files count.
 fn run_names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-/// Unique identity of this process: the machine's boot id, the process id and its start time.
+/// Unique identity of this process: boot id of the machine, process id and start time.
 ///
-/// `None` if the kernel does not provide them.
+/// `None` if the kernel does not provide these values.
 pub fn current_process() -> Option<String> {
     process_name(std::process::id())
 }
 
-/// True if the process with this identity runs on this machine.
+/// True if the process with this identity is running on this machine.
 pub fn is_alive(name: &str) -> bool {
     let pid = name.split(' ').nth(1).and_then(|it| it.parse().ok());
     pid.and_then(process_name).is_some_and(|it| it == name)
@@ -18,7 +18,8 @@ pub fn is_alive(name: &str) -> bool {
 fn process_name(pid: u32) -> Option<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Fields are counted after the command's name, which may contain blanks and parentheses: proc(5). 3 is the state.
+    // The fields after the command's name are counted, because the name may contain blanks and parentheses: proc(5).
+    // Field 3 is the state.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
     let start_time = fields.nth(18)?;

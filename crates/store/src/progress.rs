@@ -1,6 +1,7 @@
-//! Progress and new events of a run that is being written
+//! Progress and new events of a run in progress
 //!
-//! For callers that poll every second: each query is one short transaction, so that it hardly delays the writer.
+//! The functions suit callers that poll every second. Each query is one short transaction, which hardly delays the
+//! writer.
 
 use crate::error::Result;
 use crate::read::{Run, State};
@@ -26,7 +27,7 @@ impl Run {
         Ok(RunProgress { state, started: begun, finished: ended })
     }
 
-    /// [`Run::events`] without the first `known`.
+    /// Events as in [`Run::events`], without the first `known` ones.
     pub fn events_after(&self, trial: TrialId, known: usize) -> Result<Vec<LogEvent>> {
         self.events_where("trial = ? ORDER BY id LIMIT -1 OFFSET ?", (trial.0, known as i64))
     }

@@ -17,28 +17,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Run, opened read-only. Another process may be writing it.
+/// Read-only handle of a run. Another process may be writing the run.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) path: PathBuf,
     pub(crate) connection: Connection,
     work: WorkBudget,
-    /// Version of the format.
+    /// Version of the file's format.
     pub(crate) version: i64,
 }
 
 /// State of a run or a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The process that writes it is running on this machine.
+    /// The process that writes the run is running on this machine.
     Running,
     Ended(RunOutcome),
-    /// The process that wrote it ended without recording an outcome.
+    /// The process that wrote the run ended without recording an outcome.
     Lost,
 }
 
 impl State {
-    /// Final status; `None` while it is running.
+    /// Final status; `None` for a running or lost run.
     pub fn status(&self) -> Option<RunStatus> {
         match self {
             State::Running => None,
@@ -48,19 +48,19 @@ impl State {
     }
 }
 
-/// Trial as recorded.
+/// Trial as stored in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRecord {
     pub id: TrialId,
     pub trial: TrialHeader,
     pub state: State,
-    /// True if the verdict is `model::validity::Verdict::Valid`.
+    /// True if the verdict is `model::validity::Verdict::Valid`; `None` without a verdict.
     pub valid: Option<bool>,
-    /// Serialized `model::Summary`.
+    /// Serialized `model::Summary`; `None` without a measurement.
     pub summary: Option<Value>,
 }
 
-/// Number of sampling times per read, which bounds how long a read blocks the writer.
+/// Number of sampling times per read. It bounds the time for which a read blocks the writer.
 pub const MOMENTS_PER_READ: usize = 512;
 
 /// Timeout for a lock that the writer holds.
@@ -74,7 +74,7 @@ impl Run {
         Run::open_with_timeout(path, READ_TIMEOUT)
     }
 
-    /// [`Run::open`] with another timeout for the writer's lock.
+    /// Opens a run like [`Run::open`], with another timeout for the writer's lock.
     pub(crate) fn open_with_timeout(path: &Path, timeout: Duration) -> Result<Run> {
         let meta = fs::metadata(path).map_err(Error::system(path, "open"))?;
         if !meta.is_file() {
@@ -95,7 +95,7 @@ impl Run {
             Ok((connection, work, application))
         };
         let opened = match open(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-            // The writer was killed during a transaction, which must be rolled back first.
+            // The writer was killed during a transaction; the transaction must be rolled back first.
             Err(error) if is_incomplete(&error) => {
                 guard::check_journal(&absolute)?;
                 open(OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(|_| open(OpenFlags::SQLITE_OPEN_READ_ONLY))
@@ -124,7 +124,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Resets the work limit to the file's current length, for callers that follow a growing run.
+    /// Resets the work limit for the file's current length. Callers that follow a growing run need this.
     pub(crate) fn refresh(&self) {
         self.work.refill(fs::metadata(&self.path).map_or(0, |it| it.len()));
     }
@@ -178,7 +178,7 @@ impl Run {
         }
     }
 
-    /// Trials in the order in which they began.
+    /// Trials in the order of their start.
     pub fn trials(&self) -> Result<Vec<TrialRecord>> {
         let sql =
             "SELECT status, reason, ended_ms, id, cell, label, repetition, position, begun_ms, valid, summary
@@ -217,7 +217,7 @@ impl Run {
             })
         };
         let mut all = Vec::new();
-        // One document may be the configuration of many nodes.
+        // Several nodes may have the same document as configuration.
         let mut memory = 0;
         for row in rows {
             let stored = full(row)?;
@@ -281,13 +281,14 @@ impl Run {
         rows.into_iter().map(full).collect()
     }
 
-    /// Samples of one series or of all, in the order in which they were written.
+    /// Samples of one series, or of all series, in the order in which they were written.
     pub fn samples(&self, trial: TrialId, series: Option<&str>) -> Result<Vec<Sample>> {
         let all = self.samples_where("m.trial = ? ORDER BY m.id, v.number", [trial.0])?;
         Ok(all.into_iter().filter(|it| series.is_none_or(|series| it.series == series)).collect())
     }
 
-    /// All samples of a trial, as in [`Run::samples`], in parts: together they may exceed the memory.
+    /// Samples of a trial in several parts, because all samples together may exceed the memory. Order as in
+    /// [`Run::samples`].
     pub fn sample_parts(&self, trial: TrialId) -> Result<impl Iterator<Item = Result<Vec<Sample>>>> {
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
@@ -297,7 +298,7 @@ impl Run {
         Ok(parts.into_iter().map(move |(first, last)| self.samples_where(condition, (first, last, trial.0))))
     }
 
-    /// Samples that match `condition`, which refers to moment `m`, series `s` and sample `v`.
+    /// Samples that match `condition`, an SQL expression on moment `m`, series `s` and sample `v`.
     pub(crate) fn samples_where(&self, condition: &str, params: impl Params) -> Result<Vec<Sample>> {
         let sql = format!(
             "SELECT m.at_ns, s.node, s.series, s.label, v.value FROM moment m
@@ -339,14 +340,14 @@ impl Run {
         rows.into_iter().map(full).collect()
     }
 
-    /// Measurement of a trial: the sum of its ticks, and the values recorded at its end.
+    /// Measurement of a trial: the sum of its ticks, and values recorded at the trial's end.
     ///
-    /// `None` for a trial that did not complete, or measured nothing.
+    /// `None` for a trial that did not complete or did not measure anything.
     pub fn measurement(&self, trial: TrialId) -> Result<Option<Measurement>> {
         self.measurement_with(trial, || self.total_interval(trial))
     }
 
-    /// [`Run::measurement`] for callers that have already added up the trial's seconds.
+    /// Measurement as in [`Run::measurement`], for callers that have already summed the trial's seconds.
     pub fn measurement_with(
         &self,
         trial: TrialId,
@@ -462,14 +463,14 @@ impl Run {
     }
 }
 
-/// Status, reason and end, as stored in a row.
+/// Columns of a row: status, reason and end.
 type EndColumns = (Option<String>, Option<String>, Option<u64>);
 
 fn read_end_columns(row: &Row<'_>) -> rusqlite::Result<EndColumns> {
     Ok((row.get(0)?, row.get(1)?, rows::optional_unix_ms(row, 2)?))
 }
 
-/// Size of a row's texts and blobs, in bytes.
+/// Size of the texts and blobs in a row, in bytes.
 fn row_bytes(row: &Row<'_>) -> rusqlite::Result<u64> {
     let columns = row.as_ref().column_count();
     (0..columns).try_fold(0, |sum, at| {

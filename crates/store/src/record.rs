@@ -6,23 +6,23 @@ use model::plan::Limits;
 use model::summary::Script;
 use serde_json::Value;
 
-/// Data of a run that is known before it begins.
+/// Data of a run that is known before the run begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunHeader {
     /// Name of the experiment, `[a-z0-9-]{1,64}`; part of the file's name.
     pub name: String,
-    /// Experiment file as the user wrote it.
+    /// Text of the experiment file, as the user wrote it.
     pub text: String,
     /// Serialized `model::plan::Experiment`.
     pub experiment: Value,
-    /// Description of the host by `stack::host`.
+    /// Description of the host that `stack::host` returns.
     pub machine: Value,
-    /// Versions by program or library, such as (`postgres`, `15.18`).
+    /// Versions by name of a program or library, such as (`postgres`, `15.18`).
     pub versions: Vec<(String, String)>,
     pub seed: u64,
-    /// Version of pgdyno.
+    /// Version of pgdyno that makes the run.
     pub pgdyno_version: String,
-    /// Unix time in milliseconds.
+    /// Start of the run, Unix time in milliseconds.
     pub begun_ms: u64,
 }
 
@@ -30,39 +30,39 @@ pub struct RunHeader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId(pub u32);
 
-/// Data of a trial that is known when it begins.
+/// Data of a trial that is known when the trial begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialHeader {
     /// Index into the experiment's cells.
     pub cell: u32,
-    /// Value of `model::plan::Cell::label`.
+    /// Label of the cell: the value of `model::plan::Cell::label`.
     pub label: Vec<(String, String)>,
-    /// Repetition of this cell, from 0.
+    /// Repetition of the cell, from 0.
     pub repetition: u32,
     /// Position in the order of all trials, from 0. A trial that replaces an interrupted one has the same position.
     pub position: u32,
-    /// Unix time in milliseconds.
+    /// Start of the trial, Unix time in milliseconds.
     pub begun_ms: u64,
-    /// Operations in the order of the intervals' cells, with their separately timed commands.
+    /// Operations in the order of the intervals' counts, with the commands that are measured individually.
     pub operations: Vec<Script>,
-    /// Nodes; the first is the one that receives the load.
+    /// Nodes of the stack; the first one receives the load.
     pub nodes: Vec<NodeRecord>,
 }
 
-/// Node as it was set up.
+/// Configuration of a node in a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRecord {
     pub name: String,
     /// Key of the product, such as `postgres`, or `attached`.
     pub kind: String,
     pub version: String,
-    /// Path of the program; `None` for a node that pgdyno did not start.
+    /// Path of the program; `None` if pgdyno did not start the node.
     pub program: Option<String>,
-    /// Transport of connections to it: `unix`, `tcp` or `tls`.
+    /// Transport of connections to the node: `unix`, `tcp` or `tls`.
     pub transport: String,
-    /// Requested limits.
+    /// Requested limits of the node.
     pub limits: Limits,
-    /// Limits that were not applied, with the reasons.
+    /// Limits that could not be applied, each with the reason.
     pub unapplied_limits: Vec<String>,
     pub configuration: Vec<Configuration>,
 }
@@ -78,9 +78,9 @@ pub struct Configuration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunStatus {
     Complete,
-    /// Interrupted by the user, or by the end of the process.
+    /// The user or the end of the process interrupted it.
     Interrupted,
-    /// Ended by a stop rule.
+    /// A stop rule ended it.
     Stopped,
     /// The environment failed.
     Failed,
@@ -113,22 +113,22 @@ impl RunStatus {
     }
 }
 
-/// Final status and time, with a reason if it is not complete.
+/// Final status and time of a run, with a reason if the run is not complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunOutcome {
     pub status: RunStatus,
     pub reason: Option<String>,
-    /// Unix time in milliseconds.
+    /// End of the run, Unix time in milliseconds.
     pub ended_ms: u64,
 }
 
-/// Data of a trial that is known when it ends.
+/// Data of a trial that is known when the trial ends.
 #[derive(Clone, Debug)]
 pub struct TrialEnd {
     pub outcome: RunOutcome,
-    /// Serialized `model::Summary`.
+    /// Serialized `model::Summary`; `None` without a measurement.
     pub summary: Option<Value>,
-    /// True if the verdict is `model::validity::Verdict::Valid`.
+    /// True if the verdict is `model::validity::Verdict::Valid`; `None` without a verdict.
     pub valid: Option<bool>,
     /// Measurement without distributions and counts, which the ticks contain. `None` if nothing was measured.
     pub measurement: Option<Measurement>,
@@ -137,17 +137,18 @@ pub struct TrialEnd {
 /// Fact of a run or of one of its trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FactRecord {
-    /// Trial; `None`: the whole run.
+    /// Number of the trial; `None` for a fact of the whole run.
     pub trial: Option<TrialId>,
     pub fact: Fact,
 }
 
-/// Text for people about missing or noteworthy things, such as a probe without its privilege. No program reads it.
+/// Note: a text for people about a missing or notable thing, such as a missing privilege of a probe. No program reads
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Trial; the whole run if `None`.
+    /// Number of the trial; `None` for a note about the whole run.
     pub trial: Option<TrialId>,
-    /// Node, probe, operation or stop rule.
+    /// Subject of the note: a node, probe, operation or stop rule.
     pub subject: String,
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! Ticks of a recorded trial
+//! Reader of the ticks of a recorded trial
 
 use crate::error::{Error, Result};
 use crate::read::Run;
@@ -8,15 +8,15 @@ use model::{AnswerSizes, FailureCounts, Interval, LatencyHistogram, Tick};
 use rusqlite::Row;
 use std::ops::Range;
 
-/// Iterator over a trial's ticks, which take megabytes each.
+/// Iterator over the ticks of a trial. A tick takes megabytes, so they are read one by one.
 #[derive(Debug)]
 pub struct Ticks<'a> {
     run: &'a Run,
     trial: TrialId,
-    /// Number of separately timed commands, by operation.
+    /// Number of individually measured commands, by operation.
     commands: Vec<usize>,
     ids: std::vec::IntoIter<i64>,
-    /// Number of ticks already read, and the smallest number that the next second may have.
+    /// Number of ticks already read; `next` is the smallest number that the next second may have.
     position: u64,
     next: u64,
 }
@@ -27,7 +27,7 @@ impl Run {
         self.ticks_after(trial, 0)
     }
 
-    /// [`Run::ticks`] without the first `known`.
+    /// Ticks as in [`Run::ticks`], without the first `known` ones.
     pub fn ticks_after(&self, trial: TrialId, known: usize) -> Result<Ticks<'_>> {
         let shape = self.operations(trial)?.iter().map(|it| it.commands.len()).collect();
         let sql = "SELECT id FROM tick WHERE trial = ? ORDER BY id LIMIT -1 OFFSET ?";
@@ -44,12 +44,12 @@ impl Run {
 }
 
 impl Ticks<'_> {
-    /// Number of ticks still to be read.
+    /// Number of ticks that are not yet read.
     pub fn remaining(&self) -> usize {
         self.ids.len()
     }
 
-    /// Reads a tick without its samples.
+    /// Reads a tick, except its samples.
     fn counts(&self, id: i64) -> Result<Tick> {
         let mut interval = Interval::new(&self.commands);
         let sql = "SELECT second, from_ns, to_ns, begun, in_flight FROM tick WHERE id = ?";

@@ -1,10 +1,10 @@
-//! Conversion between the types of `model` and rows
+//! Conversion between types of the crate `model` and rows
 
 use model::{AnswerSizes, Code, EncodedHistogram, EventKind, Nanos, SizeHistogram, SizeUnit, StatementKind};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
-/// Quantity of a histogram.
+/// Quantity that a stored histogram measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramKind {
     Response = 0,
@@ -32,10 +32,10 @@ pub enum FailureClass {
     Refused = 2,
 }
 
-/// Number in place of an operation, for rows that belong to none.
+/// Value of the column `operation` in rows that belong to no operation.
 pub const NO_OPERATION: i64 = -1;
 
-/// Stores all 64 bits in SQLite's signed integer.
+/// Converts an unsigned number to SQLite's signed integer with the same 64 bits.
 pub fn to_sql_bits(value: u64) -> i64 {
     value as i64
 }
@@ -46,7 +46,7 @@ pub fn from_sql_bits(bits: i64) -> u64 {
 
 /// Upper bounds of counts and durations, so that sums over all seconds of a trial fit into 64 bits.
 ///
-/// They are about 10¹² transactions in a second, and more than a year of nanoseconds.
+/// The bounds are about 10¹² transactions in a second, and more than a year in nanoseconds.
 const MAX_COUNT: i64 = 1 << 40;
 const MAX_NANOS: i64 = 1 << 55;
 /// Last millisecond of the year 9999.
@@ -54,28 +54,28 @@ const MAX_UNIX_MS: i64 = 253_402_300_799_999;
 /// Upper bound of the sum of one distribution, in nanoseconds.
 const MAX_SUM: u128 = 1 << 100;
 
-/// Count from column `at`.
+/// Count in column `at`.
 pub fn count(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     check_range(at, row.get(at)?, MAX_COUNT)
 }
 
-/// Time or duration from column `at`.
+/// Time or duration in column `at`, nanoseconds.
 pub fn nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Nanos> {
     check_range(at, row.get(at)?, MAX_NANOS).map(Nanos)
 }
 
-/// Unix time in milliseconds from column `at`.
+/// Unix time in column `at`, milliseconds.
 pub fn unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
     check_range(at, row.get(at)?, MAX_UNIX_MS)
 }
 
-/// [`nanos`] of a column that may be null.
+/// Value as in [`nanos`], for a column that may be null.
 pub fn optional_nanos(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Nanos>> {
     let value: Option<i64> = row.get(at)?;
     value.map(|it| check_range(at, it, MAX_NANOS).map(Nanos)).transpose()
 }
 
-/// [`unix_ms`] of a column that may be null.
+/// Value as in [`unix_ms`], for a column that may be null.
 pub fn optional_unix_ms(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(at)?;
     value.map(|it| check_range(at, it, MAX_UNIX_MS)).transpose()
@@ -86,15 +86,15 @@ fn check_range(at: usize, value: i64, greatest: i64) -> rusqlite::Result<u64> {
     u64::try_from(value).ok().filter(|_| value <= greatest).ok_or_else(wrong)
 }
 
-/// Maximum number of seconds missing from a trial because the disk was too slow.
+/// Maximum number of seconds that a slow disk may have dropped from a trial.
 const MAX_GAP_SECONDS: u64 = 3600;
 
-/// True if the stored second at position `place` may have this number; `next` is the smallest allowed one.
+/// True if the stored second at position `place` may have this number; `next` is the smallest allowed number.
 pub fn is_second(number: u64, place: u64, next: u64) -> bool {
     (next..=place + MAX_GAP_SECONDS).contains(&number)
 }
 
-/// Sum of nanoseconds: an integer while it fits, otherwise decimal digits; SQL adds both.
+/// Sum in nanoseconds. It is stored as an integer if it fits, otherwise as decimal digits; SQL can add both.
 pub struct Sum(pub u128);
 
 impl ToSql for Sum {
@@ -115,7 +115,7 @@ impl FromSql for Sum {
     }
 }
 
-/// Histogram from six columns, beginning with `at`: count, sum, sum of squares, min, max, v2.
+/// Histogram in six columns from `at` on: count, sum, sum of squares, min, max, v2.
 pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHistogram> {
     let sum = row.get::<_, Sum>(at + 1)?.0;
     let sum_of_squares: f64 = row.get(at + 2)?;
@@ -132,10 +132,10 @@ pub fn encoded_histogram(row: &Row<'_>, at: usize) -> rusqlite::Result<EncodedHi
     })
 }
 
-/// Answer sizes from seven columns, beginning with `at`: operation, command, statement, sum, min, max, buckets. The
-/// statement is null for HTTP responses.
+/// Answer sizes in seven columns from `at` on: operation, command, statement, sum, min, max, buckets. The statement is
+/// null for HTTP responses.
 ///
-/// `None` for impossible values.
+/// Returns `None` for impossible values.
 pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerSizes>> {
     let (operation, command) = (row.get(at)?, row.get(at + 1)?);
     let unit = match row.get::<_, Option<String>>(at + 2)?.as_deref() {
@@ -151,7 +151,8 @@ pub fn answer_sizes(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<AnswerS
     Ok(unit.zip(sizes).map(|(unit, sizes)| AnswerSizes { operation, command, unit, sizes }))
 }
 
-/// Queries of answer sizes with the columns of [`answer_sizes`] after the tick, and the tables that they need.
+/// Queries of answer sizes, each with the table that it needs. Their columns are the tick, then those of
+/// [`answer_sizes`].
 pub const ANSWER_QUERIES: [(&str, &str); 2] = [
     (
         "answer",
@@ -165,7 +166,7 @@ pub const ANSWER_QUERIES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Name of a kind of statement in the file.
+/// Name of a statement kind in the file.
 pub fn statement_name(kind: StatementKind) -> &'static str {
     match kind {
         StatementKind::Select => "select",
@@ -184,7 +185,7 @@ fn statement_kind(name: &str) -> Option<StatementKind> {
     StatementKind::ALL.into_iter().find(|it| statement_name(*it) == name)
 }
 
-/// Parses the text form of `Code`.
+/// Parses a code in the text form of `Code`.
 pub fn code(text: &str) -> Option<Code> {
     if let Some(errno) = text.strip_prefix("net ") {
         return errno.parse().ok().map(Code::Net);
@@ -222,7 +223,7 @@ pub fn event_kind(name: &str) -> Option<EventKind> {
     EVENTS.iter().find(|(_, it)| *it == name).map(|(kind, _)| *kind)
 }
 
-/// Encodes each number in LEB128: seven bits per byte, lowest first.
+/// Encodes numbers in LEB128: seven bits per byte, the lowest bits first.
 pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(all.len() * 2);
     for &number in all {
@@ -236,7 +237,7 @@ pub fn pack_counts(all: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Decodes [`pack_counts`]; `None` for other bytes.
+/// Decodes the result of [`pack_counts`]; `None` for other bytes.
 pub fn unpack_counts(bytes: &[u8]) -> Option<Vec<u64>> {
     let (mut all, mut number, mut shift) = (Vec::new(), 0u64, 0);
     for &byte in bytes {

@@ -1,27 +1,28 @@
 //! Schema of run files
 //!
-//! Tables are compact and for pgdyno; views are for users of other programs. Times and durations end in `_ns`, Unix
-//! times in `_ms`. Unsigned 64-bit numbers are stored by their bits, so that values from 2⁶³ appear negative.
+//! Tables are compact and meant for pgdyno; views are meant for users of other programs. Times and durations end in
+//! `_ns`, Unix times in `_ms`. Unsigned 64-bit numbers are stored by their bits, so values from 2⁶³ on appear negative.
 
 /// Version of the format. It is increased when an older pgdyno would miss or misread new data. Older files stay
 /// readable.
 ///
-/// 2: the table `answer`. 3: the tables `event_session` and `row_count`. 4: the table `fact`.
+/// Version 2 added the table `answer`, version 3 the tables `event_session` and `row_count`, version 4 the table
+/// `fact`.
 pub const VERSION: i64 = 4;
 
-/// First version that stores facts in the table `fact`. Older files have them among the notes.
+/// First version that stores facts in the table `fact`. Older files store them as notes.
 pub(crate) const FACTS_SINCE: i64 = 4;
 
-/// `dyno`, in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
+/// Application id `dyno` in the header of each file: <https://sqlite.org/pragma.html#pragma_application_id>.
 pub(crate) const APPLICATION_ID: i64 = 0x6479_6e6f;
 
-/// Statement of the schema, as SQLite stores it.
+/// Statement of the schema, in the form in which SQLite stores it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchemaStatement<'a> {
-    /// `table`, `index` or `view`.
+    /// Kind of the object: `table`, `index` or `view`.
     pub kind: &'a str,
     pub name: &'a str,
-    /// Table of an index; otherwise the name.
+    /// Table of an index; for other objects their name.
     pub table: &'a str,
     pub sql: &'a str,
 }
@@ -225,11 +226,12 @@ CREATE TABLE effort (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Tables that older files lack, with their statements. Resuming a run adds them.
+/// Tables that older files lack, each with the statement that creates it. Resuming a run adds them.
 pub(crate) const ADDED_TABLES: [(&str, &str); 4] =
     [("answer", ANSWERS), ("event_session", EVENT_SESSIONS), ("row_count", ROW_COUNTS), ("fact", FACTS)];
 
-/// Sizes of HTTP responses. `buckets` holds pairs of a bucket's number and its count, encoded by `rows::pack_counts`.
+/// Statement for sizes of HTTP responses. `buckets` holds pairs of bucket number and count, encoded by
+/// `rows::pack_counts`.
 const ANSWERS: &str = "
 CREATE TABLE answer (
     tick INTEGER NOT NULL,
@@ -249,7 +251,7 @@ CREATE VIEW answers AS
     JOIN operation p ON p.trial = t.trial AND p.number = a.operation;
 ";
 
-/// Sessions of the events whose log line names one.
+/// Statement for sessions of the events whose log line names a session.
 const EVENT_SESSIONS: &str = "
 CREATE TABLE event_session (
     event INTEGER PRIMARY KEY,
@@ -262,7 +264,7 @@ CREATE VIEW event_sessions AS
     JOIN event_session s ON s.event = e.id;
 ";
 
-/// Rows of statements, which files before version 3 lack. `statement`: `model::StatementKind`.
+/// Statement for rows of statements, which files before version 3 lack. `statement` is a `model::StatementKind`.
 const ROW_COUNTS: &str = "
 CREATE TABLE row_count (
     tick INTEGER NOT NULL,
@@ -283,7 +285,8 @@ CREATE VIEW row_counts AS
     JOIN operation p ON p.trial = t.trial AND p.number = r.operation;
 ";
 
-/// Facts with their `model::fact::FactKind`; `payload` is JSON. A fact without a trial belongs to the run.
+/// Statement for facts with their `model::fact::FactKind`; `payload` is JSON. A fact without a trial belongs to the
+/// run.
 const FACTS: &str = "
 CREATE TABLE fact (
     id INTEGER PRIMARY KEY,

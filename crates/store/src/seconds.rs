@@ -1,4 +1,4 @@
-//! Seconds of a trial with compact distributions
+//! Reader of a trial's seconds with compact distributions
 //!
 //! [`crate::Ticks`] returns each second as it was measured. Here distributions stay encoded compactly, which takes a
 //! hundredth of the time.
@@ -18,27 +18,27 @@ use std::borrow::Cow;
 /// Number of seconds per read.
 const SECONDS_PER_READ: usize = 64;
 
-/// Distributions to read. Decoding them takes most of the time, and two threads may share it.
+/// Distributions to read. Decoding takes most of the time; with a selection, two threads can share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramSelection {
     All,
     /// Service times of operations and their commands.
     Service,
-    /// All others.
+    /// All distributions other than service times.
     Response,
 }
 
-/// Iterator over a trial's seconds.
+/// Iterator over the seconds of a trial.
 #[derive(Debug)]
 pub struct Seconds<'a> {
     run: &'a Run,
     trial: TrialId,
-    /// Number of separately timed commands, by operation.
+    /// Number of individually measured commands, by operation.
     commands: Vec<usize>,
-    /// Ids of the ticks still to be read.
+    /// Ids of the ticks that are not yet read.
     ids: std::vec::IntoIter<i64>,
     read: std::vec::IntoIter<Second>,
-    /// Number of seconds already read, and the smallest number that the next second may have.
+    /// Number of seconds already read; `next` is the smallest number that the next second may have.
     position: u64,
     next: u64,
     selection: HistogramSelection,
@@ -70,13 +70,13 @@ impl Run {
         })
     }
 
-    /// True if the file has this table, which older ones may lack.
+    /// True if the file has this table; older files may lack it.
     pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
         let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
         Ok(self.query_one(sql, [name], |row| row.get::<_, i64>(0))? > 0)
     }
 
-    /// Queries of answer sizes whose tables the file has; older files lack some.
+    /// Queries of answer sizes for the tables that the file has; older files lack some.
     pub(crate) fn answer_queries(&self) -> Result<Vec<&'static str>> {
         let mut queries = Vec::new();
         for (table, sql) in rows::ANSWER_QUERIES {
@@ -87,7 +87,7 @@ impl Run {
         Ok(queries)
     }
 
-    /// Number of separately timed commands, by operation.
+    /// Number of individually measured commands, by operation.
     pub fn command_counts(&self, trial: TrialId) -> Result<Vec<usize>> {
         Ok(self.operations(trial)?.iter().map(|it| it.commands.len()).collect())
     }
@@ -101,7 +101,7 @@ impl Run {
         Ok(all.to_interval().convert(LatencyHistogram::from))
     }
 
-    /// Calls `each` for every sample of these series, in the order in which they were written.
+    /// Calls `each` for every sample of these series, in the order in which the samples were written.
     pub fn for_each_sample(
         &self,
         trial: TrialId,
@@ -129,7 +129,7 @@ impl Run {
         }
         let sql = "SELECT id FROM moment WHERE trial = ? ORDER BY id";
         let moments: Vec<i64> = self.query_all(sql, [trial.0], |row| row.get(0))?;
-        // Reads in storage order, which avoids a sort.
+        // The statement reads in storage order, which avoids a sort.
         let sql = "SELECT m.at_ns, v.series, v.value FROM moment m NOT INDEXED CROSS JOIN sample v ON v.moment = m.id
                    WHERE m.id BETWEEN ? AND ? AND m.trial = ? ORDER BY m.id, v.number";
         let text = |it: &String| Cow::Owned(it.clone());
@@ -160,7 +160,7 @@ impl Run {
 }
 
 impl Seconds<'_> {
-    /// Number of seconds still to be read.
+    /// Number of seconds that are not yet read.
     pub fn remaining(&self) -> usize {
         self.read.len() + self.ids.len()
     }

@@ -1,7 +1,7 @@
 //! Requests to stop a run that another process writes
 //!
-//! A request is an empty file next to the run's file. It refers only to the writer of that run, even across container
-//! boundaries. Repeating it has no effect.
+//! A request is an empty file next to the run's file. It concerns only the writer of that run, even across container
+//! boundaries. A repeated request has no further effect.
 
 use crate::error::{Error, Result};
 use std::fs::{self, OpenOptions};
@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Requests the end of the run in `path`, as by Ctrl-C.
+/// Requests the end of the run in `path`, with the effect of Ctrl-C.
 pub fn request_stop(path: &Path) -> Result<()> {
     let place = request_path(path);
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
@@ -26,7 +26,7 @@ pub fn is_stop_requested(path: &Path) -> bool {
 
 /// Removes the request, if there is one.
 pub(crate) fn clear_request(path: &Path) {
-    // A non-empty file of this name belongs to another program or the user.
+    // A non-empty file with this name belongs to another program or to the user.
     if is_stop_requested(path) {
         let _ = fs::remove_file(request_path(path));
     }

@@ -1,4 +1,4 @@
-//! Writes trials and ticks as rows
+//! Conversion of trials and ticks to rows of a run file
 
 use crate::error::{Error, Result};
 use crate::guard::{self, SchemaCheck};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-/// Data to write, in order.
+/// Message to the writer thread; messages are written in order.
 #[derive(Debug)]
 pub enum Message {
     Begin(TrialId, TrialHeader),
@@ -31,22 +31,22 @@ pub enum Message {
     Note(Note),
     End(TrialId, Box<TrialEnd>),
     Finish(RunOutcome),
-    /// Flush request; dropped once all messages before it are written.
+    /// Flush request. It is dropped as soon as all messages before it are written.
     Flush(#[expect(dead_code, reason = "dropping it is the reply")] SyncSender<()>),
 }
 
-/// Open run file.
+/// Run file that is open for writing.
 #[derive(Debug)]
 pub struct RunDatabase {
     connection: Connection,
     encoder: HistogramEncoder,
-    /// Ids of rows in `series`, by node, series and label, separated by zero bytes.
+    /// Ids of the rows in `series`, by node, series and label, joined with NUL bytes.
     series: HashMap<String, i64>,
-    /// Ids of rows in `document`, by text.
+    /// Ids of the rows in `document`, by text.
     documents: HashMap<String, i64>,
 }
 
-/// Text of a note, or a replacement if a row cannot hold it. A long note must not end the run.
+/// Text of a note; a replacement if a row cannot hold the text, because a long note must not end the run.
 fn truncate_note(text: &str) -> Cow<'_, str> {
     match text.len() {
         ..=MAX_TEXT_BYTES => Cow::Borrowed(text),
@@ -54,14 +54,14 @@ fn truncate_note(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Maximum length of a note or a fact; leaves enough for the rest of its row.
+/// Maximum length of a note or fact in bytes. It leaves enough room for the other values of the row.
 const MAX_TEXT_BYTES: usize = bounds::MAX_VALUE_BYTES - (64 << 10);
 
 /// Timeout for a lock that a reader holds.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl RunDatabase {
-    /// Writes tables and header into the empty file.
+    /// Creates the tables in the empty file and writes the header.
     pub fn open(path: &Path, header: &RunHeader) -> Result<RunDatabase> {
         let open = || {
             let mut database = RunDatabase::connect(path)?;
@@ -73,7 +73,7 @@ impl RunDatabase {
         open().map_err(Error::sqlite(path, "begin"))
     }
 
-    /// Reopens a file whose run has ended for any reason. Returns the number of its last trial.
+    /// Reopens the file of a run that has ended for any reason. Returns the number of the last trial.
     ///
     /// A trial without an end is marked as interrupted. `upgrade` replaces the notes of a file that stored facts among
     /// them.
@@ -88,7 +88,7 @@ impl RunDatabase {
         work.refill(fs::metadata(path).map_err(Error::system(path, "open"))?.len());
         let open = || {
             database.transaction(|database| {
-                // Upgrades a file of an older pgdyno.
+                // A file of an older pgdyno is upgraded.
                 for (table, sql) in schema::ADDED_TABLES {
                     if !database.connection.table_exists(None, table)? {
                         database.connection.execute_batch(sql)?;
@@ -130,11 +130,11 @@ impl RunDatabase {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(WRITE_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // Values that could not be read are not written.
+        // A value that is too long to be read must not be written.
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bounds::MAX_VALUE_BYTES as i32)?;
-        // Uses a rollback journal instead of a write-ahead log. Except for a few milliseconds per second, this file
-        // alone is then the whole run, even after `kill -9`, and can be copied without a companion. Readers wait for
-        // milliseconds only.
+        // The journal is a rollback journal instead of a write-ahead log. Except for a few milliseconds per second, the
+        // file alone is then the whole run, even after `kill -9`, and can be copied without a companion. Readers wait
+        // only for milliseconds.
         connection.pragma_update(None, "journal_mode", "truncate")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         Ok(RunDatabase {
@@ -169,12 +169,12 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// Writes all messages or, after an error, none.
+    /// Writes all messages; after an error, it has written none.
     pub fn write(&mut self, messages: &[Message]) -> rusqlite::Result<()> {
         self.transaction(|database| messages.iter().try_for_each(|it| database.write_message(it)))
     }
 
-    /// Closes the file without a journal and without a writer.
+    /// Closes the file; the file then has neither a journal nor a recorded writer.
     pub fn close(self) -> rusqlite::Result<()> {
         self.connection.execute("UPDATE run SET writer = NULL", [])?;
         self.connection.flush_prepared_statement_cache();
@@ -189,9 +189,9 @@ impl RunDatabase {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let done = work(self).and_then(|()| self.connection.execute_batch("COMMIT"));
         if done.is_err() {
-            // SQLite may have rolled back already; the error of a second rollback is ignored.
+            // SQLite may already have rolled back; the error of a second rollback is ignored.
             let _ = self.connection.execute_batch("ROLLBACK");
-            // The rollback may have removed their rows.
+            // The rollback may have removed the rows of these ids.
             self.series.clear();
             self.documents.clear();
         }
@@ -226,7 +226,7 @@ impl RunDatabase {
         )
     }
 
-    /// Writes a fact, or a note that it was too long for a row.
+    /// Writes a fact. If the fact is too long for a row, writes a note that says so.
     fn fact(&self, FactRecord { trial, fact }: &FactRecord) -> rusqlite::Result<()> {
         let (kind, payload) = (fact.kind(), fact::payload(fact));
         if payload.len() > MAX_TEXT_BYTES {
@@ -287,7 +287,7 @@ impl RunDatabase {
         Ok(())
     }
 
-    /// Id of a document; equal texts are stored once.
+    /// Id of a document. Equal texts are stored once.
     fn document(&mut self, text: &str) -> rusqlite::Result<i64> {
         if let Some(&id) = self.documents.get(text) {
             return Ok(id);
@@ -437,7 +437,7 @@ impl RunDatabase {
         )
     }
 
-    /// Writes answer sizes if there were answers.
+    /// Writes answer sizes unless there were no answers.
     fn answer(&self, tick: i64, answer: &AnswerSizes) -> rusqlite::Result<()> {
         let (Some(min), Some(max)) = (answer.sizes.min(), answer.sizes.max()) else { return Ok(()) };
         let buckets: Vec<u64> = answer.sizes.buckets().flat_map(|(at, count)| [at as u64, count]).collect();

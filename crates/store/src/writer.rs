@@ -1,8 +1,7 @@
-//! Writer thread of a run, so that no caller waits for the disk
+//! Writer thread of a run, which keeps callers from waiting for the disk
 //!
-//! The thread writes one transaction per tick. Messages between ticks wait for the next tick, for at most a second.
-//! When the disk is full, the writer frees the reserve, so that the data up to then and the reason for the end still
-//! fit.
+//! The thread writes one transaction per tick. Messages between ticks wait for the next tick, at most a second.
+//! When the disk is full, the writer frees the reserve. The data up to then and the reason for the end then still fit.
 
 use crate::error::{Error, ErrorCause, Result};
 use crate::file::{self, DiskReserve};
@@ -20,25 +19,25 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Reason why the run can no longer be recorded completely. The load must then be stopped.
+/// Reason for which the run can no longer be recorded completely. The load must then stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteError {
-    /// The disk is full. The reserve is in use.
+    /// The disk is full, and the reserve is in use.
     DiskFull,
-    /// The system or SQLite refused to write; contains its message.
+    /// The system or SQLite refused to write; the text is its message.
     Refused(String),
-    /// More than [`BACKLOG`] ticks wait for the disk; further ones are lost.
+    /// More than [`BACKLOG`] messages wait for the disk; further ones are lost.
     BacklogFull,
 }
 
-/// Maximum messages in the queue: the ticks of a minute, some megabytes each, if nothing else is sent.
+/// Maximum number of messages in the queue. It holds the ticks of a minute, of some megabytes each.
 const BACKLOG: usize = 64;
 
-/// Maximum delay of messages outside of ticks, and the number of messages that are written without further delay.
+/// Maximum delay of messages outside of ticks. The next constant is the number of messages that are written at once.
 const BATCH_DELAY: Duration = Duration::from_millis(500);
 const BATCH_SIZE: usize = 32;
 
-/// Creates `<name>-<UTC time>.dyno` in `dir`, which is created if missing, and writes the header.
+/// Creates `<name>-<UTC time>.dyno` in `dir` and writes the header. Creates `dir` if it does not exist.
 pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
     let path = file::create_run_file(dir, &header.name, header.begun_ms)?;
     let writer = DiskReserve::allocate_near(&path)
@@ -50,7 +49,7 @@ pub fn create(dir: &Path, header: &RunHeader) -> Result<Writer> {
     writer
 }
 
-/// Writer of one run. Dropping it without [`Writer::finish`] marks the run as interrupted.
+/// Writer of one run. A writer that is dropped without [`Writer::finish`] marks the run as interrupted.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -60,13 +59,13 @@ pub struct Writer {
     trials: u32,
 }
 
-/// Resumes a run that has ended, or whose process has ended; further trials are appended.
+/// Resumes a run that has ended, or whose process has ended. Further trials are appended.
 ///
-/// A trial that was running counts as interrupted. `now_ms` is the Unix time in milliseconds. Returns an error for a
-/// run that is being written, and for one of another version.
+/// A trial that was running counts as interrupted. `now_ms` is the Unix time in milliseconds. Fails for a run that is
+/// being written, and for a run of another version.
 pub fn resume(path: &Path, now_ms: u64) -> Result<Writer> {
     let path = std::fs::canonicalize(path).map_err(Error::system(path, "open"))?;
-    // Opening rolls back a killed writer's last transaction, and rejects files that are not runs.
+    // Opening rolls back the last transaction of a killed writer, and rejects files that are not runs.
     let run = Run::open(&path)?;
     if run.state()? == State::Running {
         return Err(Error::new(&path, ErrorCause::Busy));
@@ -105,14 +104,14 @@ impl Writer {
         &self.path
     }
 
-    /// Reason to stop the load, if there is one. It is never cleared.
+    /// First error, for which the load must stop; `None` without an error. It is never cleared.
     pub fn error(&self) -> Option<&WriteError> {
         self.trouble.get()
     }
 
     /// Begins a trial. Call it before the load begins, because it may wait for queued messages.
     pub fn begin_trial(&mut self, trial: TrialHeader) -> TrialId {
-        // The table rejects a trial beyond the maximum.
+        // The table rejects a trial number above the maximum.
         self.trials = self.trials.saturating_add(1);
         let id = TrialId(self.trials);
         self.send(Message::Begin(id, trial));
@@ -121,13 +120,13 @@ impl Writer {
 
     /// Queues a tick without waiting.
     ///
-    /// The interval has a cell for each operation of the trial. The last, partial tick must be written as well, because
-    /// the trial is the sum of its ticks.
+    /// The interval has counts for each operation of the trial. The last, partial tick must be written too, because the
+    /// trial is the sum of its ticks.
     pub fn tick(&self, trial: TrialId, tick: Box<Tick>) {
         self.try_send(Message::Tick(trial, tick));
     }
 
-    /// Queues samples that belong to no tick, such as those before the first, without waiting.
+    /// Queues samples that belong to no tick, such as those before the first tick, without waiting.
     pub fn samples(&self, trial: TrialId, samples: Vec<Sample>) {
         self.try_send(Message::Samples(trial, samples));
     }
@@ -152,17 +151,17 @@ impl Writer {
         self.send(Message::End(trial, Box::new(end)));
     }
 
-    /// Waits until all messages are in the file, or cannot be written, so that the file can be read.
+    /// Waits until all messages are in the file or cannot be written. The file can then be read.
     pub fn flush(&self) {
         let (sender, receiver) = sync_channel(1);
         self.send(Message::Flush(sender));
-        // The sender is dropped when the messages are written.
+        // The writer thread drops the sender when the messages are written.
         let _ = receiver.recv();
     }
 
     /// Writes the outcome of the run and closes the file.
     ///
-    /// An error means that some data is missing; the rest can be read.
+    /// An error means that some data are missing. The rest can be read.
     pub fn finish(mut self, outcome: RunOutcome) -> Result<PathBuf> {
         self.send(Message::Finish(outcome));
         match self.join() {
@@ -199,7 +198,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // The error has no receiver any more.
+        // Nobody can receive the error any more.
         let _ = self.join();
     }
 }
@@ -209,7 +208,7 @@ struct WriterThread {
     database: RunDatabase,
     reserve: Option<DiskReserve>,
     trouble: Arc<OnceLock<WriteError>>,
-    /// Error that caused a loss of data.
+    /// First SQLite error that caused a loss of data.
     sqlite_error: Option<rusqlite::Error>,
 }
 
@@ -238,7 +237,7 @@ impl WriterThread {
         }
     }
 
-    /// Writes the messages; if that fails, frees the reserve and tries again.
+    /// Writes the messages. After a failure, frees the reserve and tries again.
     fn write(&mut self, messages: &[Message]) {
         if messages.is_empty() {
             return;

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use store::{Run, RunStatus, WriteError};
 
-/// Result of SQLite's writes; `SQLITE_OK` while the disk works.
+/// Result code of SQLite's writes; `SQLITE_OK` while the disk works.
 static FAILURE: AtomicI32 = AtomicI32::new(ffi::SQLITE_OK);
 
-/// Original `xOpen` of the system's VFS.
+/// Address of the original `xOpen` of the system's VFS.
 static SYSTEM: OnceLock<usize> = OnceLock::new();
-/// Methods of the system by kind of file, with a copy whose writes may fail.
+/// Method tables of the system by kind of file, each with a copy whose writes may fail.
 static METHODS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn open(

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use store::{FactRecord, Note, Run, RunStatus, TrialId};
 
-/// A fact of each kind, in the order of [`Fact::KINDS`].
+/// One fact of each kind, in the order of [`Fact::KINDS`].
 fn samples() -> Vec<Fact> {
     let limit = Limit::Cpu { node: "postgres".to_owned() };
     let server = ServerIdentity { system: None, major_version: 17, database: "shop".to_owned() };
@@ -94,7 +94,7 @@ fn samples() -> Vec<Fact> {
     ]
 }
 
-/// Writes a run with these facts of its only trial.
+/// Writes a run whose only trial has these facts.
 fn write(folder: &Path, facts: &[Fact]) -> PathBuf {
     let mut writer = store::create(folder, &header("facts")).expect("there is room");
     let id = writer.begin_trial(trial(0));
@@ -154,7 +154,7 @@ fn names_file_kind_trial_and_reason_of_unreadable_fact() {
     }
 }
 
-/// A row of an SQLite file holds at most 16 MiB.
+/// A row of an SQLite file can hold at most 16 MiB.
 #[test]
 fn overlong_fact_becomes_a_note() {
     let folder = TestDirectory::new("fact-long");
@@ -167,7 +167,7 @@ fn overlong_fact_becomes_a_note() {
     assert_eq!(run.notes().expect("they can be read"), [Note { trial, subject: "command".to_owned(), text }]);
 }
 
-/// Notes of a file before version 4, and the facts that they are.
+/// Notes of a file before version 4, each with the kind of the fact that it stores.
 fn legacy_notes() -> [(Option<u32>, &'static str, &'static str, Option<&'static str>); 22] {
     let step =
         r#"{"scale":"rate","level":15.0,"stage":"ramp","window_ns":3000000000,"nudge":null,"round":0}"#;

@@ -21,7 +21,7 @@ fn write(folder: &Path) -> PathBuf {
     writer.finish(outcome(RunStatus::Complete)).expect("the disk has room")
 }
 
-/// Changes a copy of a complete run; reading and resuming it must fail with `expected`.
+/// Changes a copy of a complete run. Reading and resuming the copy must fail with `expected`.
 fn check(whole: &Path, change: impl Fn(&Path), expected: &str) {
     let path = whole.with_file_name("x.dyno");
     fs::copy(whole, &path).expect("the disk has room");
@@ -125,7 +125,7 @@ fn rejects_impossible_values() {
     }
 }
 
-/// Table whose pages all have the next page as every child, so that a small file has more rows than can be counted.
+/// The pages of the table all have the next page as every child. A small file thus has more rows than can be counted.
 #[test]
 fn rejects_endless_tables() {
     let folder = TestDirectory::new("hostile-pages");
@@ -141,7 +141,7 @@ fn rejects_endless_tables() {
     assert!(refused.contains("is damaged: "), "{refused}");
 }
 
-/// Levels and children per page: they multiply the rows of the last page by 100 to the power of 12.
+/// Number of levels, and of children per page: the rows of the last page count 100¹² times.
 const LEVELS: u32 = 12;
 const CHILDREN: u32 = 100;
 const PAGE: usize = 4096;
@@ -189,7 +189,7 @@ fn repeat_pages(path: &Path, table: &str) {
     fs::write(path, bytes).expect("the disk has room");
 }
 
-/// SQLite deletes the file that the end of a journal names, after it has rolled the journal back.
+/// After rolling back a journal, SQLite deletes the file that the end of the journal names.
 #[test]
 fn journals_cannot_reach_other_files() {
     let folder = TestDirectory::new("hostile-journal");

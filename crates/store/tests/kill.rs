@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use store::{Run, State};
 
-/// Directory of the child process; set only in the child.
+/// Environment variable with the directory of the child process; set only in the child.
 const FOLDER: &str = "PGDYNO_STORE_KILL_FOLDER";
 
-/// Number of rounds, e.g. for `./x proof`.
+/// Environment variable with the number of rounds, for example for `./x proof`.
 const ROUNDS: &str = "PGDYNO_STORE_KILL_ROUNDS";
 
 fn tick(seed: u64, second: u64) -> model::Tick {
     RandomRun::new(seed ^ second << 32).tick(second)
 }
 
-/// Child process of the test below; returns at once unless `FOLDER` is set.
+/// Child process of the test below. It returns at once unless `FOLDER` is set.
 ///
-/// Writes ticks in an endless loop, each after the previous one is on the disk, and prints their numbers.
+/// The child writes ticks in an endless loop. It prints the number of each tick when the tick is on the disk.
 #[test]
 fn writes_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -72,9 +72,9 @@ fn killed_run_keeps_all_but_last_tick() {
     println!("{rounds} kills, {half_written} in the midst of a transaction");
 }
 
-/// Kills a child, `turns` loop iterations after it has printed that `ticks` ticks are on the disk.
+/// Kills a child `turns` loop iterations after it has printed that `ticks` ticks are on the disk.
 ///
-/// Returns its file and the last tick that it printed.
+/// Returns the child's file and the last tick that it printed.
 fn kill(folder: &Path, ticks: u64, turns: u64) -> (PathBuf, usize) {
     let mut child = Command::new(std::env::current_exe().expect("the test has an executable"))
         .args(["--exact", "--nocapture", "writes_until_it_is_killed"])

@@ -47,7 +47,7 @@ fn entry(random: &mut RandomRun, number: u64) -> LedgerEntry {
     }
 }
 
-/// Ledger of `count` entries, closed or not, and its bytes.
+/// Ledger of `count` entries and its bytes; `closes` is true if the ledger has an end mark.
 fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     let folder = TestDirectory::new(&format!("ledger-{seed}-{closes}"));
     let path = folder.0.join("a.ledger");
@@ -78,7 +78,7 @@ fn written(seed: u64, count: u64, closes: bool) -> (Vec<LedgerEntry>, Vec<u8>) {
     (entries, bytes)
 }
 
-/// Entries in these bytes; `None` if they do not begin with a valid header.
+/// Entries in these bytes; `None` if the bytes do not begin with a valid header.
 fn read(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
     let mut entries = LedgerReader::from_reader(bytes).expect("reading from memory cannot fail")?;
     assert_eq!(*entries.header(), HEADER);
@@ -98,7 +98,8 @@ fn entries_round_trip() {
     }
 }
 
-/// A ledger cut anywhere yields a prefix of its entries; only a cut between two entries leaves no surplus bytes.
+/// A ledger truncated at any byte yields a prefix of its entries. Only a cut between two entries leaves no surplus
+/// bytes.
 #[test]
 fn truncated_ledger_reads_as_prefix() {
     let (entries, bytes) = written(11, 60, true);
@@ -118,7 +119,7 @@ fn truncated_ledger_reads_as_prefix() {
     assert_eq!(whole, entries.len(), "a cut before each entry");
 }
 
-/// After any bit flip, only written entries are read, except the one that contains the flipped bit.
+/// After a bit flip, only entries before the flipped bit are read.
 #[test]
 fn flipped_bit_never_creates_entry() {
     let (entries, bytes) = written(12, 60, true);
@@ -131,14 +132,14 @@ fn flipped_bit_never_creates_entry() {
     }
 }
 
-/// Entries as in `read`, for any header.
+/// Entries as in `read`, with any header.
 fn read_any(bytes: &[u8]) -> Option<(Vec<LedgerEntry>, LedgerEnd)> {
     let mut entries = LedgerReader::from_reader(bytes).expect("reading from memory cannot fail")?;
     let all = entries.by_ref().collect();
     Some((all, entries.end().expect("all entries were read")))
 }
 
-/// Entries that are intact but misplaced: exchanged, duplicated, removed, or from another ledger.
+/// Intact but misplaced entries are rejected: exchanged, duplicated, removed, or from another ledger.
 #[test]
 fn entries_are_bound_to_their_position() {
     let frames = |bytes: &[u8]| {
@@ -173,7 +174,7 @@ fn entries_are_bound_to_their_position() {
     check("after its end", &followed, entries.len());
 }
 
-/// Queue of entries, and the number of written ones.
+/// Queue of entries, with the number of written ones.
 #[derive(Clone, Default)]
 struct QueueSource {
     waiting: Arc<Mutex<Vec<LedgerEntry>>>,
@@ -282,15 +283,15 @@ fn full_disk_is_reported_and_written_entries_are_kept() {
     assert_eq!(entries.end(), Some(LedgerEnd::Open));
 }
 
-/// Directory of the child process; set only in the child.
+/// Environment variable with the directory of the child process; set only in the child.
 const FOLDER: &str = "PGDYNO_LEDGER_KILL_FOLDER";
 
-/// Number of rounds, e.g. for `./x proof`.
+/// Environment variable with the number of rounds, for example for `./x proof`.
 const ROUNDS: &str = "PGDYNO_LEDGER_KILL_ROUNDS";
 
-/// Child process of the test below; returns at once unless `FOLDER` is set.
+/// Child process of the test below. It returns at once unless `FOLDER` is set.
 ///
-/// Writes in an endless loop, and prints which sequence numbers are safe.
+/// The child writes in an endless loop and prints which sequence numbers are safe.
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -304,7 +305,7 @@ fn keeps_until_it_is_killed() {
         if sequence % 1000 == 0 && written > 0 {
             println!("safe {written}");
         }
-        // Limited to the lead of a real load; otherwise the child only allocates.
+        // The lead is limited to that of a real load; otherwise the child would only allocate.
         while sequence > source.written.load(Ordering::Acquire) + 20_000 {
             std::thread::yield_now();
         }
@@ -333,7 +334,7 @@ fn killed_ledger_keeps_all_durable_entries() {
     println!("{rounds} kills, {rounds} read, {torn} with a torn tail; up to {most} outcomes");
 }
 
-/// Kills a child, `turns` loop iterations after it has printed `words` numbers. Returns the last printed number.
+/// Kills a child `turns` loop iterations after it has printed `words` numbers. Returns the last printed number.
 fn kill(folder: &Path, words: u64, turns: u64) -> u64 {
     let mut child = Command::new(std::env::current_exe().expect("the test has an executable"))
         .args(["--exact", "--nocapture", "keeps_until_it_is_killed"])

@@ -26,7 +26,7 @@ fn run_round_trips_through_file() {
         writer.samples(id, before.clone());
         let ticks: Vec<Tick> = (0..5).map(|second| random.tick(second)).collect();
         let events = random.events(4);
-        // As many as the queue holds: more would be too fast for a slow disk.
+        // The number of ticks is that of the queue; more would be too fast for a slow disk.
         for tick in &ticks {
             writer.tick(id, Box::new(tick.clone()));
         }
@@ -129,8 +129,8 @@ fn dropped_writer_marks_run_interrupted() {
     assert!(run.measurement(id).unwrap().is_none());
 }
 
-/// Files of format version 1 have no response sizes, those of version 2 no row counts and no sessions of events. Both can
-/// be resumed.
+/// Version 1 of the format has no response sizes. Version 2 has no row counts and no sessions of events. Both can be
+/// resumed.
 #[test]
 fn reads_and_resumes_older_formats() {
     let drop_new =
@@ -147,7 +147,7 @@ fn reads_and_resumes_older_formats() {
     }
 }
 
-/// Reads a file of this version, made by statements, and resumes it.
+/// Reads and resumes a file of this version, which the statements in `old` create.
 fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, after: impl Fn(&Tick) -> bool) {
     let folder = TestDirectory::new(&format!("format-{version}"));
     let mut random = RandomRun::new(5);
@@ -177,7 +177,7 @@ fn check_old_format(version: u32, old: &str, before: impl Fn(&Tick) -> bool, aft
     assert!(run.ticks(id).unwrap().all(|it| after(&it.unwrap())));
 }
 
-/// Runs from before operations could be HTTP requests remain readable.
+/// Runs made before operations could be HTTP requests remain readable.
 #[test]
 fn reads_operations_of_first_format_as_scripts() {
     let kept = json!({ "name": "read", "weight": 3, "script": "SELECT 1;", "origin": null });

@@ -1,7 +1,7 @@
-//! Benchmark of the protocol: nanoseconds per reply of a prepared SELECT, and per request.
+//! Benchmark of the protocol: nanoseconds per reply to a prepared SELECT, and per request.
 //!
 //! Usage: `cargo run --release -p wire --example scan_bench [REPLIES]`. Use few replies with `valgrind
-//! --tool=callgrind`, which counts instructions and is independent of other load.
+//! --tool=callgrind`, which counts instructions; the count does not depend on the load of the machine.
 
 use std::hint::black_box;
 use std::sync::Arc;

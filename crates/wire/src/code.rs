@@ -5,9 +5,10 @@ use std::fmt;
 /// Reason for a failed request: the server's error or the network's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
-    /// Five ASCII characters of the error response's field `C`, e.g. `40001`; PostgreSQL manual, appendix A.
+    /// SQLSTATE: the five ASCII characters of the error response's field `C`, such as `40001`; PostgreSQL manual,
+    /// appendix A.
     SqlState([u8; 5]),
-    /// HTTP status, 100..=599.
+    /// HTTP status of the response, 100..=599.
     Http(u16),
     /// `errno` of the socket, as in Yandex.Tank's network codes: 104 reset, 110 timeout, 111 refused.
     Net(u16),
@@ -41,7 +42,7 @@ impl Code {
     /// TLS failure: certificate, version or invalid bytes; `EKEYREJECTED`.
     pub const TLS: Code = Code::Net(129);
 
-    /// True if the server answered; false if the connection was refused, broke or timed out.
+    /// True if the server responded; false if the connection was refused, broke or timed out.
     pub fn is_answer(self) -> bool {
         const CONTENT_CHECKS: [Code; 5] = [
             Code::PROTOCOL,

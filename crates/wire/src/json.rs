@@ -1,7 +1,7 @@
 //! JSON pointer evaluation.
 //!
 //! The text is scanned in place and only up to the end of the value. Skipped values are validated only as far as
-//! brackets and quotes require. Source: RFC 6901 (pointers), RFC 8259 (texts).
+//! brackets and quotes require. Sources: RFC 6901 (pointers), RFC 8259 (texts).
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,16 +15,16 @@ pub struct Pointer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     name: Box<[u8]>,
-    /// Index that the token denotes within an array.
+    /// Array index that the token denotes; `None` if it denotes none.
     index: Option<u64>,
 }
 
-/// Why a text is not a JSON pointer.
+/// Error for a text that is not a JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PointerError {
-    /// It does not begin with `/`.
+    /// The text does not begin with `/`.
     Relative(String),
-    /// It has a `~` that is followed by neither 0 nor 1.
+    /// The text contains a `~` that is not followed by 0 or 1.
     Tilde(String),
 }
 
@@ -64,10 +64,10 @@ impl FromStr for Pointer {
 }
 
 impl Pointer {
-    /// Appends the value to which the pointer refers in `json`: a string unescaped, any other value unchanged.
+    /// Appends the value to which the pointer refers in `json`. A string is unescaped; any other value is unchanged.
     ///
-    /// Returns false and appends nothing if there is no value or it is `null`. The same applies if the text up to its
-    /// end is not JSON.
+    /// Returns false and appends nothing if there is no value, or if it is `null`. It does the same if the text up to
+    /// the value's end is not JSON.
     pub fn extract(&self, json: &[u8], out: &mut Vec<u8>) -> bool {
         let before = out.len();
         let copied = self.find(json, out);
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
         Some(byte)
     }
 
-    /// Moves from after an object's brace to the value of its first member `name`; leaves `scratch` unchanged.
+    /// Moves from the opening brace of an object to the value of its first member `name`. Leaves `scratch` unchanged.
     fn member(&mut self, name: &[u8], scratch: &mut Vec<u8>) -> Option<()> {
         loop {
             let [b'"', key @ .., b'"'] = self.value()? else { return None };
@@ -150,7 +150,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Moves from after an array's bracket to the element with this index.
+    /// Moves from the opening bracket of an array to the element with this index.
     fn element(&mut self, index: u64) -> Option<()> {
         for _ in 0..index {
             self.value()?;
@@ -161,7 +161,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// Skips a non-empty value and returns it; a string with its quotes.
+    /// Skips a non-empty value and returns it. A string is returned with its quotes.
     fn value(&mut self) -> Option<&'a [u8]> {
         let first = self.peek()?;
         let start = self.at;
@@ -192,7 +192,7 @@ impl<'a> Cursor<'a> {
         Some(&self.json[start..self.at]).filter(|it| !it.is_empty())
     }
 
-    /// Skips the string that begins here.
+    /// Skips the string that begins at the position.
     fn string(&mut self) -> Option<()> {
         self.at += 1;
         loop {
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Appends the unescaped string. An unpaired surrogate or an invalid escape becomes U+FFFD.
+/// Appends the unescaped string to `out`. An unpaired surrogate or an invalid escape becomes U+FFFD.
 fn unescape(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest.iter().position(|it| *it == b'\\') {
@@ -244,7 +244,7 @@ fn unescape(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Four hexadecimal digits, and the text after them.
+/// Value of four hexadecimal digits, and the text after them.
 fn unit(text: &[u8]) -> (Option<u32>, &[u8]) {
     let digits = text.iter().take(4).take_while(|it| it.is_ascii_hexdigit()).count();
     let (digits, rest) = text.split_at(digits);

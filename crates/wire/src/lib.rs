@@ -1,8 +1,8 @@
 //! Client side of PostgreSQL's protocol 3.0 and of HTTP/1.1.
 //!
-//! Pure functions and state machines. Nothing here does I/O, reads a clock or generates random numbers; all three are
-//! arguments. The exception is rustls, which reads the time and generates random numbers. Depends on no other crate of
-//! the workspace.
+//! The crate consists of pure functions and state machines. It does no I/O, reads no clock and generates no random
+//! numbers; all three are arguments. The exception is rustls, which reads the time and generates random numbers. The
+//! crate depends on no other crate of the workspace.
 
 mod code;
 pub mod http;

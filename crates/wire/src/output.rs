@@ -5,11 +5,11 @@ use std::fmt;
 /// Number of sent bytes above which the buffer is compacted.
 const COMPACT: usize = 64 << 10;
 
-/// Bytes to be sent. Those at the front may have been sent already.
+/// Bytes to be sent. Bytes at the front may have been sent already.
 #[derive(Default)]
 pub(crate) struct OutputBuffer {
     bytes: Vec<u8>,
-    /// Bytes at the front of `bytes` that were sent.
+    /// Number of bytes at the front of `bytes` that were sent.
     sent: usize,
 }
 
@@ -40,8 +40,8 @@ impl OutputBuffer {
             assert!(self.sent == self.bytes.len(), "more bytes were sent than queued");
             self.clear();
         } else if self.sent > COMPACT && self.sent * 2 > self.bytes.len() {
-            // A sender that never catches up must not let the buffer grow without bound. This moves fewer bytes than
-            // were sent.
+            // A sender that never catches up must not let the buffer grow without bound. The compaction moves fewer
+            // bytes than were sent.
             self.bytes.drain(..self.sent);
             self.sent = 0;
         }
@@ -57,7 +57,7 @@ impl OutputBuffer {
         self.sent = 0;
     }
 
-    /// Bytes on the heap.
+    /// Number of bytes on the heap.
     pub fn memory(&self) -> usize {
         self.bytes.capacity()
     }

@@ -1,6 +1,6 @@
-//! Percent-decoding; RFC 3986, section 2.1
+//! Percent-decoding; RFC 3986, section 2.1.
 
-/// Bytes of a text in which `%` and two hexadecimal digits mean one byte; `None` if digits are missing.
+/// Decodes `%` and two hexadecimal digits to one byte; other characters are unchanged. `None` if digits are missing.
 pub fn percent_decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

@@ -18,12 +18,12 @@ use std::io;
 pub(super) const PROPERTIES: Properties =
     Properties { requirement: None, suits_few: true, reserves_files: false };
 
-/// Maximum events per wait.
+/// Maximum number of events per wait.
 const EVENTS: usize = 256;
 /// Size of the receive buffer, in bytes.
 const BUFFER: usize = 64 * 1024;
 
-/// See [`super::Driver::drive`]. The resources are an epoll instance and its waits.
+/// Epoll implementation of [`super::Driver::drive`]. Fails if the epoll instance cannot be created or waited for.
 pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let links = Vec::new();
@@ -70,7 +70,7 @@ struct EpollLoop<'a, R> {
     shard: Shard<R>,
     ground: &'a DriverContext<'a>,
     epoll: OwnedFd,
-    /// Connections by number.
+    /// Connections, indexed by connection number.
     links: Vec<Option<Connection>>,
     exhausted: u64,
 }
@@ -79,7 +79,7 @@ struct Connection {
     socket: OwnedFd,
     /// True while `connect` is in progress.
     connecting: bool,
-    /// True after a partial send; epoll reports when the socket is writable.
+    /// True after a partial send; epoll then reports when the socket is writable.
     blocked: bool,
 }
 
@@ -93,7 +93,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
         }
     }
 
-    /// Performs all actions of the shard. Returns the time until which it waits; `None` when it is done.
+    /// Performs all actions of the shard. Returns the time until which the shard waits; `None` when the shard is done.
     #[inline]
     fn perform(&mut self) -> Option<Nanos> {
         loop {
@@ -200,7 +200,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
             match connect_result(&link.socket) {
                 Ok(()) => {
                     self.shard.connected(self.ground.clock.now(), conn);
-                    // Writability no longer matters, and would cause a wake-up at every response.
+                    // The writability is no longer of interest; watching it would cause a wake-up for every response.
                     self.watch(conn, EventFlags::empty(), false);
                 }
                 Err(error) => self.broken(conn, error),
@@ -212,7 +212,8 @@ impl<R: Recorder> EpollLoop<'_, R> {
         self.perform();
     }
 
-    /// Receives from a connection. With `ends`, the event also reports the peer's close, which no later event repeats.
+    /// Receives from a connection. `ends` is true if the event also reports the peer's close, which no later event
+    /// repeats.
     #[inline]
     fn on_readable(&mut self, conn: ConnId, ends: bool, buffer: &mut [u8]) {
         loop {
@@ -253,8 +254,7 @@ impl<R: Recorder> EpollLoop<'_, R> {
 mod tests {
     use super::*;
 
-    /// Without `epoll_pwait2`, a wait is rounded up to whole milliseconds, which delays arrivals by half of one on
-    /// average.
+    /// Without `epoll_pwait2`, a wait is rounded up to whole milliseconds, which delays arrivals by 0.5 ms on average.
     #[test]
     fn short_wait_is_not_rounded_up() {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).expect("a file descriptor is free");

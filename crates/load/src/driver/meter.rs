@@ -22,7 +22,7 @@ impl ThreadMeter {
         *self = ThreadMeter { started: now, user, system, starved: starved_time(), ..ThreadMeter::default() };
     }
 
-    /// Records that a due event was handled this late.
+    /// Records that a due event was handled `late` after its time.
     #[inline]
     pub fn record_stall(&mut self, late: Nanos) {
         self.longest_stall = self.longest_stall.max(late);
@@ -59,7 +59,8 @@ fn cpu_times() -> (Nanos, Nanos) {
     (Nanos(user as u64), Nanos((total - user) as u64))
 }
 
-/// Time in which the thread was runnable but not running: second field of schedstat, ns (kernel, sched-stats.rst).
+/// Time during which the thread was runnable but not running. Source: second field of schedstat, in nanoseconds
+/// (kernel, sched-stats.rst).
 fn starved_time() -> Option<Nanos> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok().map(Nanos)

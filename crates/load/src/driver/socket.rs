@@ -1,4 +1,4 @@
-//! Opening of transports to servers
+//! Opening of connections to servers
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// Path of the socket, e.g. `/run/postgresql/.s.PGSQL.5432`.
+    /// Path of the Unix socket, such as `/run/postgresql/.s.PGSQL.5432`.
     Unix(PathBuf),
     Tcp(SocketAddr),
 }

@@ -1,6 +1,6 @@
 //! io_uring driver: sends queued and submitted together, one multishot receive per connection
 //!
-//! Needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); see [`is_available`].
+//! The driver needs Linux 6.1 or newer (`IORING_SETUP_DEFER_TASKRUN`); see [`is_available`].
 
 mod pool;
 
@@ -20,17 +20,17 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::io;
 
-/// Entries of the submission queue, which is submitted when full.
+/// Number of entries of the submission queue. A full queue is submitted at once.
 const QUEUE: u32 = 1024;
-/// Maximum completions per round. The others follow in the next round, after a clock read.
+/// Maximum number of completions per round. The next round handles further ones, after a clock read.
 const COMPLETIONS: usize = 256;
-/// `IORING_ENTER_GETEVENTS`: also runs the work that the kernel has deferred; io_uring_enter(2).
+/// Flag `IORING_ENTER_GETEVENTS`, which also runs work that the kernel has deferred; io_uring_enter(2).
 const GET_EVENTS: u32 = 1;
-/// Flags of a send, which is complete or fails.
+/// Flags of a send: it either completes in full or fails.
 const SEND: i32 = (SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits()) as i32;
 
-/// Uses less CPU time than epoll if many responses arrive at once; single responses arrive later. Source: measurements
-/// in docs/bench.md. The ring has a slot for each possible connection.
+/// Properties of the driver. It uses less CPU time than epoll if many responses arrive at once, but single responses
+/// arrive later. Source: measurements in docs/bench.md. The ring has a slot for each possible connection.
 pub(super) const PROPERTIES: Properties = Properties {
     requirement: Some(Requirement {
         text: "Linux 6.1 or newer, not forbidden by the container",
@@ -54,7 +54,7 @@ fn ring(connections: u32) -> io::Result<IoUring> {
     Ok(ring)
 }
 
-/// See [`super::Driver::drive`]. The resource is a ring.
+/// io_uring implementation of [`super::Driver::drive`]. Fails if the ring cannot be created.
 pub(super) fn drive<R: Recorder>(shard: Shard<R>, ground: &DriverContext<'_>) -> io::Result<DriveResult<R>> {
     let connections = shard.connections();
     let ring = ring(connections)?;
@@ -90,7 +90,7 @@ struct UringLoop<'a, R> {
     ring: IoUring,
     links: Vec<Connection>,
     pool: BufferPool,
-    /// Receives and polls that the kernel has not ended.
+    /// Number of receives and polls that the kernel has not ended.
     armed: u32,
     shard: Shard<R>,
     ground: &'a DriverContext<'a>,
@@ -101,14 +101,14 @@ struct UringLoop<'a, R> {
 #[derive(Default)]
 struct Connection {
     socket: Option<OwnedFd>,
-    /// Number of this connection's current transport; identifies completions of earlier ones.
+    /// Number of the current transport of this connection. It identifies completions of earlier transports.
     generation: u16,
     /// Bytes that the kernel may still read.
     ///
-    /// They are not modified before the server has answered, or before the socket is shut down, after which a send
-    /// fails without reading.
+    /// They stay unmodified until the server has responded or the socket is shut down. After a shutdown, a send fails
+    /// without reading.
     outbox: Vec<u8>,
-    /// True after a send was queued, until bytes arrive.
+    /// True from the time a send is queued until bytes arrive.
     unanswered: bool,
     /// True if the shard has more bytes to send, but `outbox` is in use.
     deferred: bool,
@@ -131,7 +131,7 @@ fn is_send(entry: &cqueue::Entry) -> bool {
 }
 
 impl<R: Recorder> UringLoop<'_, R> {
-    /// Waits until the kernel holds none of our memory. All sockets are shut down by then.
+    /// Waits until the kernel uses none of our memory. All sockets are shut down before.
     fn drain_kernel(&mut self) -> io::Result<()> {
         while self.armed > 0 {
             self.submit(Nanos::from_millis(1))?;
@@ -141,7 +141,7 @@ impl<R: Recorder> UringLoop<'_, R> {
         Ok(())
     }
 
-    /// Submits the queue and waits at most `sleep` for a completion. With zero, it does not wait.
+    /// Submits the queue and waits at most `sleep` for a completion; a `sleep` of zero means no wait.
     fn submit(&mut self, sleep: Nanos) -> io::Result<()> {
         let submitted = if sleep == Nanos::ZERO {
             let queue = self.ring.submission();
@@ -176,7 +176,7 @@ impl<R: Recorder> UringLoop<'_, R> {
         }
     }
 
-    /// Performs all actions of the shard. Returns the time until which it waits; `None` when it is done.
+    /// Performs all actions of the shard. Returns the time until which the shard waits; `None` when the shard is done.
     #[inline]
     fn perform(&mut self) -> Option<Nanos> {
         loop {

@@ -46,8 +46,8 @@ fn consumer_receives_pushed_records() {
     assert_eq!(entries, []);
 }
 
-/// Two threads push more records than the rings have slots: none is lost or duplicated, and no sequence is used before
-/// its reservation.
+/// Two threads push more records than the rings have slots. No record is lost or duplicated, and no sequence number is
+/// used before its reservation.
 #[test]
 fn no_record_is_lost_between_threads() {
     const EACH: u64 = 3 * RING_CAPACITY;
@@ -90,7 +90,7 @@ fn no_record_is_lost_between_threads() {
     assert_eq!(reserved, [EACH + RESERVATION_SIZE; 2]);
 }
 
-/// A thread does not wait for a ledger whose consumer was dropped.
+/// A producer whose consumer was dropped does not block.
 #[test]
 fn producer_does_not_block_without_consumer() {
     let (mut taps, drain) = ledger_channel(&[(0, 1)], 1);
@@ -117,7 +117,7 @@ fn maps_outcomes_to_write_outcomes() {
         (failed(b"40000"), sent, false, false, Some(WriteOutcome::Failed(state(b"40000")))),
         (failed(b"40003"), sent, false, false, Some(WriteOutcome::Unknown(state(b"40003")))),
         (failed(b"08007"), sent, false, false, Some(WriteOutcome::Unknown(state(b"08007")))),
-        // An earlier statement was committed on its own; then the script failed by its own error.
+        // An earlier statement was committed in a separate transaction; then an error in the script failed.
         (failed(b"23505"), sent, true, false, Some(WriteOutcome::Unknown(state(b"23505")))),
         (failed(b"38000"), sent, false, false, Some(WriteOutcome::Unknown(state(b"38000")))),
         (failed(b"38000"), unsent, false, false, Some(WriteOutcome::Failed(state(b"38000")))),

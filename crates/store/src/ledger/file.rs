@@ -11,24 +11,24 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Ledger file that is being written. Dropping it leaves the ledger without its end mark.
+/// Ledger file that is being written. A dropped file has no end mark.
 #[derive(Debug)]
 pub struct LedgerFile {
     file: File,
-    /// Checksum of all frames so far.
+    /// Checksum of all frames so far, in order.
     chain: u32,
-    /// Frames not yet written.
+    /// Encoded frames that are not yet written.
     buffer: Vec<u8>,
     /// Length of the file, in bytes.
     length: u64,
-    /// Preallocated bytes, at least `length`; grows by [`LedgerFile::PREALLOCATION`].
+    /// Number of preallocated bytes, at least `length`. It grows in steps of [`LedgerFile::PREALLOCATION`].
     allocated: u64,
     /// True if preallocation failed.
     low_space: bool,
 }
 
 impl LedgerFile {
-    /// Size of a preallocation. A full disk is thereby detected while there is still space to write.
+    /// Size of a preallocation in bytes. Preallocation detects a full disk while there is still space to write.
     pub const PREALLOCATION: u64 = 64 << 20;
 
     /// Creates the file, which must not exist, and writes its header.
@@ -51,18 +51,18 @@ impl LedgerFile {
         make().map_err(Error::system(path, "make the file"))
     }
 
-    /// Appends an entry, to be written by the next [`LedgerFile::write`].
+    /// Appends an entry to the buffer; the next [`LedgerFile::write`] writes it.
     pub fn append(&mut self, entry: LedgerEntry) {
         frame::append(&Frame::Entry(entry), &mut self.chain, &mut self.buffer);
     }
 
-    /// Writes all entries to the kernel, so that they survive this process.
+    /// Passes all buffered entries to the kernel, so that they survive this process.
     ///
     /// After an error, the file has its previous content and must not be written again.
     pub fn write(&mut self) -> io::Result<()> {
         self.preallocate();
         if let Err(error) = self.file.write_all(&self.buffer) {
-            // A partial write would leave a torn tail.
+            // Truncation removes a partial write, which would be a torn tail.
             let _ = self.file.set_len(self.length);
             return Err(error);
         }
@@ -76,12 +76,12 @@ impl LedgerFile {
         self.length
     }
 
-    /// True if no more space can be preallocated: the next write may be the last that fits.
+    /// True if no more space can be preallocated. The next write may be the last that fits.
     pub fn is_low_space(&self) -> bool {
         self.low_space
     }
 
-    /// Handle for a thread that syncs the file, because a sync takes long.
+    /// Handle for the thread that syncs the file. A separate thread is used because a sync takes long.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
@@ -90,7 +90,7 @@ impl LedgerFile {
     pub fn close(mut self) -> io::Result<()> {
         self.append(LedgerEntry::Closed);
         self.write()?;
-        // Frees the preallocated space beyond the end.
+        // Truncation frees the preallocated space beyond the end.
         self.file.set_len(self.length)?;
         self.file.sync_all()
     }

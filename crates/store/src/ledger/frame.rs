@@ -5,11 +5,11 @@ use crc32c::crc32c_append;
 use model::durability::{LedgerEntry, ServerId, ServerInstance, WriteAttempt, WriteKey, WriteOutcome};
 use model::{Code, Nanos};
 
-/// First bytes of a file; the digit is the version of the format.
+/// First bytes of a ledger; the digit is the version of the format.
 pub(super) const MAGIC: &[u8; 8] = b"pgdynoL1";
-/// Maximum length of a frame's body.
+/// Maximum length of a frame's body, in bytes.
 pub(super) const MAX_BODY_BYTES: usize = 512;
-/// Maximum length of a server's address, which is truncated to it.
+/// Maximum length of a server's address, in bytes. Longer addresses are truncated.
 const MAX_ADDRESS_BYTES: usize = 256;
 const NO_SERVER: u16 = u16::MAX;
 
@@ -40,7 +40,8 @@ pub(super) fn append(frame: &Frame, chain: &mut u32, to: &mut Vec<u8>) {
     to.extend_from_slice(&chain.to_le_bytes());
 }
 
-/// Decodes the frame at the start of `bytes` and returns it with its length. `None` if the bytes are not a valid frame.
+/// Decodes the frame at the start of `bytes`; returns the frame and its length. `None` if the bytes are not a valid
+/// frame.
 pub(super) fn take_frame(bytes: &[u8], chain: &mut u32) -> Option<(Frame, usize)> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_le_bytes(*length));
@@ -147,7 +148,7 @@ fn decode_body(body: &[u8]) -> Option<Frame> {
     rest.0.is_empty().then_some(frame)
 }
 
-/// Rest of a body that is still to be decoded.
+/// Reader of the fields of a body: the bytes that are not yet decoded.
 struct FieldReader<'a>(&'a [u8]);
 
 impl FieldReader<'_> {
@@ -200,7 +201,7 @@ fn decode_code(bytes: [u8; 6]) -> Option<Code> {
 mod tests {
     use super::*;
 
-    /// Old files stay readable. Source of the value: RFC 3720, appendix B.4.
+    /// The checksum must not change, because old files must stay readable. Source of the value: RFC 3720, appendix B.4.
     #[test]
     fn checksum_is_that_of_all_bytes_so_far() {
         let rising: Vec<u8> = (0..32).collect();

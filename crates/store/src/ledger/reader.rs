@@ -1,4 +1,4 @@
-//! Reader of ledgers, up to the first invalid byte
+//! Reader of ledgers, which stops at the first invalid byte
 
 use super::LedgerHeader;
 use super::frame::{self, Frame, MAGIC, MAX_BODY_BYTES};
@@ -13,9 +13,9 @@ use std::path::Path;
 pub struct LedgerReader<R> {
     header: LedgerHeader,
     input: R,
-    /// Bytes read from the input.
+    /// Bytes that were read from the input.
     buffer: Vec<u8>,
-    /// Number of decoded bytes in `buffer`.
+    /// Number of bytes at the start of `buffer` that are decoded.
     consumed: usize,
     at_end: bool,
     chain: u32,
@@ -24,7 +24,7 @@ pub struct LedgerReader<R> {
     failed: Option<io::Error>,
 }
 
-/// Opens a ledger. Returns an error for other files, other versions, and an incomplete header.
+/// Opens a ledger. Fails for other files, other versions and an incomplete header.
 pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
     let meta = std::fs::metadata(path).map_err(Error::system(path, "open"))?;
     if !meta.is_file() {
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<LedgerReader<BufReader<File>>> {
 }
 
 impl<R: Read> LedgerReader<R> {
-    /// Reader of a ledger from `from`; `None` if the input does not begin with a valid header.
+    /// Reader of the ledger in `from`; `None` if the input does not begin with a valid header.
     pub fn from_reader(from: R) -> io::Result<Option<LedgerReader<R>>> {
         let header = LedgerHeader::default();
         let (ahead, chain, end) = (Vec::with_capacity(2 * CHUNK), 0, None);
@@ -71,17 +71,17 @@ impl<R: Read> LedgerReader<R> {
         &self.header
     }
 
-    /// Kind of the ledger's end; `None` until every entry was returned.
+    /// State of the ledger's end; `None` until every entry was returned.
     pub fn end(&self) -> Option<LedgerEnd> {
         self.end
     }
 
-    /// System error that ended the reading, if any.
+    /// System error that stopped the reader; `None` if there was none.
     pub fn error(&self) -> Option<&io::Error> {
         self.failed.as_ref()
     }
 
-    /// Fills the buffer until it holds at least one complete frame, or the rest of the input.
+    /// Fills the buffer until it contains at least one complete frame or the rest of the input.
     fn fill(&mut self) -> io::Result<()> {
         if self.at_end || self.buffer.len() - self.consumed >= 2 + MAX_BODY_BYTES + 4 {
             return Ok(());
@@ -93,7 +93,7 @@ impl<R: Read> LedgerReader<R> {
         Ok(())
     }
 
-    /// Number of bytes that are not valid entries.
+    /// Number of bytes at the end that are not valid entries.
     fn remaining_bytes(&mut self) -> u64 {
         let ahead = (self.buffer.len() - self.consumed) as u64;
         ahead + io::copy(&mut self.input, &mut io::sink()).unwrap_or(0)
@@ -127,5 +127,5 @@ impl<R: Read> Iterator for LedgerReader<R> {
     }
 }
 
-/// Bytes per read.
+/// Number of bytes per read.
 const CHUNK: usize = 1 << 16;

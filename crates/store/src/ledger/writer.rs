@@ -1,4 +1,4 @@
-//! Writer threads of a ledger, so that no client waits for the disk
+//! Writer threads of a ledger, which keep clients from waiting for the disk
 //!
 //! One thread collects entries and writes them every few milliseconds. Another thread syncs the file.
 
@@ -16,22 +16,22 @@ use std::time::Duration;
 
 /// Source of entries. The writing thread calls it every [`WRITE_INTERVAL`].
 pub trait EntrySource: Send {
-    /// Appends the entries since the last call, in their order.
+    /// Appends the entries since the previous call to `to`, in their order.
     fn take(&mut self, to: &mut Vec<LedgerEntry>);
-    /// All taken entries now survive this process. Also called after a failed write, so that no client waits for a full
-    /// disk.
+    /// Called when all taken entries survive this process. It is also called after a failed write, so that no client
+    /// waits for a full disk.
     fn mark_written(&mut self);
 }
 
-/// Interval between two writes. Together with the write itself, it is below the ten milliseconds that a kill may lose.
+/// Interval between two writes. Interval and write together stay below 10 ms, which is what a kill may lose.
 pub const WRITE_INTERVAL: Duration = Duration::from_millis(5);
 /// Interval between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(200);
-/// Interval between two entries with the readings of both clocks.
+/// Interval between two entries with readings of both clocks.
 const CLOCK_INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// Ledger that is being written by its threads. Dropping it without [`LedgerWriter::finish`] leaves it without its end
-/// mark.
+/// Ledger and the threads that write it. Dropping the value without [`LedgerWriter::finish`] leaves the ledger without
+/// an end mark.
 #[derive(Debug)]
 pub struct LedgerWriter {
     stop: Option<SyncSender<()>>,
@@ -47,7 +47,7 @@ struct WriterState {
     error: OnceLock<WriteError>,
 }
 
-/// Number of written entries and bytes.
+/// Numbers of written entries and bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LedgerStats {
     pub entries: u64,
@@ -56,7 +56,7 @@ pub struct LedgerStats {
 
 /// Starts the threads that write the entries of `source`.
 ///
-/// `clocks` reads two clocks at the same time: the entries' monotonic clock, and Unix time in microseconds.
+/// `clocks` reads two clocks at the same time: the monotonic clock of the entries, and Unix time in microseconds.
 pub fn start_writer(
     ledger: LedgerFile,
     source: impl EntrySource + 'static,
@@ -93,12 +93,12 @@ pub fn start_writer(
 }
 
 impl LedgerWriter {
-    /// Reason to stop the load, if there is one. The ledger is complete only up to that error.
+    /// First error, for which the load must stop; `None` without an error. The ledger is complete only up to the error.
     pub fn error(&self) -> Option<&WriteError> {
         self.shared.error.get()
     }
 
-    /// Number of bytes that survive this process, and number of those that survive the host.
+    /// Number of bytes that survive this process, and number of bytes that survive the host.
     pub fn durable_bytes(&self) -> (u64, u64) {
         (self.shared.written.load(Ordering::Acquire), self.shared.synced.load(Ordering::Acquire))
     }
@@ -124,21 +124,21 @@ impl LedgerWriter {
 
 impl Drop for LedgerWriter {
     fn drop(&mut self) {
-        // The error has no receiver any more.
+        // Nobody can receive the error any more.
         let _ = self.join();
     }
 }
 
-/// State of the writing thread.
+/// State of the thread that writes entries.
 struct WriterThread<S, C> {
-    /// Open file; `None` after a failed write.
+    /// Open ledger file; `None` after a failed write.
     ledger: Option<LedgerFile>,
     source: S,
     clocks: C,
     shared: Arc<WriterState>,
     batch: Vec<LedgerEntry>,
     stats: LedgerStats,
-    /// Time of the last entry with clock readings.
+    /// Time of the last entry with readings of both clocks.
     last_clock: Option<Nanos>,
 }
 

@@ -99,7 +99,7 @@ pub fn end(status: RunStatus, measured: Option<Measurement>) -> TrialEnd {
     }
 }
 
-/// Text form of all values of a tick.
+/// Text with all values of a tick.
 pub fn format_tick(tick: &Tick) -> String {
     format!("{} {} {} {:?}", tick.second, tick.in_flight, format_interval(&tick.interval), tick.samples)
 }
@@ -127,7 +127,7 @@ pub fn format_interval(interval: &Interval) -> String {
     all
 }
 
-/// Reads everything in a run; damaged data is an error.
+/// Reads everything in a run. Damaged data is an error.
 pub fn read_all(path: &Path) -> store::Result<()> {
     let run = Run::open(path)?;
     run.header()?;
@@ -154,7 +154,7 @@ pub fn wait_for(writer: &Writer, trial: TrialId, ticks: usize) {
     }
 }
 
-/// Random run from a seed.
+/// Generator of random contents of a run.
 #[derive(Debug)]
 pub struct RandomRun(SplitMix64);
 
@@ -171,7 +171,7 @@ impl RandomRun {
         self.next() % bound
     }
 
-    /// Typical distribution of a server's response times: nearly log-normal around a millisecond.
+    /// Typical distribution of response times: nearly log-normal with a median of about a millisecond.
     pub fn latency(&mut self, count: u64) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for _ in 0..count {
@@ -198,7 +198,7 @@ impl RandomRun {
         failures
     }
 
-    /// Tick with the operations of [`trial`].
+    /// Random tick with the operations of [`trial`].
     pub fn tick(&mut self, second: u64) -> Tick {
         let mut interval = Interval::new(&[0, 2]).with_answer_sizes(&[(0, 0), (0, 1), (1, 1)]);
         let kind = StatementKind::ALL[self.below(StatementKind::ALL.len() as u64) as usize];
@@ -230,7 +230,7 @@ impl RandomRun {
         Tick { second, interval, in_flight: self.below(100), samples: self.samples(60) }
     }
 
-    /// Second without errors: two operations with `transactions` transactions together.
+    /// Second without errors, with `transactions` transactions of two operations together.
     pub fn typical(&mut self, second: u64, transactions: u64) -> Tick {
         let mut interval = Interval::new(&[0, 0]);
         interval.from = Nanos::from_secs(second);
@@ -276,7 +276,7 @@ impl RandomRun {
         (0..count).map(event).collect()
     }
 
-    /// Measurement that consists of these ticks.
+    /// Measurement that these ticks sum to.
     pub fn measurement(&mut self, ticks: &[Tick]) -> Measurement {
         let mut interval = ticks[0].interval.clone();
         ticks[1..].iter().for_each(|it| interval.merge(&it.interval));

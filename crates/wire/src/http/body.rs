@@ -1,4 +1,4 @@
-//! Body framing: finds the end of a body.
+//! Framing of bodies: finds where a body ends.
 
 use super::Error;
 use super::head::{Framing, HEAD_MAX};
@@ -6,7 +6,7 @@ use super::head::{Framing, HEAD_MAX};
 /// State of a body that is being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Number of bytes that remain.
+    /// Body of known length; the number counts the bytes that remain.
     Length(u64),
     Chunked(Chunks),
     UntilClose,
@@ -16,15 +16,15 @@ pub(super) enum Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunks {
     state: ChunkState,
-    /// Chunk size parsed so far, then the bytes of the chunk that remain.
+    /// Chunk size parsed so far; within a chunk, the number of bytes that remain.
     remaining: u64,
-    /// Bytes other than data and sizes: extensions since the last size, or all trailers.
+    /// Number of bytes that are neither data nor sizes: extensions since the last size, or all trailers.
     overhead: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChunkState {
-    /// Before the first digit of a size; `Digits` is after it.
+    /// Position before the first digit of a size; `Digits` is the position after it.
     Size,
     Digits,
     /// Blanks between the size and the rest of its line.
@@ -45,13 +45,13 @@ enum ChunkState {
     LastEnd,
 }
 
-/// Result of a prefix of the input.
+/// Result of draining a part of the input.
 pub(super) enum DrainResult<'a> {
-    /// Body continues; no data.
+    /// Body continues; the input contained no data.
     More,
-    /// Data; the body continues.
+    /// Piece of data; the body continues.
     Data(&'a [u8]),
-    /// Data; the body ends with it.
+    /// Last piece of data; the body ends with it.
     End(&'a [u8]),
 }
 
@@ -64,7 +64,7 @@ impl Body {
         }
     }
 
-    /// Consumes body bytes from `input`, at most until the end of the body. Call until `More` or `End`.
+    /// Consumes body bytes from `input`, at most until the end of the body. Call it until it returns `More` or `End`.
     pub fn drain<'a>(&mut self, input: &mut &'a [u8]) -> Result<DrainResult<'a>, Error> {
         match self {
             Body::Length(left) => {
@@ -115,13 +115,13 @@ impl Chunks {
         }
     }
 
-    /// Processes one byte outside the data; true if the body ends with it.
+    /// Processes one byte outside the data. Returns true if the body ends with it.
     fn step(&mut self, byte: u8) -> Result<bool, Error> {
         self.state = match (self.state, byte) {
             (ChunkState::Size | ChunkState::Digits, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 let digit =
                     char::from(byte).to_digit(16).expect("the pattern allows only hexadecimal digits");
-                // Keeps three of the 64 bits free.
+                // The check keeps three of the 64 bits free.
                 if self.remaining >> 57 != 0 {
                     return Err(Error::Chunk);
                 }

@@ -1,6 +1,6 @@
 //! Text search in a body that arrives in pieces.
 
-/// Text to search for with the Knuth–Morris–Pratt algorithm. The state between pieces is one number.
+/// Text that is searched for with the Knuth–Morris–Pratt algorithm. The state between two pieces is one number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodySearch {
     text: Box<[u8]>,
@@ -22,7 +22,7 @@ impl BodySearch {
         BodySearch { text: text.into(), fallback: back.into() }
     }
 
-    /// Length of the text: the result of `advance` if all of it was found.
+    /// Length of the text in bytes; `advance` returns it when the whole text was found.
     pub fn len(&self) -> u32 {
         self.text.len() as u32
     }
@@ -32,7 +32,7 @@ impl BodySearch {
         self.text.is_empty()
     }
 
-    /// Number of matching bytes after `piece`, given `found` before it. A complete match is final.
+    /// Number of matching bytes after `piece`, given the number `found` before it. A complete match is final.
     pub fn advance(&self, mut found: u32, piece: &[u8]) -> u32 {
         let mut rest = piece;
         while found < self.len() {
@@ -47,7 +47,7 @@ impl BodySearch {
                 rest = after;
                 found += 1;
             } else {
-                // The byte is compared again.
+                // The same byte is compared again.
                 found = self.fallback[found as usize];
             }
         }

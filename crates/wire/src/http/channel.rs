@@ -7,7 +7,7 @@ use rustls::ClientConnection;
 use std::io::{BufRead, ErrorKind};
 use std::sync::Arc;
 
-/// State machine of one connection: bytes in, events and bytes out.
+/// State machine of one HTTP connection: bytes in, events and bytes out.
 ///
 /// ```text
 /// open ─▶ (handshake) ─▶ Opened ─▶ (request ─▶ Response)*
@@ -30,19 +30,19 @@ struct TlsSession {
     close_notified: bool,
 }
 
-/// Result of a prefix of the input.
+/// Result of processing a part of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// All input is consumed; more is needed.
     More,
-    /// Requests may be sent.
+    /// Connection is open; requests may be sent.
     Opened,
     Response(Response),
 }
 
 impl Channel {
-    /// Starts a new connection on a connected transport and reuses the buffers. True if requests may be sent at once;
-    /// with TLS, `Opened` follows.
+    /// Starts a new connection on a connected transport and reuses the buffers. Returns true if requests may be sent at
+    /// once. With TLS it returns false, and `Opened` follows.
     pub fn open(&mut self, tls: Option<&HttpsClient>) -> Result<bool, Error> {
         self.out.clear();
         self.reader = ResponseReader::default();
@@ -68,16 +68,16 @@ impl Channel {
         }
     }
 
-    /// Returns the next event from `input` and consumes its bytes. Call until `More`.
+    /// Returns the next event from `input` and consumes its bytes. Call it until it returns `More`.
     ///
-    /// Surplus bytes after a response make it an error, because its request is unknown.
+    /// Surplus bytes after a response are an error, because no request belongs to them.
     #[inline]
     pub fn receive(&mut self, input: &mut &[u8]) -> Result<Event, Error> {
         self.receive_seeking(input, None)
     }
 
-    /// Variant of [`Channel::receive`] that searches the body for a text. The text must stay the same until the end of
-    /// the response.
+    /// Returns the next event like [`Channel::receive`] and searches the body for a text. The text must stay the same
+    /// until the end of the response.
     #[inline]
     pub fn receive_seeking(
         &mut self,
@@ -103,7 +103,7 @@ impl Channel {
         self.reader.closed()
     }
 
-    /// Bytes to be sent.
+    /// Bytes that must be sent to the server.
     #[inline]
     pub fn outgoing(&self) -> &[u8] {
         self.out.unsent()
@@ -115,7 +115,7 @@ impl Channel {
         self.out.mark_sent(n);
     }
 
-    /// Reader with the state of the response.
+    /// Reader with the state of the current response.
     pub fn reader(&self) -> &ResponseReader {
         &self.reader
     }
@@ -136,13 +136,13 @@ impl Channel {
         kind == Some(rustls::HandshakeKind::Resumed)
     }
 
-    /// Bytes on the heap, without those of rustls.
+    /// Number of bytes on the heap, without those of rustls.
     pub fn memory(&self) -> usize {
         self.out.memory() + self.reader.memory()
     }
 
-    /// Marks the connection to be closed if a response precedes the end of its request. The server would interpret the
-    /// rest of the request as another one.
+    /// Marks the connection as closing if a response arrives before its request was sent completely. The server would
+    /// interpret the rest of the request as another one.
     fn check_surplus(&self, response: Response) -> Response {
         Response { close: response.close || !self.outgoing().is_empty(), ..response }
     }
@@ -177,7 +177,7 @@ impl Channel {
                         return Ok(Event::Opened);
                     }
                 }
-                // No data left, or the server has closed its side.
+                // No data is left, or the server has closed its side.
                 _ => {
                     *input = &[];
                     return Ok(Event::More);

@@ -38,7 +38,7 @@ impl Method {
         }
     }
 
-    /// Method with this name; `None` if it is unknown.
+    /// Method with this name; `None` if the name is unknown.
     pub fn from_name(name: &[u8]) -> Option<Method> {
         Method::ALL.into_iter().find(|it| it.name().as_bytes() == name)
     }
@@ -65,21 +65,21 @@ pub enum TemplatePart<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub method: Method,
-    /// Path and query in their encoded form; an empty text means `/`.
+    /// Path and query in their encoded form; an empty target means `/`.
     pub target: &'a [TemplatePart<'a>],
     /// Value of `Host`.
     pub host: &'a str,
-    /// Headers except `Host` and `Content-Length`, which are added.
+    /// Headers except `Host` and `Content-Length`, which the compiler adds.
     pub headers: &'a [(&'a str, &'a [TemplatePart<'a>])],
     pub body: Option<&'a [TemplatePart<'a>]>,
 }
 
-/// Appends the request; its Content-Length is computed when it is rendered.
+/// Appends the request to a template. Content-Length is computed when the template is rendered.
 pub fn request(to: &mut TemplateBuilder, request: &Request<'_>) {
     request_with_header_lines(to, request, None);
 }
 
-/// Appends the request with an argument for further header lines, each with its line ending, possibly none.
+/// Appends the request with an argument for further header lines, each with its line ending. The argument may be empty.
 pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>, lines: Option<u16>) {
     to.bytes(request.method.name().as_bytes()).bytes(b" ");
     if request.target.is_empty() {
@@ -115,10 +115,10 @@ pub fn request_with_header_lines(to: &mut TemplateBuilder, request: &Request<'_>
     }
 }
 
-/// Appends a request that consists of arguments.
+/// Appends a request whose parts are all arguments.
 ///
 /// Argument 0 is the method, 1 the target, 2 the header lines with their line endings. With `body`, argument 3 is the
-/// body, and Content-Length is added.
+/// body, and the template adds Content-Length.
 pub fn raw_request(to: &mut TemplateBuilder, host: &str, body: bool) {
     to.placeholder(0, Placeholder::Raw).bytes(b" ").placeholder(1, Placeholder::Raw);
     to.bytes(b" HTTP/1.1\r\nHost: ").bytes(host.as_bytes()).bytes(b"\r\n").placeholder(2, Placeholder::Raw);

@@ -1,6 +1,6 @@
 //! Cookie jar of one client.
 //!
-//! Source: RFC 6265, as far as it matters to one client of one service. Such a client needs no public suffix list,
+//! Source: RFC 6265, as far as it concerns one client of one service. Such a client needs no public suffix list,
 //! because it contacts no other host.
 
 use super::location::{Origin, split_query};
@@ -13,7 +13,7 @@ use time::{Date, Month, Time, UtcDateTime};
 pub struct CookieJar {
     /// Names, values and paths of the cookies, concatenated.
     bytes: Vec<u8>,
-    /// Cookies with longer paths first, then the older ones: the order in which they are sent.
+    /// Cookies in the order in which they are sent: longer paths first, then older cookies.
     cookies: Vec<Cookie>,
 }
 
@@ -28,15 +28,15 @@ struct Cookie {
     expires: u64,
 }
 
-/// Response that sets a cookie.
+/// Response that sets a cookie, and its request.
 #[derive(Clone, Copy, Debug)]
 pub struct SetCookieContext<'a> {
     pub origin: Origin<'a>,
     /// Path and query of the request.
     pub target: &'a [u8],
-    /// Value of its Date header: the base of Expires, because the server's clock may differ from ours.
+    /// Value of the response's Date header. Expires is relative to it, because the server's clock may differ from ours.
     pub date: Option<&'a [u8]>,
-    /// Nanoseconds of a monotonic clock.
+    /// Time of the response, in nanoseconds of a monotonic clock.
     pub now: u64,
 }
 
@@ -50,7 +50,7 @@ impl Default for CookieJar {
 }
 
 impl CookieJar {
-    /// Maximum bytes of all names, values and paths: as much as servers accept in one header.
+    /// Maximum number of bytes of all names, values and paths: as much as servers accept in one header.
     pub const MAX_BYTES: usize = 8 << 10;
     pub const MAX_COOKIES: usize = 32;
 
@@ -76,7 +76,7 @@ impl CookieJar {
         }
         let longer = |own: &Cookie| usize::from(own.path) >= received.path.len();
         let place = self.cookies.iter().take_while(|own| longer(own)).count();
-        // A cookie that is set again keeps its age.
+        // A cookie that is set again keeps its position in the order.
         let place = known.filter(|known| *known < place).unwrap_or(place);
         let short = |it: &[u8]| u16::try_from(it.len()).expect("lengths fit in 16 bits");
         let cookie = Cookie {

@@ -1,13 +1,13 @@
 //! Decompression of bodies.
 //!
-//! Sources: RFC 9110, section 8.4 (codings), RFC 1952 (gzip), RFC 1950 (what `deflate` means).
+//! Sources: RFC 9110, section 8.4 (codings), RFC 1952 (gzip), RFC 1950 (format of `deflate`).
 
 use super::Error;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 /// Supported codings, in the format of `Accept-Encoding`.
 pub const ACCEPTED_CODINGS: &str = "gzip, deflate";
-/// Maximum decompressed size in bytes: a longer body is a decompression bomb and is rejected.
+/// Maximum decompressed size in bytes. A longer body is rejected as a decompression bomb.
 pub const DECOMPRESSED_MAX: u64 = 16 << 20;
 
 /// Coding of a body.
@@ -17,12 +17,12 @@ pub(super) enum Coding {
     Plain,
     Gzip,
     Deflate,
-    /// Unsupported coding, or several.
+    /// Unsupported coding, or several codings.
     Other,
 }
 
 impl Coding {
-    /// Coding after one more item of Content-Encoding.
+    /// Coding after a further item of Content-Encoding.
     pub fn with(self, name: &[u8]) -> Coding {
         let is = |it: &str| name.eq_ignore_ascii_case(it.as_bytes());
         match self {
@@ -34,18 +34,18 @@ impl Coding {
     }
 }
 
-/// Decompresses one body after the other; allocates only when it is created.
+/// Decompressor for one body after another. It allocates only when it is created.
 #[derive(Debug)]
 pub(super) struct Decompressor {
     inflate: Decompress,
     out: Box<[u8]>,
     at: DecodeState,
-    /// Flags of a gzip member's header. `extra` counts the remaining bytes of the extra field, `check` is the checksum.
+    /// Flags of a gzip member's header. `extra` is the remaining length of the extra field, `check` is the checksum.
     flags: u8,
     extra: u16,
     check: Crc,
     trailer: [u8; 8],
-    /// Decompressed bytes of this body.
+    /// Number of decompressed bytes of this body.
     length: u64,
 }
 
@@ -89,7 +89,7 @@ impl Decompressor {
         }
     }
 
-    /// Starts a body with this coding.
+    /// Starts a new body with this coding.
     pub fn begin(&mut self, coding: Coding) {
         self.length = 0;
         self.at = if coding == Coding::Gzip { DecodeState::Head(0) } else { DecodeState::Deflate };
@@ -102,7 +102,7 @@ impl Decompressor {
             match self.at {
                 DecodeState::Member | DecodeState::Stream => self.inflate(&mut rest, &mut take)?,
                 DecodeState::Deflate => {
-                    // Most servers send a zlib stream, as the specification says; some send a raw deflate stream.
+                    // Most servers send a zlib stream, as the specification requires; some send a raw deflate stream.
                     self.inflate.reset(byte & 0x0f == 8 && byte >> 4 <= 7);
                     self.at = DecodeState::Stream;
                 }
@@ -118,11 +118,11 @@ impl Decompressor {
 
     /// True if the body may end here.
     pub fn is_complete(&self) -> bool {
-        // A body without any byte is empty.
+        // A body without a byte is an empty body.
         matches!(self.at, DecodeState::End | DecodeState::Deflate | DecodeState::Head(0))
     }
 
-    /// Approximate bytes on the heap: the size of zlib's state and its 32 KiB window is not available.
+    /// Approximate number of bytes on the heap. The size of zlib's state and its 32 KiB window is not known exactly.
     pub fn memory(&self) -> usize {
         size_of::<Decompressor>() + self.out.len() + (40 << 10)
     }
@@ -156,7 +156,7 @@ impl Decompressor {
         }
     }
 
-    /// Processes a byte of a gzip member's header or trailer.
+    /// Processes one byte of a gzip member's header or trailer.
     fn step_frame(&mut self, byte: u8) -> Result<(), Error> {
         self.at = match self.at {
             DecodeState::Head(at) => {
@@ -211,10 +211,10 @@ impl Decompressor {
         Ok(())
     }
 
-    /// State after the part of a gzip header with this flag, in their order; 0 is before all of them.
+    /// State after the part of a gzip header that has this flag, in the order of the header; 0 is before all parts.
     fn next_header_field(&mut self, part: u8) -> DecodeState {
         let next = |it: u8, at: DecodeState| (part < it && self.flags & it != 0).then_some(at);
-        // The checksum comes last, although its flag does not.
+        // The checksum is the last part, although its flag is not the last.
         let last = |at: DecodeState| (part < RESERVED && self.flags & HEAD_CHECK != 0).then_some(at);
         let at = next(EXTRA, DecodeState::ExtraLength(0))
             .or(next(NAME, DecodeState::Name))

@@ -2,32 +2,32 @@
 
 use std::fmt;
 
-/// Bytes that are not a response, or not an acceptable one. The connection is unusable.
+/// Error in the bytes of a response. The connection is unusable afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Missing status line, or an invalid header.
+    /// Status line is missing, or a header is invalid.
     Head,
-    /// Status line and headers longer than [`super::HEAD_MAX`], or too many headers.
+    /// Status line and headers are longer than [`super::HEAD_MAX`], or there are too many headers.
     HeadTooLong,
-    /// Content-Length that is not a number, or has contradictory values.
+    /// Content-Length is not a number, or has contradictory values.
     ContentLength,
-    /// Invalid Transfer-Encoding: chunked twice, or not last.
+    /// Transfer-Encoding is invalid: chunked twice, or not last.
     TransferEncoding,
-    /// Malformed chunk size, chunk end or trailer.
+    /// Chunk size, chunk end or trailer is malformed.
     Chunk,
-    /// Chunk extensions or trailers longer than [`super::HEAD_MAX`].
+    /// Chunk extensions or trailers are longer than [`super::HEAD_MAX`].
     ChunkTooLong,
     /// Too many interim responses (1xx).
     TooManyInterim,
-    /// Content-Encoding that was not requested, or several.
+    /// Content-Encoding was not requested, or there are several.
     ContentCoding,
-    /// Compressed body that is malformed or not of the declared coding.
+    /// Compressed body is malformed or not of the declared coding.
     Compressed,
-    /// Compressed body that expands to more than [`super::DECOMPRESSED_MAX`].
+    /// Compressed body expands to more than [`super::DECOMPRESSED_MAX`].
     DecompressedTooLong,
-    /// Surplus bytes without a request.
+    /// Surplus bytes arrived without a request.
     SurplusBytes,
-    /// TLS failure in plain words.
+    /// TLS failed; the text describes the failure.
     Tls(&'static str),
 }
 

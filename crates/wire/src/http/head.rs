@@ -10,7 +10,7 @@ pub const HEAD_MAX: usize = 64 << 10;
 /// Maximum number of headers.
 const HEADERS_MAX: usize = 256;
 
-/// Facts from a head that the reader needs.
+/// Facts from a response head that the reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub status: u16,
@@ -23,7 +23,7 @@ pub(super) struct Head {
 /// Framing of a body. Source: RFC 9112, section 6.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Length in bytes; 0 without a body.
+    /// Body of this length in bytes; 0 without a body.
     Length(u64),
     Chunked,
     /// Body ends when the server closes the connection.
@@ -50,7 +50,7 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
     }
     let old = response.version != Some(1);
     let body = BodyHeaders::from_headers(response.headers)?;
-    // Reuse of the connection: RFC 9112, section 9.3.
+    // The rules for reuse of the connection are in RFC 9112, section 9.3.
     let close = body.close || (old && !body.keep_alive);
     let coding = body.coding;
     let head = |framing, close| Ok(Some((Head { status, framing, coding, close }, length)));
@@ -60,7 +60,8 @@ pub(super) fn read(input: &[u8], method: Method) -> Result<Option<(Head, usize)>
         }
         // HTTP/1.0 has no Transfer-Encoding: an intermediary may have mishandled it, so the connection is not reused.
         BodyHeaders { encoded: true, .. } if old => head(Framing::UntilClose, true),
-        // Both: a request smuggling attempt, in which we and an intermediary would see different responses.
+        // Both headers together indicate request smuggling, in which we and an intermediary would see different
+        // responses.
         BodyHeaders { chunked: true, length, .. } => head(Framing::Chunked, close || length.is_some()),
         BodyHeaders { encoded: true, .. } => head(Framing::UntilClose, true),
         BodyHeaders { length: Some(length), .. } => head(Framing::Length(length), close),
@@ -99,7 +100,7 @@ fn config() -> ParserConfig {
 #[derive(Default)]
 struct BodyHeaders {
     length: Option<u64>,
-    /// True if there is a Transfer-Encoding; `chunked` is true if its last item is `chunked`.
+    /// True if there is a Transfer-Encoding header; `chunked` is true if its last item is `chunked`.
     encoded: bool,
     chunked: bool,
     close: bool,
@@ -112,7 +113,7 @@ impl BodyHeaders {
         let mut body = BodyHeaders::default();
         for Header { name, value } in headers {
             let is = |it: &str| name.eq_ignore_ascii_case(it);
-            // Compares lengths first, because most headers are irrelevant.
+            // Lengths are compared first, because most headers are irrelevant.
             match name.len() {
                 14 if is("content-length") => {
                     for one in list_items(value) {
@@ -152,7 +153,7 @@ impl BodyHeaders {
     }
 }
 
-/// Items of a list: RFC 9110, section 5.6.1.
+/// Items of a comma-separated header value: RFC 9110, section 5.6.1.
 fn list_items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     value.split(|it| *it == b',').map(<[u8]>::trim_ascii).filter(|it| !it.is_empty())
 }
@@ -163,20 +164,20 @@ fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() { None } else { digits.iter().try_fold(0, number) }
 }
 
-/// Finds the empty line that ends a head, byte by byte, for a head that arrives in pieces.
+/// Finder of the empty line that ends a head. It works byte by byte, for a head that arrives in pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum HeadEndFinder {
-    /// Within a line.
+    /// Position within a line.
     #[default]
     Within,
-    /// After a line ending.
+    /// Position after a line ending.
     Line,
-    /// After a line ending and a carriage return.
+    /// Position after a line ending and a carriage return.
     Return,
 }
 
 impl HeadEndFinder {
-    /// Number of these bytes that belong to the head, if it ends within them.
+    /// Number of these bytes that belong to the head; `None` if the head does not end within them.
     pub fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         for (i, byte) in bytes.iter().enumerate() {
             *self = match (*self, byte) {

@@ -1,20 +1,20 @@
-//! Redirect targets.
+//! Resolution of redirect targets.
 
 use std::fmt;
 
 /// Origin of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
-    /// Value of the header `Host`: with the port unless it is the scheme's default.
+    /// Value of the `Host` header; it contains the port unless the port is the scheme's default.
     pub host: &'a str,
     /// True for TLS.
     pub tls: bool,
 }
 
-/// Reason why a redirect is not followed.
+/// Reason for which a redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RedirectError {
-    /// Redirect to another origin: its scheme and name, as far as they may be displayed.
+    /// Redirect to another origin; the text is its scheme and name, as far as they may be displayed.
     CrossOrigin(String),
     /// Location header that is not a valid reference.
     Malformed,
@@ -35,7 +35,7 @@ impl fmt::Display for RedirectError {
 
 impl std::error::Error for RedirectError {}
 
-/// Maximum length in bytes of a path and query to follow; servers accept no longer ones.
+/// Maximum length in bytes of a path and query to follow. Servers do not accept longer ones.
 const TARGET_MAX: usize = 8 << 10;
 /// Maximum number of bytes of another origin's name that are displayed.
 const SHOWN_MAX: usize = 100;
@@ -62,7 +62,7 @@ impl Origin<'_> {
             }
             rest = after;
         }
-        // Base of a reference without a path.
+        // A reference without a path is relative to this base.
         let mut from = target;
         if let Some(after) = rest.strip_prefix(b"//") {
             let end = after.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(after.len());
@@ -117,7 +117,7 @@ fn scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
     is_one.then(|| (&text[..end], &text[end + 1..]))
 }
 
-/// Scheme and name, without query and user, which may be confidential.
+/// Error for a redirect to another origin. It contains scheme and name only; query and user may be confidential.
 fn cross_origin(location: &[u8]) -> RedirectError {
     let begin = location.windows(2).position(|it| it == b"//").map_or(0, |it| it + 2);
     let end = location[begin..].iter().position(|it| matches!(it, b'/' | b'?'));
@@ -129,7 +129,7 @@ fn cross_origin(location: &[u8]) -> RedirectError {
     RedirectError::CrossOrigin(shown.chars().map(|it| if it.is_control() { ' ' } else { it }).collect())
 }
 
-/// Path, and query with its question mark.
+/// Splits a target into the path, and the query with its question mark.
 pub(super) fn split_query(target: &[u8]) -> (&[u8], &[u8]) {
     target.split_at(target.iter().position(|it| *it == b'?').unwrap_or(target.len()))
 }

@@ -1,45 +1,45 @@
 //! Response reader on decrypted bytes.
 //!
-//! The channel handles encryption.
+//! The channel handles the encryption.
 
 use super::body::{Body, DrainResult};
 use super::decompress::{Coding, Decompressor};
 use super::head::{self, Framing, HEAD_MAX, Head, HeadEndFinder};
 use super::{BodySearch, Error, Method};
 
-/// Maximum number of interim responses (1xx) to one request; servers send one, or a few hints.
+/// Maximum number of interim responses (1xx) to one request. Servers usually send one, or a few hints.
 const INTERIM_MAX: u8 = 16;
 /// Maximum capacity in bytes that a buffer keeps between responses.
 const BUFFER_RETAIN_MAX: usize = 4 << 10;
 
-/// Reads one response per request.
+/// Reader of responses, one per request.
 #[derive(Debug, Default)]
 pub struct ResponseReader {
     stage: Stage,
     method: Method,
     keep: Retain,
     interim: u8,
-    /// Bytes of a head that arrived in pieces, then the retained head.
+    /// Bytes of a head that arrived in pieces; afterwards the retained head.
     head: Vec<u8>,
     ending: HeadEndFinder,
     /// Retained part of the body.
     body: Vec<u8>,
-    /// Bytes of the body so far, as received.
+    /// Number of body bytes so far, as received.
     length: u64,
     /// Number of bytes of the search text that match so far.
     found: u32,
-    /// Created for the first compressed body to be decompressed.
+    /// Decompressor; created for the first compressed body that is decompressed.
     decompressor: Option<Box<Decompressor>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// No request.
+    /// No request is in progress.
     #[default]
     Idle,
-    /// Request sent, no byte of the response received.
+    /// Request was sent, and no byte of its response was received.
     AwaitingFirstByte,
-    /// Within a head, or between an interim response and the next one.
+    /// Position within a head, or between an interim response and the next one.
     Head,
     Body(Head, Body),
 }
@@ -48,7 +48,7 @@ enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retain {
     pub head: bool,
-    /// Number of bytes of the body.
+    /// Number of bytes of the body to retain.
     pub body: u32,
     /// True if compressed bodies are decompressed for searching and retention. An unknown coding is an error.
     pub decompress: bool,
@@ -57,28 +57,28 @@ pub struct Retain {
 /// Complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// 101, or 200..=599.
+    /// Status: 101, or 200..=599.
     pub status: u16,
-    /// Bytes of the body as received, without chunk framing.
+    /// Number of body bytes as received, without chunk framing.
     pub length: u64,
     /// True if the connection accepts no further request.
     pub close: bool,
 }
 
 impl ResponseReader {
-    /// Starts a request, after the previous response.
+    /// Starts a request. The previous response must be complete.
     pub fn begin(&mut self, method: Method, keep: Retain) {
         (self.stage, self.method, self.keep, self.interim) = (Stage::AwaitingFirstByte, method, keep, 0);
         self.clear();
     }
 
-    /// Consumes `input`: returns the response if it is complete; otherwise `None`, and all input is consumed.
+    /// Consumes `input` and returns the response if it is complete; otherwise `None`, and all input is consumed.
     #[inline]
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Response>, Error> {
         self.next_seeking(input, None)
     }
 
-    /// Variant of [`ResponseReader::next`] that searches the body for a text. The text must stay the same until the end
+    /// Reads like [`ResponseReader::next`] and searches the body for a text. The text must stay the same until the end
     /// of the response.
     #[inline]
     pub fn next_seeking(
@@ -175,13 +175,13 @@ impl ResponseReader {
         &self.body
     }
 
-    /// Bytes on the heap.
+    /// Number of bytes on the heap.
     pub fn memory(&self) -> usize {
         let unpacker = self.decompressor.as_ref().map_or(0, |it| it.memory());
         self.head.capacity() + self.body.capacity() + unpacker
     }
 
-    /// Coding of the body that follows, or an error if it cannot be decompressed.
+    /// Coding of the body after this head, or an error if the body cannot be decompressed.
     fn body_coding(&mut self, head: &Head) -> Result<Coding, Error> {
         match head.coding {
             _ if !self.keep.decompress || head.framing == Framing::Length(0) => Ok(Coding::Plain),

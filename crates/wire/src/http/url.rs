@@ -9,7 +9,7 @@ pub struct Url {
     pub host: Host,
     /// True for TLS.
     pub tls: bool,
-    /// Path and query, beginning with `/`; without the fragment, which is never sent.
+    /// Path and query, beginning with `/`. The fragment is not included, because it is never sent.
     pub target: String,
 }
 
@@ -22,27 +22,27 @@ pub enum Host {
     Unix(String),
 }
 
-/// Why a text is not a URL.
+/// Error for a text that is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlError {
     pub problem: UrlProblem,
-    /// The text; empty if it may contain a password.
+    /// Rejected text; empty if it may contain a password.
     url: String,
 }
 
-/// Problem of a URL.
+/// Reason for which a text is not a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlProblem {
-    /// A blank or a control character.
+    /// The text contains a blank or a control character.
     Blank,
     NoSocket,
     /// The target after a socket's path does not begin with `/`.
     RelativeTarget,
     NoScheme,
     UnknownScheme(String),
-    /// A user name or a password.
+    /// The URL contains a user name or a password.
     Credentials,
-    /// Text between the brackets of an IPv6 address and its port.
+    /// Text is between the closing bracket of an IPv6 address and the port.
     AfterBracket,
     NoIpv6Address,
     NoHost,
@@ -57,7 +57,7 @@ impl Url {
         })
     }
 
-    /// Value of the header `Host`: with the port unless it is the scheme's default.
+    /// Value of the `Host` header; it contains the port unless the port is the scheme's default.
     pub fn host_header(&self) -> String {
         let Host::Tcp(name, port) = &self.host else { return "localhost".to_owned() };
         let name = match name.parse() {
@@ -184,7 +184,7 @@ mod tests {
         check("ftp://h/", r#"the URL "ftp://h/" has the unknown scheme "ftp""#);
         check("localhost:80/", r#"the URL "localhost:80/" does not begin with http://, https:// or unix:"#);
         check("http://h/a b", r#"the URL "http://h/a b" contains a blank or a control character"#);
-        // Not repeated, because a password may be in it.
+        // The URL is not repeated, because it may contain a password.
         check("http://me:secret@h/", "the URL contains a user name or a password; send them in a header");
     }
 }

@@ -1,4 +1,4 @@
-//! Receive buffers, provided to the kernel
+//! Receive buffers that the kernel fills
 
 use io_uring::{IoUring, types::BufRingEntry};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 /// Ring of provided buffers, shared by all connections of a thread; io_uring_register_buf_ring(3).
 ///
-/// The kernel may write into a buffer from `recycle` until a completion names it. Otherwise the buffer belongs to us.
+/// The kernel may write into a buffer from `recycle` until a completion names the buffer. At other times the driver
+/// owns the buffer.
 pub(super) struct BufferPool {
     ring: *mut BufRingEntry,
     buffers: Box<[u8]>,
@@ -21,7 +22,7 @@ const SIZE: usize = 4096;
 const RING_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
 
 impl BufferPool {
-    /// Group id of the buffers, named by receives.
+    /// Group id of the buffers; receives refer to it.
     pub const GROUP: u16 = 0;
 
     pub fn register(ring: &IoUring) -> io::Result<BufferPool> {
