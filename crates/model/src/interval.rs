@@ -206,7 +206,7 @@ impl<H> ScriptCounts<H> {
         self.failed.unanswered() + self.unknown.total() + self.dropped
     }
 
-    /// Same counts with histograms in another form; `histogram` converts one histogram.
+    /// Counts with histograms in another form; `histogram` converts one histogram.
     pub(crate) fn convert<'a, T>(&'a self, histogram: impl Fn(&'a H) -> T) -> ScriptCounts<T> {
         let statement = |counts: &'a CommandCounts<H>| CommandCounts {
             service: histogram(&counts.service),

@@ -272,7 +272,7 @@ pub enum ColumnGenerator {
     Point { from: (f64, f64), to: (f64, f64) },
     /// `jsonb` object whose members these generators fill.
     Json(Vec<(String, ColumnGenerator)>),
-    /// The same text in every row.
+    /// Constant text, equal in every row.
     Constant(String),
     /// One of these texts, uniformly distributed.
     OneOf(Vec<String>),

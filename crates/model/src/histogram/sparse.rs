@@ -220,12 +220,12 @@ impl HistogramSum {
         (self.count > 0).then(|| Nanos((self.sum / u128::from(self.count)) as u64))
     }
 
-    /// Same result as [`LatencyHistogram::quantile`].
+    /// Quantile with the result of [`LatencyHistogram::quantile`].
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
         self.quantile_with_unanswered(q, 0)
     }
 
-    /// Same result as [`LatencyHistogram::quantile_with_unanswered`].
+    /// Quantile with the result of [`LatencyHistogram::quantile_with_unanswered`].
     pub fn quantile_with_unanswered(&self, q: f64, unanswered: u64) -> Option<Nanos> {
         let all = self.count + unanswered;
         let beyond = (all as f64 * (1.0 - q)).round() as u64;
@@ -248,7 +248,7 @@ impl HistogramSum {
         Some(Nanos(bucket_upper_bound(first + place).min(self.max)))
     }
 
-    /// Same result as [`LatencyHistogram::count_above`].
+    /// Count with the result of [`LatencyHistogram::count_above`].
     pub fn count_above(&self, limit: Nanos) -> u64 {
         let last = (bucket_index(limit.0) as usize).min(BUCKETS - 1);
         let (blocks, rest) = (last / BLOCK_SIZE, last / BLOCK_SIZE * BLOCK_SIZE);

@@ -144,7 +144,7 @@ impl Replication {
         }
     }
 
-    /// Same replication without replicas, for the primary before its replicas exist.
+    /// Replication without replicas, for the primary before its replicas exist.
     pub fn primary_only(&self) -> Replication {
         Replication {
             separate_networks: self.separate_networks,
