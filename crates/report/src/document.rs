@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn times_of_long_trials_ascend() {
         let charts = Charts { bin: 2, times: vec![9_998.0, 10_000.0, 10_002.0], ..Charts::default() };
-        let data = serde_json::to_string(&ChartData::from(&charts)).expect("plain data");
+        let data = serde_json::to_string(&ChartData::from(&charts)).expect("the data can be serialised");
         assert_eq!(data, "{\"bin_s\":2,\"times_s\":[9998,10000,10002],\"charts\":[]}");
     }
 }

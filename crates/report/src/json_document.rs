@@ -55,12 +55,12 @@ fn format_name<T: JsonDocument>() -> String {
 
 /// Renders the document as indented text, with a newline at its end.
 pub fn to_json<T: JsonDocument>(content: &T) -> String {
-    serde_json::to_string_pretty(&Envelope::new(content)).expect("strings as keys only") + "\n"
+    serde_json::to_string_pretty(&Envelope::new(content)).expect("all keys are strings") + "\n"
 }
 
 /// Renders the document in one line, without a newline.
 pub fn to_json_line<T: JsonDocument>(content: &T) -> String {
-    serde_json::to_string(&Envelope::new(content)).expect("strings as keys only")
+    serde_json::to_string(&Envelope::new(content)).expect("all keys are strings")
 }
 
 /// Returns the JSON Schema of the document (draft 2020-12).

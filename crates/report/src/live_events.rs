@@ -42,7 +42,7 @@ pub fn points_event(place: usize, new: &Charts) -> String {
         charts: document::chart_values(&new.charts),
         marks: marks.collect(),
     };
-    serde_json::to_string(&event).expect("strings as keys only")
+    serde_json::to_string(&event).expect("all keys are strings")
 }
 
 /// Data of the event `points`.
@@ -65,7 +65,7 @@ struct StateEvent {
 /// Formats the current activity as one sentence, in all languages.
 pub fn state_event(sentence: impl Fn(&Lang) -> String) -> String {
     let text = lang::all().iter().map(|lang| (lang.code(), sentence(lang))).collect();
-    serde_json::to_string(&StateEvent { text }).expect("strings as keys only")
+    serde_json::to_string(&StateEvent { text }).expect("all keys are strings")
 }
 
 #[cfg(test)]

@@ -368,9 +368,9 @@ impl Chain {
         if supervisor.end_of(id).is_none() {
             supervisor.stop(id)?;
         }
-        let node = self.nodes.iter_mut().find(|it| it.plan.name == name).expect("it was found");
+        let node = self.nodes.iter_mut().find(|it| it.plan.name == name).expect("the node exists");
         let NodeHandle::Program { launch, .. } = &node.handle else {
-            unreachable!("attached nodes have no number")
+            unreachable!("attached nodes have no node id")
         };
         remove_socket(&node.endpoint.address);
         node.node = Some(supervisor.launch(Launch::clone(launch))?);

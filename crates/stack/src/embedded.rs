@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn rejects_unsupported_major_version() {
-        let on_fetch = |_| panic!("nothing is fetched");
+        let on_fetch = |_| panic!("a cached server is not downloaded");
         let error = cached_or_fetched(Some(9), on_fetch).unwrap_err();
         assert_eq!(error.reason, "only PostgreSQL 14 to 18 can be downloaded");
     }

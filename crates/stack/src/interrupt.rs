@@ -99,7 +99,7 @@ mod tests {
             assert!(!is_interrupted());
             with_interrupt(&inner, || {
                 assert!(is_interrupted());
-                assert!(!std::thread::spawn(is_interrupted).join().expect("it does not panic"));
+                assert!(!std::thread::spawn(is_interrupted).join().expect("the thread does not panic"));
             });
             assert!(!is_interrupted());
             assert_eq!(longest_wait(None), Some(CHECK_INTERVAL));

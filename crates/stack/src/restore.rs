@@ -308,7 +308,7 @@ impl Template {
                 answer => return Ok(answer.map(|_| ended)?),
             }
         }
-        unreachable!("the last try returns")
+        unreachable!("the last attempt returns")
     }
 
     fn end_sessions(&self, connection: &mut Connection, database: &str) -> Result<u32, Error> {

@@ -404,7 +404,7 @@ impl Supervisor {
 
     /// Sends an order and returns the keeper's reply.
     fn send_order(&mut self, order: &Order) -> Result<Reply, OrderError> {
-        let mut line = serde_json::to_vec(order).expect("orders are plain data");
+        let mut line = serde_json::to_vec(order).expect("an order can be serialised");
         line.push(b'\n');
         self.socket.write_all(&line).map_err(OrderError::KeeperEnded)?;
         loop {

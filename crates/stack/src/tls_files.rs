@@ -57,7 +57,7 @@ impl TlsFiles {
         let identity = TlsIdentity { roots: Some(self.root_pem.as_bytes()), ..TlsIdentity::default() };
         let terms = config(SslMode::VerifyFull, &identity, TlsVersionRange::default());
         login.ssl = SslMode::VerifyFull;
-        login.tls = Some(terms.expect("the root is one that we made"));
+        login.tls = Some(terms.expect("the root certificate that pgdyno created is valid"));
         HOST.clone_into(&mut login.host);
     }
 }

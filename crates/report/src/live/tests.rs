@@ -164,7 +164,7 @@ transaction, 125: loading: 1000 of 100000 rows
 #[test]
 fn highlights_failures() {
     let mut view = LiveView { events: vec![], ..live() };
-    let second = view.second.as_mut().expect("there is a second");
+    let second = view.second.as_mut().expect("the view has a measured second");
     (second.failed, second.dropped, second.refused) = (3, 2, 1);
     (second.p50, second.p99) = (None, None);
     second.pools.clear();
@@ -210,7 +210,7 @@ fn sanitises_foreign_text() {
     let evil = "\x1b]0;x\x07\u{202e}表".to_owned();
     let mut view = live();
     (view.cell, view.activity) = (evil.clone(), Activity::Starting { node: evil.clone() });
-    let second = view.second.as_mut().expect("there is a second");
+    let second = view.second.as_mut().expect("the view has a measured second");
     (second.pools[0].node, second.processors[0].node) = (evil.clone(), evil.clone());
     view.quotas[0].0 = evil.clone();
     view.events[2] = LogLine { at: Nanos::ZERO, node: evil.clone(), text: evil.clone() };

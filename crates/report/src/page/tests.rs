@@ -217,14 +217,14 @@ fn chart_numbers_match_the_charts() {
         }) else {
             panic!("a page without charts")
         };
-        let data = actual["data"].as_array().expect("a list");
+        let data = actual["data"].as_array().expect("the value is a list");
         assert_eq!(data.len(), charts.trials.len());
         for (trial, numbers) in charts.trials.iter().zip(data) {
-            let points = numbers["times_s"].as_array().expect("a list").len();
-            let columns = numbers["charts"].as_array().expect("a list");
+            let points = numbers["times_s"].as_array().expect("the value is a list").len();
+            let columns = numbers["charts"].as_array().expect("the value is a list");
             assert_eq!(columns.len(), trial.charts.len());
             for (chart, tracks) in trial.charts.iter().zip(columns) {
-                let tracks = tracks.as_array().expect("a list");
+                let tracks = tracks.as_array().expect("the value is a list");
                 assert_eq!(tracks.len(), chart.tracks.len(), "{}", chart.title);
                 assert!(
                     tracks.iter().all(|track| track.as_array().is_some_and(|values| values.len() == points))
@@ -298,7 +298,7 @@ fn escapes_hostile_text_in_every_format() {
         let shell =
             crate::html::HtmlShell { lang: lang.code(), title: &page.title, no_script: "", live: false };
         let html = crate::html::to_html(shell, &document);
-        let body = &html[html.find("<body>").expect("a body")..];
+        let body = &html[html.find("<body>").expect("the page has a body")..];
         assert!(!html.contains("alert(1)</") && !body.contains("onerror=alert"), "HTML");
         // JSON contains the original text.
         let data: serde_json::Value = serde_json::from_str(&document).expect("JSON");

@@ -55,7 +55,7 @@ impl Chain {
             let server = self.server_mut(from);
             (server.plan.name.clone(), server.node.expect("a server that pgdyno started is a node"))
         };
-        self.replicas.as_mut().expect("it has a promoter").changed = true;
+        self.replicas.as_mut().expect("a stack with a promoter has replicas").changed = true;
         if promoter.fence && supervisor.end_of(id).is_none() {
             supervisor.signal(id, Sig::Kill)?;
             supervisor.stop(id)?;
@@ -90,7 +90,7 @@ impl Chain {
             at.ok_or_else(|| node_error(to, "become the primary", &"no replica has this name"))
         });
         let successor = successor.transpose()?;
-        self.replicas.as_mut().expect("it has a promoter").changed = true;
+        self.replicas.as_mut().expect("a stack with a promoter has replicas").changed = true;
         // A fast shutdown sends all WAL to the connected replicas before it ends.
         self.postgres_at(from).stop(supervisor)?;
         let statuses = self.await_drained(from, DRAIN_TIMEOUT);
@@ -179,7 +179,7 @@ impl Chain {
                 }
             })?;
         let took = start.elapsed();
-        let replicas = self.replicas.as_mut().expect("one of them is promoted");
+        let replicas = self.replicas.as_mut().expect("the promoted server is a replica");
         replicas.primary = to;
         for at in (0..statuses.len()).filter(|it| *it != from) {
             self.set_upstream(supervisor, at)?;

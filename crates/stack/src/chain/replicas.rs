@@ -135,7 +135,7 @@ impl Chain {
 
     pub(super) fn server_mut(&mut self, at: usize) -> &mut RunningNode {
         match (at, &mut self.replicas) {
-            (0, _) => self.nodes.last_mut().expect("replicas are of a server"),
+            (0, _) => self.nodes.last_mut().expect("replicas have a primary node"),
             (at, Some(it)) => &mut it.nodes[at - 1],
             (_, None) => unreachable!("without replicas there is one server"),
         }
@@ -223,7 +223,7 @@ impl Chain {
                 .map_err(|it| node_error(&name, "report its health", &it))?;
             self.replicas
                 .as_mut()
-                .expect("they have just been made")
+                .expect("the replicas were just created")
                 .health_endpoints
                 .push(HealthEndpoint::Builtin(health));
         }
@@ -237,7 +237,7 @@ impl Chain {
         name: &str,
         on_progress: &mut dyn FnMut(ChainProgress<'_>),
     ) -> Result<(), ChainError> {
-        let replicas = self.replicas.as_ref().expect("they are being made");
+        let replicas = self.replicas.as_ref().expect("replicas are being created");
         let node = Node { name: name.to_owned(), limits: replicas.plan.limits.clone(), ..first.clone() };
         on_progress(ChainProgress::Starting(&node));
         let start = Instant::now();
@@ -249,7 +249,7 @@ impl Chain {
         let mut postgres = self.postgres_at(0).base_backup(supervisor, &settings)?;
         postgres.launch_on_free_port(supervisor)?;
         let running = running_postgres(&self.users, supervisor, node, Box::new(postgres), None)?;
-        let replicas = self.replicas.as_mut().expect("they are being made");
+        let replicas = self.replicas.as_mut().expect("replicas are being created");
         replicas.nodes.push(running);
         on_progress(ChainProgress::Ready(&replicas.nodes[replicas.nodes.len() - 1], start.elapsed()));
         Ok(())
@@ -263,13 +263,13 @@ impl Chain {
         let own = self.postgres_at(0).settings().extra_lines.clone();
         let followed = self.postgres_at(primary);
         let (host, port) = (followed.settings().address.to_string(), followed.port);
-        let replicas = self.replicas.as_ref().expect("there are some");
+        let replicas = self.replicas.as_ref().expect("the chain has replicas");
         let passwords = replicas.password_file.display().to_string();
         let upstream = Upstream { host: &host, port, user: &replicas.user.name, password_file: &passwords };
         let mut lines: Vec<_> =
             own.into_iter().filter(|it| !ROLE_SETTINGS.contains(&it.0.as_str())).collect();
         lines.push((ROLE_SETTINGS[0].to_owned(), conninfo(name, &upstream)));
-        let first = self.nodes.last().expect("replicas are of a server").plan.name.as_str();
+        let first = self.nodes.last().expect("replicas have a primary node").plan.name.as_str();
         let all = std::iter::once(first).chain(replicas.nodes.iter().map(|it| it.plan.name.as_str()));
         let standbys: Vec<&str> = all.filter(|it| *it != name).collect();
         // Commits must not wait for replicas that do not exist yet.

@@ -52,7 +52,7 @@ pub fn expand_copies(nodes: &[Node]) -> Vec<Node> {
         });
         for copy in 1..=copies {
             let mut one = Node { name: format!("{}-{copy}", node.name), ..node.clone() };
-            let NodeKind::Service(service) = &mut one.kind else { unreachable!("it was one") };
+            let NodeKind::Service(service) = &mut one.kind else { unreachable!("the node is a service") };
             service.copies = 1;
             all.push(one);
         }

@@ -57,7 +57,8 @@ impl NodeProgram {
             }
             NodeKind::Balancer(_) => None,
         };
-        let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
+        let component =
+            component::for_kind(&node.kind).expect("every kind of node that pgdyno starts has a component");
         Ok(NodeProgram::Program(programs.find(component.names(), least)?, None))
     }
 }
@@ -85,7 +86,7 @@ impl Chain {
                 Ok(running)
             }
             (NodeProgram::Attached, NodeKind::Service(service)) => {
-                let url = service.url.as_deref().expect("it has one, or it were to be started");
+                let url = service.url.as_deref().expect("an attached service has a URL");
                 super::service::attach(&node, service, url)
             }
             (NodeProgram::Program(program, directory), _) => {
@@ -187,7 +188,8 @@ impl Chain {
     ) -> Result<RunningNode, ChainError> {
         let impossible = |reason: String| ChainError::InvalidPlan { node: node.name.clone(), reason };
         let invalid = |it: InvalidNode| impossible(it.to_string());
-        let component = component::for_kind(&node.kind).expect("the table has every kind that we start");
+        let component =
+            component::for_kind(&node.kind).expect("every kind of node that pgdyno starts has a component");
         let next = match node.kind {
             // Services do not connect to their copies or to other services.
             NodeKind::Service(_) => self.nodes.iter().find(|it| it.url.is_none()),
@@ -353,7 +355,7 @@ pub(super) fn running_postgres(
         Transport::Tcp | Transport::Tls => postgres.target_tcp().address,
     };
     let component = component::for_kind(&node.kind).expect("the table has PostgreSQL");
-    let NodeKind::Postgres(planned) = &node.kind else { unreachable!("it is a PostgreSQL") };
+    let NodeKind::Postgres(planned) = &node.kind else { unreachable!("the node is a PostgreSQL") };
     let planned = plan::Postgres { settings: postgres.settings().extra_lines.clone(), ..planned.clone() };
     let configured = Node { kind: NodeKind::Postgres(planned), ..node.clone() };
     let home = supervisor.home();
@@ -434,7 +436,7 @@ fn with_statement_statistics(postgres: &plan::Postgres, installation: &Installat
 /// Returns the node's name, with a number appended if an earlier node has left a log of that name.
 fn free_name(supervisor: &Supervisor, name: &str) -> String {
     let numbered = |n: u32| if n == 1 { name.to_owned() } else { format!("{name}-{n}") };
-    (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("numbers do not end")
+    (1..).map(numbered).find(|it| !log_path(supervisor, it).exists()).expect("the numbers are unlimited")
 }
 
 fn is_taken(address: &Address) -> bool {

@@ -14,9 +14,9 @@ const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
 /// Starts a server for one client; `respond` writes its answer.
 fn start_server(respond: impl FnOnce(&mut TcpStream) + Send + 'static) -> (Target, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = Address::Tcp(listener.local_addr().expect("it has one"));
+    let address = Address::Tcp(listener.local_addr().expect("a bound listener has an address"));
     let serves = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().expect("somebody comes");
+        let (mut stream, _) = listener.accept().expect("a client connects");
         let _ = stream.read(&mut [0; 1024]);
         respond(&mut stream);
     });
@@ -38,7 +38,7 @@ fn login_times_out_despite_endless_notices() {
     let (target, serves) = start_server(|stream| repeat(stream, &notice()));
     let error = target.open(Duration::from_millis(300)).expect_err("it never opens");
     assert_eq!(error.code(), Code::TIMED_OUT, "{error}");
-    serves.join().expect("it was hung up on");
+    serves.join().expect("the client closes the connection");
 }
 
 #[test]
@@ -47,11 +47,11 @@ fn drops_notices_beyond_limit() {
         let _ = stream.write_all(&notice().repeat(2 * NOTICES_MAX / 1024));
         let _ = stream.write_all(WELCOME);
     });
-    let connection = target.open(Duration::from_secs(60)).expect("it opens");
+    let connection = target.open(Duration::from_secs(60)).expect("the login succeeds");
     let total: usize = connection.notices.iter().map(String::len).sum();
     assert!((NOTICES_MAX / 2..=NOTICES_MAX).contains(&total), "{total}");
     drop(connection);
-    serves.join().expect("it is done");
+    serves.join().expect("the server thread does not panic");
 }
 
 #[test]
@@ -64,10 +64,10 @@ fn rejects_endless_rows() {
         let all = (value.len() as u32 + 10).to_be_bytes();
         repeat(stream, &[&b"D"[..], &all, &[0, 1], &length, &value].concat());
     });
-    let mut connection: Connection = target.open(Duration::from_secs(60)).expect("it opens");
+    let mut connection: Connection = target.open(Duration::from_secs(60)).expect("the login succeeds");
     let error = connection.query("select 1").expect_err("it never ends");
     assert!(matches!(error, Error::TooLong { .. }), "{error}");
     assert!(error.to_string().ends_with(&format!("the answer is longer than {} MiB", ANSWER_MAX >> 20)));
     drop(connection);
-    serves.join().expect("it was hung up on");
+    serves.join().expect("the client closes the connection");
 }

@@ -132,11 +132,11 @@ fn render_servers(
     let check = balancer.check.ok_or(InvalidNode::NoCheck)?;
     let mut options = String::new();
     if let Some(maxconn) = balancer.maxconn {
-        write!(options, " maxconn {maxconn}").expect("strings grow");
+        write!(options, " maxconn {maxconn}").expect("writing to a String cannot fail");
     }
     // One successful check marks a server up; two failed checks mark it down.
     write!(options, " check inter {0} fastinter {0} downinter {0} fall 2 rise 1", format_millis(check))
-        .expect("strings grow");
+        .expect("writing to a String cannot fail");
     if servers.shutdown_sessions {
         options += " on-marked-down shutdown-sessions";
     }
@@ -160,7 +160,7 @@ fn render_servers(
                 health.ip(),
                 health.port()
             )
-            .expect("strings grow");
+            .expect("writing to a String cannot fail");
         }
         Ok(lines)
     };
@@ -199,7 +199,7 @@ fn render_services(
             "    option httpchk\n    http-check send meth GET uri {ready} ver HTTP/1.1 hdr Host localhost \
              hdr Connection close\n    http-check expect status 200\n"
         )
-        .expect("strings grow");
+        .expect("writing to a String cannot fail");
     }
     lines += &server_lines(balancer, &copies.endpoints);
     Ok(render_with_backend("http", balancer, given, statistics, &lines))
@@ -209,12 +209,12 @@ fn render_services(
 fn server_lines(balancer: &Balancer, endpoints: &[NodeEndpoint<'_>]) -> String {
     let mut options = String::new();
     if let Some(maxconn) = balancer.maxconn {
-        write!(options, " maxconn {maxconn}").expect("strings grow");
+        write!(options, " maxconn {maxconn}").expect("writing to a String cannot fail");
     }
     if let Some(interval) = balancer.check {
         // Without `shutdown-sessions`, a server that is down would keep its clients.
         write!(options, " check inter {} on-marked-down shutdown-sessions", format_millis(interval))
-            .expect("strings grow");
+            .expect("writing to a String cannot fail");
     }
     let line = |endpoint: &NodeEndpoint<'_>| match &endpoint.address {
         Address::Tcp(address) => format!("    server {} {address}{options}\n", endpoint.name),

@@ -105,7 +105,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
         top.push(("unix_socket_mode", "\"0700\"".to_owned()));
     }
     for (name, value) in top {
-        writeln!(text, "{name} {value}").expect("strings grow");
+        writeln!(text, "{name} {value}").expect("writing to a String cannot fail");
     }
 
     let mut listen = Vec::new();
@@ -177,7 +177,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>) -> Result<String, Inv
     // Datasets may use databases of other names.
     for database in [format!("database \"{}\"", given.users.database), "database default".to_owned()] {
         text.push('\n');
-        writeln!(text, "{database} {{").expect("strings grow");
+        writeln!(text, "{database} {{").expect("writing to a String cannot fail");
         section(&mut text, "\t", &format!("user \"{name}\""), &lines);
         text.push_str("}\n");
     }
@@ -199,11 +199,11 @@ fn section(text: &mut String, indent: &str, name: &str, lines: &[(&str, String)]
     if indent.is_empty() {
         text.push('\n');
     }
-    writeln!(text, "{indent}{name} {{").expect("strings grow");
+    writeln!(text, "{indent}{name} {{").expect("writing to a String cannot fail");
     for (name, value) in lines {
-        writeln!(text, "{indent}\t{name} {value}").expect("strings grow");
+        writeln!(text, "{indent}\t{name} {value}").expect("writing to a String cannot fail");
     }
-    writeln!(text, "{indent}}}").expect("strings grow");
+    writeln!(text, "{indent}}}").expect("writing to a String cannot fail");
 }
 
 /// Formats a value in Odyssey's syntax: numbers, `yes` and `no` bare, other text quoted.

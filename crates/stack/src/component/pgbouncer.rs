@@ -142,7 +142,8 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, userlist: &str) -> Re
     }
     let mut text = format!("; Written by pgdyno.\n[databases]\n* = host={host} port={port}\n\n[pgbouncer]\n");
     for (name, value) in with_settings(defaults, &pooler.settings) {
-        writeln!(text, "{}", format!("{name} = {value}").trim_end()).expect("strings grow");
+        writeln!(text, "{}", format!("{name} = {value}").trim_end())
+            .expect("writing to a String cannot fail");
     }
     Ok(text)
 }

@@ -146,7 +146,7 @@ fn configuration(pooler: &Pooler, given: &NodeContext<'_>, passwords: &str) -> R
     }
     let mut text = "# Written by pgdyno.\n".to_owned();
     for (name, value) in with_settings(defaults, &pooler.settings) {
-        writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
+        writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("writing to a String cannot fail");
     }
     Ok(text)
 }

@@ -543,7 +543,7 @@ fn configuration_lines(settings: &Settings, memory: u64) -> Vec<(String, String)
 fn configuration(settings: &Settings, memory: u64) -> String {
     let mut text = String::from("# Written by pgdyno; ends with the server.\n");
     for (name, value) in configuration_lines(settings, memory) {
-        writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("strings grow");
+        writeln!(text, "{name} = '{}'", value.replace('\'', "''")).expect("writing to a String cannot fail");
     }
     text
 }

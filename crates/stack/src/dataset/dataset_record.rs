@@ -32,7 +32,7 @@ pub(super) struct DatasetRecord {
 
 /// Key that is equal for datasets with equal rows.
 pub(super) fn dataset_key(dataset: &Dataset) -> String {
-    let content = serde_json::to_string(&dataset.content).expect("plain values have a form in JSON");
+    let content = serde_json::to_string(&dataset.content).expect("the content can be serialised");
     format!("generator {GENERATOR_VERSION}, seed {}, {content}", dataset.seed)
 }
 

@@ -247,7 +247,7 @@ fn write_object(fields: &[(Vec<u8>, ValueGenerator)], row: u64, chance: &mut Spl
 fn escape_text(text: &str, place: ValueContext) -> Vec<u8> {
     let text = match place {
         ValueContext::CopyField => text.to_owned(),
-        ValueContext::Json => serde_json::to_string(text).expect("a text has a form in JSON"),
+        ValueContext::Json => serde_json::to_string(text).expect("a text can be serialised"),
     };
     let mut out = Vec::with_capacity(text.len());
     for byte in text.bytes() {
@@ -300,7 +300,7 @@ fn write_point(
         ValueContext::CopyField => write!(out, "({x:.6},{y:.6})"),
         ValueContext::Json => write!(out, "[{x:.6}, {y:.6}]"),
     }
-    .expect("vectors grow");
+    .expect("writing to a Vec cannot fail");
 }
 
 /// Returns the seed of one column of one table.

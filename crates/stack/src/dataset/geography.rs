@@ -39,7 +39,7 @@ pub(super) fn draw_city(chance: &mut SplitMix64, of: usize) -> usize {
         }
         left -= people;
     }
-    unreachable!("a number below the sum")
+    unreachable!("the random number is below the sum of the weights")
 }
 
 /// Draws a point in or near a city. The spread of a city of a million people is about ten kilometres.

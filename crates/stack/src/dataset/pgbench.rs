@@ -160,7 +160,7 @@ impl Pgbench {
         options.extend(freeze.then_some("freeze on"));
         let mut statement = "copy pgbench_accounts from stdin".to_owned();
         if !options.is_empty() {
-            write!(statement, " with ({})", options.join(", ")).expect("strings grow");
+            write!(statement, " with ({})", options.join(", ")).expect("writing to a String cannot fail");
         }
         on_progress(InitProgress::Sending);
         let mut copy = connection.copy_in(&statement)?;

@@ -40,7 +40,7 @@ pub(super) fn table_statistics(
             let plain = plain.as_deref() == Some("true");
             known.push(ExistingIndex { name: name.clone(), columns: Vec::new(), plain });
         }
-        known.last_mut().expect("it was pushed").columns.push(unquote_identifier(column));
+        known.last_mut().expect("the loop adds an entry first").columns.push(unquote_identifier(column));
     }
     let column = |row: &Vec<Option<String>>| {
         let name = row.first()?.clone()?;

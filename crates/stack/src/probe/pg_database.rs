@@ -71,7 +71,7 @@ static SERIES: [Series; 14] = [
 
 /// Returns the number of transactions of the monitoring session as a reading.
 pub(crate) fn own_transactions(count: u64) -> Reading {
-    let series = SERIES.last().expect("it is not empty");
+    let series = SERIES.last().expect("the table of series is not empty");
     Reading { series, label: String::new(), value: count as f64 }
 }
 

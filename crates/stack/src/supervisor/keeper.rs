@@ -141,7 +141,7 @@ impl Keeper {
             }
             Order::Launch(id, launch) => {
                 let run = self.run.as_ref().ok_or(KeeperError::NoRunDirectory)?;
-                let groups = self.groups.as_mut().expect("made with the run directory");
+                let groups = self.groups.as_mut().expect("the groups exist once the run directory does");
                 let (node, group, not_applied) =
                     KeptNode::start(id, launch, &run.path, groups, &mut self.bridge)?;
                 let pid = number(node.pid);
@@ -185,7 +185,7 @@ impl Keeper {
 
     /// True if the supervisor still receives replies.
     fn send_reply(&mut self, word: &Reply) -> bool {
-        let mut line = serde_json::to_vec(word).expect("words are plain data");
+        let mut line = serde_json::to_vec(word).expect("a reply can be serialised");
         line.push(b'\n');
         self.socket.write_all(&line).is_ok()
     }
@@ -435,7 +435,7 @@ impl KeptNode {
         let isolated_processes = if first { Some(IsolatedProcesses::of(pid)?) } else { None };
         // The command holds the other reference.
         drop(command);
-        let entry = Arc::into_inner(entry).expect("the command is gone");
+        let entry = Arc::into_inner(entry).expect("the command, which had the other reference, is dropped");
         let (group, mut not_applied) = entry.finish();
         not_applied.extend(check_affinity(pid, &launch.limits.cpus, &not_applied));
         Ok((KeptNode { id, pid, pidfd, launch, isolated_processes, port, killed: false }, group, not_applied))

@@ -85,7 +85,8 @@ impl LockFile {
     fn text(&self) -> String {
         let LockFile { keeper, inode, nonce } = self;
         let mut out = String::new();
-        write!(out, "{FORMAT}\nkeeper {keeper}\ninode {inode}\nnonce {nonce:032x}\n").expect("strings grow");
+        write!(out, "{FORMAT}\nkeeper {keeper}\ninode {inode}\nnonce {nonce:032x}\n")
+            .expect("writing to a String cannot fail");
         out
     }
 

@@ -302,7 +302,8 @@ fn ourselves(role: &str, scratch: &Scratch) -> Command {
 
 /// Plays many rounds, some concurrently, and prints the results.
 fn play_all(name: &str, rounds: u64, endings: &[Ending], node_set: NodeSet) {
-    let seed = std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("a number"));
+    let seed =
+        std::env::var("PGDYNO_PROOF_SEED").map_or(20_260, |it| it.parse().expect("the seed is a number"));
     let (next, signalled, survivors) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
         let most = if node_set == NodeSet::StandIns || node_set == NodeSet::Servers { 4 } else { 2 };

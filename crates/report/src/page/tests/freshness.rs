@@ -106,8 +106,9 @@ fn reports_kept_and_broken_promises() {
             Block::Text(line) if line.text.contains("remote_apply") => Some(line.clone()),
             _ => None,
         });
-        let promise =
-            promise.as_ref().map(|line| (line.text.rsplit("; ").next().expect("a part"), line.tone));
+        let promise = promise
+            .as_ref()
+            .map(|line| (line.text.rsplit("; ").next().expect("the text has a last part"), line.tone));
         assert_eq!(promise, expected);
     };
     check(fresh(), Some(("none was.", Tone::Good)));

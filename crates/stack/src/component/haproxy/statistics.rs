@@ -126,8 +126,8 @@ fn parse_csv_records(text: &str) -> Vec<Vec<String>> {
     let mut quoted = false;
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let record = records.last_mut().expect("one is there from the start");
-        let cell = record.last_mut().expect("one is there from the start");
+        let record = records.last_mut().expect("the list begins with one record");
+        let cell = record.last_mut().expect("a record begins with one cell");
         match letter {
             '"' if quoted && letters.peek() == Some(&'"') => {
                 letters.next();
